@@ -1,0 +1,58 @@
+# Every line of src/ROOMS becomes a static library `room_NAME` of all .cpp files in src/NAME; the last room, cli, becomes the program `mtmc`.
+
+# Writes a table of all definitions in FOLDER into generated/HEADER: one `extern const TYPE NAME;` per file, NAME = file stem,
+# and `TABLE`, an array of pointers to them. Adding an operator or an action is adding a file.
+function(generate_table folder type namespace table header)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
+  set(externs "")
+  set(names "")
+  foreach(file ${files})
+    get_filename_component(stem ${file} NAME_WE)
+    string(APPEND externs "extern const ${type} ${stem}_def;\n")
+    string(APPEND names "    &${stem}_def,\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${header} CONTENT
+"// Generated from the files in src/${folder}; do not edit.
+#pragma once
+namespace ${namespace} {
+${externs}
+inline const ${type}* const ${table}[] = {
+${names}};
+}  // namespace ${namespace}
+")
+endfunction()
+
+function(add_rooms)
+  file(STRINGS ${CMAKE_SOURCE_DIR}/src/ROOMS lines REGEX "^[a-z]+:")
+  foreach(line ${lines})
+    string(REGEX MATCH "^([a-z]+):(.*)$" unused "${line}")
+    set(room ${CMAKE_MATCH_1})
+    string(STRIP "${CMAKE_MATCH_2}" imports)
+    string(REPLACE " " ";" imports "${imports}")
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${room}/*.cpp)
+    if(NOT sources)
+      continue()
+    endif()
+    if(room STREQUAL "cli")
+      add_executable(mtmc ${sources})
+      set(target mtmc)
+      target_link_libraries(mtmc PRIVATE CLI11::CLI11)
+    else()
+      add_library(room_${room} STATIC ${sources})
+      set(target room_${room})
+    endif()
+    set(access PUBLIC)
+    if(room STREQUAL "cli")
+      set(access PRIVATE)
+    endif()
+    target_link_libraries(${target} ${access} mtmc_flags)
+    foreach(import ${imports})
+      if(TARGET room_${import})
+        target_link_libraries(${target} ${access} room_${import})
+      endif()
+    endforeach()
+    if(room STREQUAL "store")
+      target_link_libraries(room_store PUBLIC SQLite::SQLite3)
+    endif()
+  endforeach()
+endfunction()

@@ -1,0 +1,58 @@
+// Child processes: run to the end with limits, or keep one open and talk JSON lines with it.
+#pragma once
+#include <sys/types.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mtmc {
+
+struct Command {
+  std::vector<std::string> argv;
+  std::filesystem::path directory;                 // empty: ours
+  std::map<std::string, std::string> environment;  // added to ours
+  double timeout_seconds = 600;
+};
+
+struct Finished {
+  int exit_code = 0;       // 128 + signal number when a signal ended it
+  bool timed_out = false;  // we killed its process group
+  std::string out, err;    // at most 4 MiB each are kept
+  double seconds = 0;
+};
+
+// Runs a command to its end in a process group of its own. An Error only when it cannot be started.
+Result<Finished> run(const Command& command);
+
+// A long-lived child that answers one JSON line on a private pipe (its file descriptors 3: requests, 4: replies) for
+// each line sent.
+class LineProcess {
+ public:
+  static Result<LineProcess> start(const Command& command);
+  LineProcess(LineProcess&& other) noexcept;
+  LineProcess& operator=(LineProcess&& other) noexcept;
+  LineProcess(const LineProcess&) = delete;
+  ~LineProcess();  // kills the group and reaps it
+
+  Status send(const std::string& line);
+  // The next line; an Error ("timed out", "closed") when none comes within `timeout_seconds`.
+  Result<std::string> receive(double timeout_seconds);
+  bool alive();
+  void kill();
+  pid_t pid() const { return pid_; }
+
+ private:
+  LineProcess() = default;
+  pid_t pid_ = -1;
+  int to_child_ = -1, from_child_ = -1;
+  std::string buffer_;
+};
+
+// Seconds of a monotonic clock.
+double now_seconds();
+
+}  // namespace mtmc

@@ -1,0 +1,24 @@
+// Small helpers on text: files, splitting, joining, numbers.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mtmc {
+
+std::vector<std::string> split(std::string_view text, char separator);
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+std::string_view trim(std::string_view text);
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
+std::string indent(std::string_view text, int spaces);
+// The shortest decimal that reads back as the same double; always with a '.' or exponent ("1.0"), inf, -inf, nan.
+std::string format_double(double value);
+
+Result<std::string> read_file(const std::filesystem::path& path);
+// Writes beside the target and renames, so that a full disk or a kill never leaves half a file.
+Status write_file(const std::filesystem::path& path, std::string_view content);
+
+}  // namespace mtmc

@@ -1,0 +1,66 @@
+#include <gtest/gtest.h>
+
+#include "base/hash.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "base/text.h"
+
+namespace mtmc {
+namespace {
+
+TEST(Hash, MatchesThePublishedVectors) {
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Text, DoublesReadBack) {
+  EXPECT_EQ(format_double(1), "1.0");
+  EXPECT_EQ(format_double(0.1), "0.1");
+  EXPECT_EQ(format_double(1e300), "1e+300");
+}
+
+TEST(Text, WriteFileReplacesWhole) {
+  TempDir folder;
+  const auto path = folder.path() / "a.txt";
+  ASSERT_TRUE(write_file(path, "one").ok());
+  ASSERT_TRUE(write_file(path, "two").ok());
+  EXPECT_EQ(*read_file(path), "two");
+  EXPECT_FALSE(write_file(folder.path() / "no" / "a.txt", "x").ok());
+}
+
+TEST(Process, CollectsOutputAndExitCode) {
+  auto done = run({{"sh", "-c", "echo out; echo err >&2; exit 3"}, {}, {}, 10});
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->exit_code, 3);
+  EXPECT_EQ(done->out, "out\n");
+  EXPECT_EQ(done->err, "err\n");
+}
+
+TEST(Process, KillsTheWholeGroupAtTheLimit) {
+  auto done = run({{"sh", "-c", "sleep 100 & sleep 100"}, {}, {}, 0.3});
+  ASSERT_TRUE(done.ok());
+  EXPECT_TRUE(done->timed_out);
+  EXPECT_LT(done->seconds, 5);
+}
+
+TEST(Process, SaysWhatCannotBeStarted) {
+  auto done = run({{"/no/such/program"}, {}, {}, 1});
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().message(), "starting /no/such/program: No such file or directory");
+}
+
+TEST(LineProcess, TalksOnPrivatePipes) {
+  auto child =
+      LineProcess::start({{"sh", "-c", "echo noise; while read line <&3; do echo \"<$line>\" >&4; done"}, {}, {}, 0});
+  ASSERT_TRUE(child.ok());
+  ASSERT_TRUE(child->send("hello").ok());
+  EXPECT_EQ(*child->receive(5), "<hello>");
+  EXPECT_EQ(child->receive(0.05).error().wrong, "timed out");
+  EXPECT_TRUE(child->alive());
+  child->kill();
+  EXPECT_FALSE(child->alive());
+}
+
+}  // namespace
+}  // namespace mtmc
