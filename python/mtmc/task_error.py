@@ -1,0 +1,29 @@
+"""The user's mistakes, in the four parts every message of ours has."""
+
+from __future__ import annotations
+
+
+class TaskError(Exception):
+    """What was being done, what is wrong, what was found and what would have been right (the last two may be empty)."""
+
+    def __init__(self, doing: str, wrong: str, got: str = "", wanted: str = "") -> None:
+        self.doing, self.wrong, self.got, self.wanted = doing, wrong, got, wanted
+        super().__init__(self.message())
+
+    def message(self) -> str:
+        """The same sentence that Error::message() in src/base/result.h makes."""
+        text = f"{self.doing}: {self.wrong}" if self.doing else self.wrong
+        if self.got:
+            text += f": got {self.got}"
+        if self.wanted:
+            text += f", wanted {self.wanted}" if self.got else f": wanted {self.wanted}"
+        return text
+
+    def to_json(self) -> dict[str, str]:
+        return {"doing": self.doing, "wrong": self.wrong, "got": self.got, "wanted": self.wanted}
+
+
+def first_line(error: BaseException) -> str:
+    """`ValueError: the first line of its text`, at most 300 characters."""
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"[:300]

@@ -1,0 +1,110 @@
+"""Loading tasks: what KernelBench files, functions and checkpoints give, and what each mistake says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mtmc.task import Task, TaskError, load_task
+
+MODEL = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, 3)
+    def forward(self, x):
+        return self.linear(x)
+def get_inputs():
+    return [torch.randn(2, 4)]
+def get_init_inputs():
+    return [4]
+def double(x, scale=2.0):
+    return x * scale
+"""
+
+
+@pytest.fixture
+def model_file(tmp_path: Path) -> Path:
+    path = tmp_path / "model.py"
+    path.write_text(MODEL)
+    return path
+
+
+def load(path: Path, **more: Any) -> Task:
+    return load_task({"name": "t", "file": str(path), **more})
+
+
+def failure(path: Path, **more: Any) -> TaskError:
+    with pytest.raises(TaskError) as caught:
+        load(path, **more).check_runs()
+    return caught.value
+
+
+def test_kernelbench_file(model_file: Path) -> None:
+    task = load(model_file)
+    torch.manual_seed(7)
+    expected = torch.nn.Linear(4, 3).weight
+    model = task.make_model(7)
+    assert torch.equal(model.linear.weight, expected) and model.training
+    assert torch.equal(task.make_inputs(5)[0], task.make_inputs(5)[0])
+    assert not torch.equal(task.make_inputs(5)[0], task.make_inputs(6)[0])
+    assert list(task.forward_signature.parameters) == ["x"]
+
+
+def test_json_file_and_mode(model_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "task.json"
+    path.write_text(json.dumps({"name": "t", "file": str(model_file), "attr": "Model", "mode": "eval"}))
+    assert not load_task(path).make_model(0).training
+
+
+def test_function_with_specs_can_be_exported(model_file: Path) -> None:
+    task = load(model_file, attr="double", kind="function", inputs=["f32[2,3]", 3.0])
+    model, inputs = task.make_model(0), task.make_inputs(0)
+    assert torch.equal(model(*inputs), inputs[0] * 3.0)
+    assert list(task.forward_signature.parameters) == ["x", "scale"]
+    exported = torch.export.export(model, tuple(inputs))
+    assert torch.equal(exported.module()(*inputs), inputs[0] * 3.0)
+
+
+def test_integer_inputs_stay_below_their_bound(model_file: Path) -> None:
+    drawn = load(model_file, inputs=["i64[1000]<3", "bool[4]", "bf16[]"]).make_inputs(0)
+    assert set(drawn[0].tolist()) == {0, 1, 2}
+    assert drawn[1].dtype == torch.bool and drawn[2].shape == () and drawn[2].dtype == torch.bfloat16
+
+
+def test_constructor_arguments_and_checkpoint(model_file: Path, tmp_path: Path) -> None:
+    state = torch.nn.Linear(5, 3).state_dict()
+    torch.save({f"linear.{name}": value for name, value in state.items()}, tmp_path / "w.pt")
+    task = load(model_file, init_kwargs={"width": 5}, inputs=["f32[2,5]"], weights=str(tmp_path / "w.pt"))
+    assert torch.equal(task.make_model(0).linear.weight, state["weight"])
+
+
+def test_modules_by_dotted_name() -> None:
+    task = load_task({"name": "t", "module": "torch.nn", "attr": "GELU", "inputs": ["f32[3]"]})
+    task.check_runs()
+
+
+def test_mistakes_say_what_is_wrong(model_file: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.py"
+    broken.write_text("import no_such_package\n")
+    torch.save(torch.nn.Linear(5, 3).state_dict(), tmp_path / "w.pt")
+    assert failure(tmp_path / "none.py").wrong == "no such file"
+    assert failure(broken).message() == (
+        "loading t: broken.py does not import: got ModuleNotFoundError: No module named 'no_such_package'"
+    )
+    assert failure(model_file, attr="Net").message() == (
+        "loading t: model.py has no Net: got the classes Model, wanted a class or function named Net"
+    )
+    assert failure(model_file, attr="double").wrong == "double is not a module class"
+    assert failure(model_file, entry="inputs").wrong == "model.py has no inputs()"
+    assert failure(model_file, inputs=["float[3]"]).got == "'float[3]'"
+    assert failure(model_file, inputs=["f32[3,]"]).wrong == "a size is missing or a bound is 0"
+    assert failure(model_file, init_args=[4, 5]).doing == "constructing Model"
+    assert "cannot be multiplied" in failure(model_file, inputs=["f32[2,9]"]).wrong
+    unfit = failure(model_file, weights=str(tmp_path / "w.pt"))
+    assert unfit.got.startswith("linear.weight is missing; linear.bias is missing; weight is not in the module")
