@@ -1,0 +1,280 @@
+#include "ir/expr.h"
+
+#include <array>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace mtmc {
+namespace {
+
+struct FnRow {
+  std::string_view name;
+  int arity;
+  double cost;
+};
+
+constexpr std::array<FnRow, 50> kFns = {{
+    {"neg", 1, 1},    {"abs", 1, 1},         {"exp", 1, 8},         {"exp2", 1, 8},       {"expm1", 1, 10},
+    {"log", 1, 8},    {"log2", 1, 8},        {"log1p", 1, 10},      {"sqrt", 1, 4},       {"rsqrt", 1, 4},
+    {"tanh", 1, 10},  {"sin", 1, 10},        {"cos", 1, 10},        {"tan", 1, 12},       {"asin", 1, 12},
+    {"acos", 1, 12},  {"atan", 1, 12},       {"sinh", 1, 12},       {"cosh", 1, 12},      {"erf", 1, 10},
+    {"floor", 1, 1},  {"ceil", 1, 1},        {"round", 1, 1},       {"trunc", 1, 1},      {"isnan", 1, 1},
+    {"isinf", 1, 1},  {"logical_not", 1, 1}, {"add", 2, 1},         {"sub", 2, 1},        {"mul", 2, 1},
+    {"div", 2, 4},    {"mod", 2, 6},         {"pow", 2, 16},        {"atan2", 2, 16},     {"min", 2, 1},
+    {"max", 2, 1},    {"lt", 2, 1},          {"le", 2, 1},          {"eq", 2, 1},         {"ne", 2, 1},
+    {"gt", 2, 1},     {"ge", 2, 1},          {"logical_and", 2, 1}, {"logical_or", 2, 1}, {"bit_and", 2, 1},
+    {"bit_or", 2, 1}, {"bit_xor", 2, 1},     {"shl", 2, 1},         {"shr", 2, 1},        {"select", 3, 1},
+}};
+
+const FnRow& row(Fn fn) { return kFns[static_cast<size_t>(fn)]; }
+
+bool is_compare(Fn fn) { return fn >= Fn::lt && fn <= Fn::ge; }
+bool is_predicate(Fn fn) {
+  return is_compare(fn) || fn == Fn::isnan || fn == Fn::isinf || fn == Fn::logical_not || fn == Fn::logical_and ||
+         fn == Fn::logical_or;
+}
+
+DType result_dtype(Fn fn, const std::vector<ExprP>& args) {
+  if (is_predicate(fn)) return DType::b1;
+  return fn == Fn::select ? args[1]->dtype : args[0]->dtype;
+}
+
+int64_t floor_div(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return q * b == a || (a < 0) == (b < 0) ? q : q - 1;
+}
+
+ExprP make(Expr expr) { return std::make_shared<const Expr>(std::move(expr)); }
+
+ExprP bool_constant(bool value) {
+  Expr expr;
+  expr.dtype = DType::b1;
+  expr.integer = value;
+  return make(std::move(expr));
+}
+
+// Folds integer arithmetic on constants and the identities of index expressions; null when nothing applies.
+ExprP fold_integer(Fn fn, const std::vector<ExprP>& args) {
+  const ExprP& a = args[0];
+  const bool ca = is_constant(a);
+  if (args.size() == 1) {
+    if (fn == Fn::neg && ca) return index_constant(-a->integer);
+    return nullptr;
+  }
+  const ExprP& b = args[1];
+  const bool cb = is_constant(b);
+  if (ca && cb) {
+    const int64_t x = a->integer, y = b->integer;
+    switch (fn) {
+      case Fn::add: return index_constant(x + y);
+      case Fn::sub: return index_constant(x - y);
+      case Fn::mul: return index_constant(x * y);
+      case Fn::div: return y != 0 ? index_constant(floor_div(x, y)) : nullptr;
+      case Fn::mod: return y != 0 ? index_constant(x - y * floor_div(x, y)) : nullptr;
+      case Fn::min: return index_constant(std::min(x, y));
+      case Fn::max: return index_constant(std::max(x, y));
+      case Fn::lt: return bool_constant(x < y);
+      case Fn::le: return bool_constant(x <= y);
+      case Fn::eq: return bool_constant(x == y);
+      case Fn::ne: return bool_constant(x != y);
+      case Fn::gt: return bool_constant(x > y);
+      case Fn::ge: return bool_constant(x >= y);
+      default: return nullptr;
+    }
+  }
+  if (fn == Fn::add && is_index_constant(a, 0)) return b;
+  if ((fn == Fn::add || fn == Fn::sub) && is_index_constant(b, 0)) return a;
+  if (fn == Fn::mul && (is_index_constant(a, 0) || is_index_constant(b, 0))) return index_constant(0);
+  if (fn == Fn::mul && is_index_constant(a, 1)) return b;
+  if ((fn == Fn::mul || fn == Fn::div) && is_index_constant(b, 1)) return a;
+  if (fn == Fn::mod && is_index_constant(b, 1)) return index_constant(0);
+  return nullptr;
+}
+
+ExprP fold_logic(Fn fn, const std::vector<ExprP>& args) {
+  const auto known = [&](size_t i, bool value) {
+    return is_constant(args[i]) && args[i]->dtype == DType::b1 && (args[i]->integer != 0) == value;
+  };
+  if (fn == Fn::logical_and && (known(0, true) || known(1, false))) return args[1];
+  if (fn == Fn::logical_and && (known(1, true) || known(0, false))) return args[0];
+  if (fn == Fn::logical_or && (known(0, false) || known(1, true))) return args[1];
+  if (fn == Fn::logical_or && (known(1, false) || known(0, true))) return args[0];
+  if (fn == Fn::select && known(0, true)) return args[1];
+  if (fn == Fn::select && known(0, false)) return args[2];
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view name(Fn fn) { return row(fn).name; }
+int arity(Fn fn) { return row(fn).arity; }
+
+ExprP constant(DType dtype, double number) {
+  Expr expr;
+  expr.dtype = dtype;
+  if (is_float(dtype)) {
+    expr.number = number;
+  } else {
+    expr.integer = static_cast<int64_t>(number);
+  }
+  return make(std::move(expr));
+}
+
+ExprP index_constant(int64_t value) {
+  Expr expr;
+  expr.dtype = DType::i64;
+  expr.integer = value;
+  return make(std::move(expr));
+}
+
+ExprP axis(int which) {
+  Expr expr;
+  expr.kind = Expr::Kind::axis;
+  expr.dtype = DType::i64;
+  expr.axis = which;
+  return make(std::move(expr));
+}
+
+ExprP load(TensorRef tensor, DType dtype, std::vector<ExprP> indices, ExprP guard, ExprP other) {
+  if (guard && is_constant(guard)) {
+    if (guard->integer == 0) return other;
+    guard = nullptr;
+    other = nullptr;
+  }
+  MTMC_CHECK((guard == nullptr) == (other == nullptr), "a guarded load needs the value of its other case");
+  Expr expr;
+  expr.kind = Expr::Kind::load;
+  expr.dtype = dtype;
+  expr.tensor = tensor;
+  expr.args = std::move(indices);
+  expr.guard = std::move(guard);
+  expr.other = std::move(other);
+  return make(std::move(expr));
+}
+
+ExprP call(Fn fn, std::vector<ExprP> args) {
+  MTMC_CHECK(static_cast<int>(args.size()) == arity(fn),
+             std::string(name(fn)) + " takes " + std::to_string(arity(fn)) + " arguments");
+  const size_t first = fn == Fn::select ? 1 : 0;
+  if (args.size() == first + 2)
+    MTMC_CHECK(args[first]->dtype == args[first + 1]->dtype,
+               std::string(name(fn)) + " of " + std::string(name(args[first]->dtype)) + " and " +
+                   std::string(name(args[first + 1]->dtype)) + ": " + to_string(args[first]) + ", " +
+                   to_string(args[first + 1]));
+  if (args[0]->dtype == DType::i64)
+    if (ExprP folded = fold_integer(fn, args)) return folded;
+  if (args[0]->dtype == DType::b1)
+    if (ExprP folded = fold_logic(fn, args)) return folded;
+  Expr expr;
+  expr.kind = Expr::Kind::call;
+  expr.dtype = result_dtype(fn, args);
+  expr.fn = fn;
+  expr.args = std::move(args);
+  return make(std::move(expr));
+}
+
+ExprP cast(DType dtype, ExprP value) {
+  if (value->dtype == dtype) return value;
+  if (is_constant(value) && dtype != DType::f16 && dtype != DType::bf16) {
+    const double number = is_float(value->dtype) ? value->number : static_cast<double>(value->integer);
+    if (dtype == DType::b1) return bool_constant(number != 0);
+    if (std::isfinite(number) || is_float(dtype)) return constant(dtype, number);
+  }
+  Expr expr;
+  expr.kind = Expr::Kind::cast;
+  expr.dtype = dtype;
+  expr.args = {std::move(value)};
+  return make(std::move(expr));
+}
+
+bool is_constant(const ExprP& expr) { return expr->kind == Expr::Kind::constant; }
+bool is_index_constant(const ExprP& expr, int64_t value) {
+  return is_constant(expr) && !is_float(expr->dtype) && expr->dtype != DType::b1 && expr->integer == value;
+}
+
+std::string to_string(const ExprP& expr) {
+  const auto list = [](const std::vector<ExprP>& args) {
+    std::string text;
+    for (size_t i = 0; i < args.size(); ++i) text += (i > 0 ? ", " : "") + to_string(args[i]);
+    return text;
+  };
+  switch (expr->kind) {
+    case Expr::Kind::constant:
+      if (is_float(expr->dtype)) return format_double(expr->number);
+      if (expr->dtype == DType::b1) return expr->integer ? "true" : "false";
+      return std::to_string(expr->integer);
+    case Expr::Kind::axis: return "a" + std::to_string(expr->axis);
+    case Expr::Kind::load: {
+      std::string text = "%" + std::to_string(expr->tensor) + "[" + list(expr->args) + "]";
+      if (expr->guard) text += " if " + to_string(expr->guard) + " else " + to_string(expr->other);
+      return expr->guard ? "(" + text + ")" : text;
+    }
+    case Expr::Kind::call: return std::string(name(expr->fn)) + "(" + list(expr->args) + ")";
+    case Expr::Kind::cast: return std::string(name(expr->dtype)) + "(" + to_string(expr->args[0]) + ")";
+  }
+  return {};
+}
+
+ExprP transform(const ExprP& expr, const std::function<ExprP(const ExprP&)>& visit) {
+  bool changed = false;
+  std::vector<ExprP> args;
+  args.reserve(expr->args.size());
+  for (const ExprP& arg : expr->args) {
+    args.push_back(transform(arg, visit));
+    changed |= args.back() != arg;
+  }
+  ExprP guard = expr->guard ? transform(expr->guard, visit) : nullptr;
+  ExprP other = expr->other ? transform(expr->other, visit) : nullptr;
+  changed |= guard != expr->guard || other != expr->other;
+  if (!changed) return visit(expr);
+  switch (expr->kind) {
+    case Expr::Kind::load: {
+      ExprP rebuilt = load(expr->tensor, expr->dtype, std::move(args), guard, guard ? other : nullptr);
+      return visit(rebuilt);
+    }
+    case Expr::Kind::call: return visit(call(expr->fn, std::move(args)));
+    case Expr::Kind::cast: return visit(cast(expr->dtype, std::move(args[0])));
+    default: MTMC_CHECK(false, "a leaf with children");
+  }
+}
+
+ExprP substitute_axes(const ExprP& expr, const std::vector<ExprP>& axes) {
+  return transform(expr, [&](const ExprP& node) {
+    if (node->kind != Expr::Kind::axis || node->axis >= static_cast<int>(axes.size()) || !axes[node->axis]) return node;
+    return axes[node->axis];
+  });
+}
+
+void walk(const ExprP& expr, const std::function<void(const Expr&)>& visit) {
+  visit(*expr);
+  for (const ExprP& arg : expr->args) walk(arg, visit);
+  if (expr->guard) walk(expr->guard, visit);
+  if (expr->other) walk(expr->other, visit);
+}
+
+bool uses_axis(const ExprP& expr, int which) {
+  bool found = false;
+  walk(expr, [&](const Expr& node) { found |= node.kind == Expr::Kind::axis && node.axis == which; });
+  return found;
+}
+
+std::vector<const Expr*> loads_of(const ExprP& expr) {
+  std::vector<const Expr*> loads;
+  walk(expr, [&](const Expr& node) {
+    if (node.kind == Expr::Kind::load) loads.push_back(&node);
+  });
+  return loads;
+}
+
+double operation_count(const ExprP& expr) {
+  double count = 0;
+  // Index arithmetic is free here: targets turn it into pointer increments.
+  if (expr->kind == Expr::Kind::load) return expr->guard ? 1 : 0;
+  if (expr->kind == Expr::Kind::call) count += row(expr->fn).cost;
+  for (const ExprP& arg : expr->args) count += operation_count(arg);
+  return count;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,149 @@
+#include "ir/program.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/hash.h"
+
+namespace mtmc {
+namespace {
+
+const AttrValue& attribute(const Attrs& attrs, std::string_view key) {
+  const auto found = attrs.find(key);
+  MTMC_CHECK(found != attrs.end(), "no attribute " + std::string(key));
+  return found->second;
+}
+
+template <typename T>
+const T& typed(const Attrs& attrs, std::string_view key) {
+  const T* value = std::get_if<T>(&attribute(attrs, key));
+  MTMC_CHECK(value != nullptr, "attribute " + std::string(key) + " has another kind");
+  return *value;
+}
+
+}  // namespace
+
+int64_t Attrs::integer(std::string_view key) const { return typed<int64_t>(*this, key); }
+int64_t Attrs::integer(std::string_view key, int64_t otherwise) const { return has(key) ? integer(key) : otherwise; }
+double Attrs::number(std::string_view key) const {
+  if (const auto* whole = std::get_if<int64_t>(&attribute(*this, key))) return static_cast<double>(*whole);
+  if (const auto* flag = std::get_if<bool>(&attribute(*this, key))) return *flag;
+  return typed<double>(*this, key);
+}
+double Attrs::number(std::string_view key, double otherwise) const { return has(key) ? number(key) : otherwise; }
+bool Attrs::flag(std::string_view key, bool otherwise) const { return has(key) ? typed<bool>(*this, key) : otherwise; }
+const std::string& Attrs::text(std::string_view key) const { return typed<std::string>(*this, key); }
+DType Attrs::dtype(std::string_view key) const { return typed<DType>(*this, key); }
+std::vector<int64_t> Attrs::list(std::string_view key) const {
+  if (const auto* single = std::get_if<int64_t>(&attribute(*this, key))) return {*single};
+  return typed<std::vector<int64_t>>(*this, key);
+}
+
+std::string_view name(Family family) {
+  static constexpr std::array<std::string_view, 9> kNames = {
+      "library", "pointwise", "reduction", "contraction", "window", "scan", "movement", "attention", "recurrent"};
+  return kNames[static_cast<size_t>(family)];
+}
+
+int64_t Kernel::number(std::string_view key, int64_t otherwise) const {
+  const auto found = numbers.find(std::string(key));
+  return found == numbers.end() ? otherwise : found->second;
+}
+
+Value& Program::value(ValueId id) { return const_cast<Value&>(std::as_const(*this).value(id)); }
+const Value& Program::value(ValueId id) const {
+  const auto found =
+      std::lower_bound(values.begin(), values.end(), id, [](const Value& v, ValueId wanted) { return v.id < wanted; });
+  MTMC_CHECK(found != values.end() && found->id == id, "no value %" + std::to_string(id));
+  return *found;
+}
+
+bool Program::has_value(ValueId id) const {
+  return std::any_of(values.begin(), values.end(), [&](const Value& v) { return v.id == id; });
+}
+
+const Node* Program::producer(ValueId id) const {
+  for (const Node& node : nodes)
+    if (std::find(node.outputs.begin(), node.outputs.end(), id) != node.outputs.end()) return &node;
+  return nullptr;
+}
+
+std::vector<const Node*> Program::users(ValueId id) const {
+  std::vector<const Node*> found;
+  for (const Node& node : nodes)
+    if (std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end()) found.push_back(&node);
+  return found;
+}
+
+const Kernel* Program::kernel(std::string_view kernel_name) const {
+  for (const Kernel& candidate : kernels)
+    if (candidate.name == kernel_name) return &candidate;
+  return nullptr;
+}
+
+std::vector<const Kernel*> Program::kernels_of(ValueId id) const {
+  std::vector<const Kernel*> found;
+  for (const Kernel& candidate : kernels)
+    if (std::find(candidate.values.begin(), candidate.values.end(), id) != candidate.values.end())
+      found.push_back(&candidate);
+  return found;
+}
+
+std::vector<ValueId> Program::reads(const Kernel& kernel) const {
+  const std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
+  std::set<ValueId> found;
+  for (const Node& node : nodes) {
+    if (!own.count(node.outputs[0])) continue;
+    for (ValueId input : node.inputs)
+      if (input != kNoValue && !own.count(input)) found.insert(input);
+  }
+  return {found.begin(), found.end()};
+}
+
+std::vector<ValueId> Program::writes(const Kernel& kernel) const {
+  const std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
+  std::set<ValueId> needed(outputs.begin(), outputs.end());
+  for (const StateUpdate& state : states) needed.insert(state.value);
+  for (const Node& node : nodes) {
+    // A value computed elsewhere as well is needed from us only when some user's kernel does not recompute it; the
+    // first kernel that computes it is the one that writes it.
+    for (const Kernel& user : kernels) {
+      if (&user == &kernel || std::find(user.values.begin(), user.values.end(), node.outputs[0]) == user.values.end())
+        continue;
+      for (ValueId input : node.inputs)
+        if (own.count(input) && std::find(user.values.begin(), user.values.end(), input) == user.values.end())
+          needed.insert(input);
+    }
+  }
+  std::vector<ValueId> found;
+  for (ValueId id : own)
+    if (needed.count(id) && kernels_of(id).front()->name == kernel.name) found.push_back(id);
+  return found;
+}
+
+ValueId Program::next_id() const { return values.empty() ? 0 : values.back().id + 1; }
+
+std::string Program::next_kernel_name() const {
+  int next = 0;
+  for (const Kernel& candidate : kernels) next = std::max(next, std::atoi(candidate.name.c_str() + 1) + 1);
+  return "k" + std::to_string(next);
+}
+
+std::string program_hash(const Program& program) { return sha256(print(program)); }
+std::string state_hash(const Program& program) {
+  return sha256(print(program, {.numbers = false, .locations = false}));
+}
+
+void reset_kernels(Program& program) {
+  program.kernels.clear();
+  program.captures.clear();
+  for (const Node& node : program.nodes) {
+    Kernel kernel;
+    kernel.name = "k" + std::to_string(program.kernels.size());
+    kernel.values = node.outputs;
+    program.kernels.push_back(std::move(kernel));
+  }
+}
+
+}  // namespace mtmc

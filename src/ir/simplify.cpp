@@ -1,0 +1,311 @@
+// Index arithmetic with known ranges. Integer expressions are kept as linear forms over atoms; an atom is an axis or
+// whatever is not linear (a floor division, a remainder, a load, a minimum).
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "base/check.h"
+#include "ir/expr.h"
+
+namespace mtmc {
+namespace {
+
+constexpr int64_t kInfinity = int64_t(1) << 50;
+
+struct Range {
+  int64_t low = -kInfinity, high = kInfinity;  // inclusive
+};
+
+int64_t clamp_infinite(int64_t value) { return std::clamp(value, -kInfinity, kInfinity); }
+
+int64_t floor_div(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return q * b == a || (a < 0) == (b < 0) ? q : q - 1;
+}
+
+struct Term {
+  ExprP atom;
+  int64_t coefficient = 0;
+};
+
+// base + sum coefficient * atom; keyed by the atom's text, so equal atoms meet.
+struct Linear {
+  int64_t base = 0;
+  std::map<std::string, Term> terms;
+
+  void add(const ExprP& atom, int64_t coefficient) {
+    if (coefficient == 0) return;
+    Term& term = terms[to_string(atom)];
+    term.atom = atom;
+    term.coefficient += coefficient;
+    if (term.coefficient == 0) terms.erase(to_string(atom));
+  }
+  void add(const Linear& other, int64_t factor) {
+    base += other.base * factor;
+    for (const auto& [key, term] : other.terms) add(term.atom, term.coefficient * factor);
+  }
+};
+
+class Simplifier {
+ public:
+  explicit Simplifier(const std::vector<int64_t>& extents) : extents_(extents) {}
+
+  ExprP run(const ExprP& expr) {
+    return transform(expr, [&](const ExprP& node) { return visit(node); });
+  }
+
+ private:
+  ExprP visit(const ExprP& node) {
+    if (node->kind == Expr::Kind::axis) {
+      const bool single = node->axis < static_cast<int>(extents_.size()) && extents_[node->axis] == 1;
+      return single ? index_constant(0) : node;
+    }
+    if (node->kind != Expr::Kind::call || node->args.empty() || node->args[0]->dtype != DType::i64) return node;
+    switch (node->fn) {
+      case Fn::add:
+      case Fn::sub:
+      case Fn::mul:
+      case Fn::neg: return build(linear(node));
+      case Fn::div: return divide(node);
+      case Fn::mod: return remainder(node);
+      case Fn::min:
+      case Fn::max: return minmax(node);
+      case Fn::lt:
+      case Fn::le:
+      case Fn::gt:
+      case Fn::ge:
+      case Fn::eq:
+      case Fn::ne: return compare(node);
+      default: return node;
+    }
+  }
+
+  Range range(const ExprP& atom) const {
+    if (is_constant(atom)) return {atom->integer, atom->integer};
+    if (atom->kind == Expr::Kind::axis && atom->axis < static_cast<int>(extents_.size()))
+      return {0, std::max<int64_t>(extents_[atom->axis] - 1, 0)};
+    if (atom->kind == Expr::Kind::call && atom->args.size() == 2 && is_constant(atom->args[1]) &&
+        atom->args[1]->integer > 0) {
+      const int64_t by = atom->args[1]->integer;
+      if (atom->fn == Fn::mod) return {0, by - 1};
+      if (atom->fn == Fn::div) {
+        const Range inner = range(linear(atom->args[0]));
+        return {inner.low <= -kInfinity ? -kInfinity : floor_div(inner.low, by),
+                inner.high >= kInfinity ? kInfinity : floor_div(inner.high, by)};
+      }
+    }
+    if (atom->kind == Expr::Kind::call && (atom->fn == Fn::min || atom->fn == Fn::max)) {
+      const Range a = range(linear(atom->args[0])), b = range(linear(atom->args[1]));
+      if (atom->fn == Fn::min) return {std::min(a.low, b.low), std::min(a.high, b.high)};
+      return {std::max(a.low, b.low), std::max(a.high, b.high)};
+    }
+    return {};
+  }
+
+  Range range(const Linear& form) const {
+    Range total{form.base, form.base};
+    for (const auto& [key, term] : form.terms) {
+      const Range one = range(term.atom);
+      const int64_t low = term.coefficient > 0 ? one.low : one.high, high = term.coefficient > 0 ? one.high : one.low;
+      const auto scaled = [&](int64_t bound) {
+        if (std::abs(bound) >= kInfinity) return (bound > 0) == (term.coefficient > 0) ? kInfinity : -kInfinity;
+        return clamp_infinite(bound * term.coefficient);
+      };
+      total.low = clamp_infinite(total.low + scaled(low));
+      total.high = clamp_infinite(total.high + scaled(high));
+    }
+    return total;
+  }
+
+  Linear linear(const ExprP& expr) const {
+    Linear form;
+    if (is_constant(expr)) {
+      form.base = expr->integer;
+    } else if (expr->kind == Expr::Kind::call && (expr->fn == Fn::add || expr->fn == Fn::sub)) {
+      form = linear(expr->args[0]);
+      form.add(linear(expr->args[1]), expr->fn == Fn::add ? 1 : -1);
+    } else if (expr->kind == Expr::Kind::call && expr->fn == Fn::neg) {
+      form.add(linear(expr->args[0]), -1);
+    } else if (expr->kind == Expr::Kind::call && expr->fn == Fn::mul &&
+               (is_constant(expr->args[0]) || is_constant(expr->args[1]))) {
+      const bool left = is_constant(expr->args[0]);
+      form.add(linear(expr->args[left ? 1 : 0]), expr->args[left ? 0 : 1]->integer);
+    } else {
+      form.add(expr, 1);
+    }
+    return form;
+  }
+
+  // k*c*(x div c) + k*(x mod c) is k*x.
+  static void rejoin(Linear& form) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [key, rest] : form.terms) {
+        if (rest.atom->kind != Expr::Kind::call || rest.atom->fn != Fn::mod || !is_constant(rest.atom->args[1]))
+          continue;
+        const int64_t by = rest.atom->args[1]->integer;
+        const ExprP whole = call(Fn::div, {rest.atom->args[0], rest.atom->args[1]});
+        const auto found = form.terms.find(to_string(whole));
+        if (found == form.terms.end() || found->second.coefficient != rest.coefficient * by) continue;
+        const ExprP atom = rest.atom, inner = rest.atom->args[0];
+        const int64_t k = rest.coefficient;
+        form.add(whole, -k * by);
+        form.add(atom, -k);
+        Linear joined;
+        joined.add(Simplifier({}).linear(inner), k);
+        form.add(joined, 1);
+        changed = true;
+        break;
+      }
+    }
+  }
+
+  // Axes in rising order, other atoms after them, the constant last.
+  static ExprP build(Linear form) {
+    rejoin(form);
+    std::vector<Term> terms;
+    for (const auto& [key, term] : form.terms) terms.push_back(term);
+    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+      const auto rank = [](const Term& t) {
+        return t.atom->kind == Expr::Kind::axis ? t.atom->axis : std::numeric_limits<int>::max();
+      };
+      return rank(a) < rank(b);
+    });
+    ExprP sum = nullptr;
+    for (const Term& term : terms) {
+      if (!sum) {
+        sum = term.coefficient == 1 ? term.atom : term.atom * index_constant(term.coefficient);
+      } else if (term.coefficient < 0) {
+        sum = sum - (term.coefficient == -1 ? term.atom : term.atom * index_constant(-term.coefficient));
+      } else {
+        sum = sum + (term.coefficient == 1 ? term.atom : term.atom * index_constant(term.coefficient));
+      }
+    }
+    if (!sum) return index_constant(form.base);
+    if (form.base == 0) return sum;
+    return form.base > 0 ? sum + index_constant(form.base) : sum - index_constant(-form.base);
+  }
+
+  // Parts of `form` that `by` divides, and the rest.
+  static std::pair<Linear, Linear> split(const Linear& form, int64_t by) {
+    Linear whole, rest;
+    whole.base = floor_div(form.base, by);
+    rest.base = form.base - whole.base * by;
+    for (const auto& [key, term] : form.terms) {
+      if (term.coefficient % by == 0) {
+        whole.add(term.atom, term.coefficient / by);
+      } else {
+        rest.add(term.atom, term.coefficient);
+      }
+    }
+    return {whole, rest};
+  }
+
+  static int64_t common_divisor(const Linear& form, int64_t by) {
+    int64_t g = by;
+    for (const auto& [key, term] : form.terms) g = std::gcd(g, std::abs(term.coefficient));
+    return g;
+  }
+
+  static Linear divided(const Linear& form, int64_t g) {
+    Linear result;
+    result.base = floor_div(form.base, g);
+    for (const auto& [key, term] : form.terms) result.add(term.atom, term.coefficient / g);
+    return result;
+  }
+
+  ExprP divide(const ExprP& node) {
+    if (!is_constant(node->args[1]) || node->args[1]->integer <= 0) return node;
+    const int64_t by = node->args[1]->integer;
+    auto [whole, rest] = split(linear(node->args[0]), by);
+    const Range bounds = range(rest);
+    if (bounds.low > -kInfinity && bounds.high < kInfinity && floor_div(bounds.low, by) == floor_div(bounds.high, by)) {
+      whole.base += floor_div(bounds.low, by);
+      return build(whole);
+    }
+    const int64_t g = common_divisor(rest, by);
+    Linear result = whole;
+    ExprP inner = build(divided(rest, g));
+    // (x div a) div b is x div (a*b).
+    if (inner->kind == Expr::Kind::call && inner->fn == Fn::div && is_constant(inner->args[1]))
+      result.add(call(Fn::div, {inner->args[0], index_constant(inner->args[1]->integer * (by / g))}), 1);
+    else
+      result.add(call(Fn::div, {inner, index_constant(by / g)}), 1);
+    return build(result);
+  }
+
+  ExprP remainder(const ExprP& node) {
+    if (!is_constant(node->args[1]) || node->args[1]->integer <= 0) return node;
+    const int64_t by = node->args[1]->integer;
+    auto [whole, rest] = split(linear(node->args[0]), by);
+    const Range bounds = range(rest);
+    if (bounds.low >= 0 && bounds.high < by) return build(rest);
+    const int64_t g = common_divisor(rest, by);
+    if (g > 1 && rest.base % g == 0) {
+      Linear result;
+      result.add(call(Fn::mod, {build(divided(rest, g)), index_constant(by / g)}), g);
+      return build(result);
+    }
+    return call(Fn::mod, {build(rest), index_constant(by)});
+  }
+
+  ExprP minmax(const ExprP& node) {
+    const Range a = range(linear(node->args[0])), b = range(linear(node->args[1]));
+    if (a.high <= b.low) return node->args[node->fn == Fn::min ? 0 : 1];
+    if (b.high <= a.low) return node->args[node->fn == Fn::min ? 1 : 0];
+    return node;
+  }
+
+  ExprP compare(const ExprP& node) {
+    Linear difference = linear(node->args[0]);
+    difference.add(linear(node->args[1]), -1);
+    const Range d = range(difference);
+    const auto decided = [&](bool surely, bool never) -> ExprP {
+      if (surely) return call(Fn::eq, {index_constant(0), index_constant(0)});
+      if (never) return call(Fn::ne, {index_constant(0), index_constant(0)});
+      return node;
+    };
+    switch (node->fn) {
+      case Fn::lt: return decided(d.high < 0, d.low >= 0);
+      case Fn::le: return decided(d.high <= 0, d.low > 0);
+      case Fn::gt: return decided(d.low > 0, d.high <= 0);
+      case Fn::ge: return decided(d.low >= 0, d.high < 0);
+      case Fn::eq: return decided(d.low == 0 && d.high == 0, d.low > 0 || d.high < 0);
+      default: return decided(d.low > 0 || d.high < 0, d.low == 0 && d.high == 0);
+    }
+  }
+
+  const std::vector<int64_t>& extents_;
+};
+
+}  // namespace
+
+ExprP simplify(const ExprP& expr, const std::vector<int64_t>& extents) { return Simplifier(extents).run(expr); }
+
+Affine affine(const ExprP& index, int axes) {
+  Affine form{true, 0, std::vector<int64_t>(axes, 0)};
+  const std::function<void(const ExprP&, int64_t)> add = [&](const ExprP& expr, int64_t factor) {
+    if (is_constant(expr)) {
+      form.base += expr->integer * factor;
+    } else if (expr->kind == Expr::Kind::axis && expr->axis < axes) {
+      form.coefficients[expr->axis] += factor;
+    } else if (expr->kind == Expr::Kind::call && (expr->fn == Fn::add || expr->fn == Fn::sub)) {
+      add(expr->args[0], factor);
+      add(expr->args[1], expr->fn == Fn::add ? factor : -factor);
+    } else if (expr->kind == Expr::Kind::call && expr->fn == Fn::neg) {
+      add(expr->args[0], -factor);
+    } else if (expr->kind == Expr::Kind::call && expr->fn == Fn::mul && is_constant(expr->args[1])) {
+      add(expr->args[0], factor * expr->args[1]->integer);
+    } else if (expr->kind == Expr::Kind::call && expr->fn == Fn::mul && is_constant(expr->args[0])) {
+      add(expr->args[1], factor * expr->args[0]->integer);
+    } else {
+      form.ok = false;
+    }
+  };
+  add(index, 1);
+  return form;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <set>
+
+#include "ir/program.h"
+
+namespace mtmc {
+namespace {
+
+Error broken(const std::string& wrong, const std::string& got) { return Error{"verifying a program", wrong, got, ""}; }
+std::string id_text(ValueId id) { return "%" + std::to_string(id); }
+
+Status verify_values(const Program& program) {
+  ValueId last = -1;
+  for (const Value& value : program.values) {
+    if (value.id <= last) return broken("values are not in ascending order of id", id_text(value.id));
+    last = value.id;
+    if (value.layout.empty()) continue;
+    std::vector<int> sorted = value.layout;
+    std::sort(sorted.begin(), sorted.end());
+    for (int i = 0; i < static_cast<int>(sorted.size()); ++i)
+      if (sorted[i] != i || static_cast<int>(sorted.size()) != value.type.rank())
+        return broken("a layout is not a permutation of the dimensions", id_text(value.id));
+  }
+  return ok_status();
+}
+
+Status verify_graph(const Program& program) {
+  std::set<ValueId> defined, all;
+  for (const Value& value : program.values) {
+    all.insert(value.id);
+    if (value.kind != ValueKind::result) defined.insert(value.id);
+  }
+  for (const Node& node : program.nodes) {
+    if (node.outputs.empty()) return broken("a node has no outputs", node.op);
+    for (ValueId input : node.inputs)
+      if (input != kNoValue && !defined.count(input))
+        return broken("a value is used before it is defined", id_text(input) + " in " + node.op);
+    for (ValueId output : node.outputs) {
+      if (!all.count(output) || program.value(output).kind != ValueKind::result)
+        return broken("a node's output is no result value", id_text(output));
+      if (!defined.insert(output).second) return broken("a value is defined twice", id_text(output));
+    }
+  }
+  if (defined.size() != all.size()) return broken("a result value has no node", program.name);
+  for (ValueId id : program.outputs)
+    if (id != kNoValue && !defined.count(id)) return broken("an output is not defined", id_text(id));
+  for (const StateUpdate& state : program.states)
+    if (!defined.count(state.value)) return broken("a state update is not defined", id_text(state.value));
+  return ok_status();
+}
+
+Status verify_kernels(const Program& program) {
+  std::set<std::string> names;
+  std::set<ValueId> stored;
+  for (const Value& value : program.values)
+    if (value.kind != ValueKind::result) stored.insert(value.id);
+  for (const Kernel& kernel : program.kernels) {
+    if (!names.insert(kernel.name).second) return broken("two kernels have one name", kernel.name);
+    if (kernel.values.empty()) return broken("a kernel computes nothing", kernel.name);
+    std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
+    for (ValueId id : own) {
+      const Node* node = program.has_value(id) ? program.producer(id) : nullptr;
+      if (!node) return broken("a kernel computes no result", kernel.name + " " + id_text(id));
+      for (ValueId output : node->outputs)
+        if (!own.count(output))
+          return broken("a kernel computes only some outputs of a node", kernel.name + " " + id_text(output));
+    }
+    for (ValueId id : program.reads(kernel))
+      if (!stored.count(id))
+        return broken("a kernel reads what no kernel before it wrote", kernel.name + " reads " + id_text(id));
+    for (ValueId id : program.writes(kernel)) stored.insert(id);
+  }
+  for (const Node& node : program.nodes)
+    if (program.kernels_of(node.outputs[0]).empty()) return broken("a node is in no kernel", id_text(node.outputs[0]));
+  return ok_status();
+}
+
+Status verify_captures(const Program& program) {
+  for (const auto& capture : program.captures) {
+    size_t at = 0;
+    while (at < program.kernels.size() && (capture.empty() || program.kernels[at].name != capture[0])) ++at;
+    for (size_t i = 0; i < capture.size(); ++i)
+      if (at + i >= program.kernels.size() || program.kernels[at + i].name != capture[i])
+        return broken("a capture does not name consecutive kernels", capture[i]);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+Status verify(const Program& program) {
+  MTMC_RETURN_IF_ERROR(verify_values(program));
+  MTMC_RETURN_IF_ERROR(verify_graph(program));
+  MTMC_RETURN_IF_ERROR(verify_kernels(program));
+  return verify_captures(program);
+}
+
+}  // namespace mtmc

@@ -1,0 +1,81 @@
+// How a group becomes a kernel. `build_group` inlines the pointwise stages of a kernel's values into their consumers
+// and leaves a short list of stages that are materialised: in memory (the kernel's outputs) or in scratch that lives as
+// long as one tile.
+//
+// `build_frame` then finds the *shared* axes: classes of stage axes, linked by the loads between the group's stages,
+// that every stage has exactly once as a spatial axis and every in-group load indexes unchanged. A kernel is a parallel
+// loop over tiles of the shared axes; inside a tile the stages run one after the other over their remaining (inner)
+// axes. Softmax, norms, row losses, matmul + row softmax and attention are all this one shape; a frame without shared
+// axes runs as one sequential tile (or as partial results per chunk when the kernel is `split`).
+//
+// Contractions (a sum over products of two loads) are classified by which axes occur in which operand: both and output
+// = batch, left only = M, right only = N, both and reduced = K.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/hardware.h"
+#include "ir/program.h"
+#include "ir/stage.h"
+
+namespace mtmc {
+
+// A tensor that a group touches. Loads in group stages name tensors by their position in Group::tensors.
+struct GroupTensor {
+  enum class Role { read, write, scratch };
+  Role role = Role::read;
+  ValueId value =
+      kNoValue;  // read, write: the program's value; scratch: the value it belongs to (several scratches may share one)
+  std::string name;              // an identifier for emitted code: "x", "fc1_weight", "row_max"
+  TensorType type;               // logical type; dtype is the storage dtype
+  std::vector<int64_t> strides;  // memory layout in elements (write and read: from the value's layout)
+};
+
+struct Contraction {
+  std::vector<int> batch, m, n, k;  // axes of the stage
+  ExprP left, right;                // body == left * right
+};
+
+struct GroupStage {
+  Stage stage;     // loads refer to Group::tensors
+  int dest = -1;   // the tensor it defines
+  std::string op;  // the operator it came from, for names and comments
+  std::string location;
+  std::optional<Contraction> contraction;
+};
+
+struct Group {
+  std::string name;                  // "k3_linear_gelu"
+  std::vector<GroupTensor> tensors;  // reads, then writes, then scratch
+  std::vector<GroupStage> stages;    // in order
+};
+
+// The stages of a set of values computed together, with `outputs` (those others need) written to memory. An Error says
+// why they cannot be one kernel (an operator without a definition). Chains of views and pointwise stages are inlined; a
+// stage that is expensive (exp and its like) and would be evaluated many times, or that feeds several consumers, is
+// materialised in scratch.
+Result<Group> build_group(const Program& program, const Kernel& kernel);
+
+struct SharedAxis {
+  int64_t extent = 1;
+  std::vector<int> stage_axis;  // per stage: which of its spatial axes this is, or -1 for stages that do not depend on
+                                // it (computed once per tile)
+};
+
+struct Frame {
+  std::vector<SharedAxis> shared;  // outermost first
+  int64_t tiles() const;           // product of extents
+};
+
+// The shared axes of a group; empty `shared` means one sequential tile.
+Frame build_frame(const Group& group);
+
+// The family that suits a group: what its anchor stage is.
+Family classify(const Group& group);
+
+// Why `values` cannot be one generated kernel, or ok. Legality only: no shared axes is legal.
+Status can_generate(const Program& program, const std::vector<ValueId>& values);
+
+}  // namespace mtmc
