@@ -1,0 +1,34 @@
+// The judge: (task, candidate) -> verdict. It never learns who wrote the candidate.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "eval/verdict.h"
+
+namespace mtmc {
+
+struct Program;
+
+// The user's module as the JSON text that python/mtmc/task.py reads.
+struct Task {
+  std::string name;
+  std::string json;
+};
+
+// A kernel file: Python source that defines ModelNew. A judge that prices programs instead of running code (the null
+// target's) reads `program`; the one that runs code ignores it.
+struct Candidate {
+  std::string code;
+  std::shared_ptr<const Program> program;
+};
+
+class Judge {
+ public:
+  virtual ~Judge() = default;
+  // Everything a candidate does wrong is in the verdict. An Error is the user's mistake in the task (it does not load
+  // or run) or a judge that cannot work on this machine.
+  virtual Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) = 0;
+};
+
+}  // namespace mtmc

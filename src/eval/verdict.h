@@ -1,0 +1,64 @@
+// What the judge says about a candidate: one value, stored, shown and reported as JSON. "Not measured" is absent, never
+// -1.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace mtmc {
+
+enum class Tier { screen, certify };
+enum class Outcome { certified, refused, ill_conditioned };
+
+std::string to_string(Tier tier);
+std::string to_string(Outcome outcome);  // "certified", "refused", "ill-conditioned"
+
+// The error of one output on one draw, against the float64 truth; the limits are rules (a) and (b) of docs/JUDGE.md.
+struct OutputError {
+  std::string draw;                     // "task-0", "scaled-up", ...
+  std::string output;                   // "0", "1.hidden", "state:bn.running_mean"
+  double error = 0, limit = 0;          // norm-wise, relative
+  double max_error = 0, max_limit = 0;  // largest element, absolute
+  double budget = 0;                    // B: what eager itself errs
+  bool counts = true;                   // false: eager is not exact enough on this draw to prove anything
+  std::string broken;                   // the rule that failed, "a" to "e"; empty when all hold
+};
+
+struct Timing {
+  std::vector<double> samples_ms;       // in the order measured
+  double median_ms = 0, spread_ms = 0;  // spread: interquartile range
+};
+
+struct Verdict {
+  Tier tier = Tier::screen;
+  Outcome outcome = Outcome::refused;
+  std::string stage;                      // how far it came: compile, run, correctness, timing
+  std::string reason;                     // a stable word of docs/JUDGE.md; empty when certified
+  std::string message;                    // one sentence with figures
+  bool official = false, legacy = false;  // KernelBench's allclose to eager at 1e-4 and at 1e-2
+  bool degenerate = false;                // zeros, a constant or a copy of an input would pass this task
+  std::string accuracy_class;             // exact, fp32, tf32, half; empty when not measured
+  std::vector<OutputError> errors;
+  std::vector<std::string> draws;
+  std::optional<double> time_ms;           // median of the candidate
+  std::map<std::string, Timing> times;     // candidate, eager, compile
+  std::map<std::string, double> speedup;   // eager, compile: median over median
+  std::optional<double> own_kernel_share;  // of the time, outside the framework's operators
+  std::string library_use;                 // none, BLAS, any; empty when not measured
+  std::string weights;                     // how they were given: by-name, by-order, none
+  std::vector<std::string> notes;          // labels: few-structured-draws, above-roofline, frozen-weights, ...
+  std::string sandbox;                     // bubblewrap, namespaces, rlimits, none
+  double seconds = 0;                      // what judging took
+  std::string evaluator;                   // version of the rules and of the machinery
+
+  bool certified() const { return outcome == Outcome::certified; }
+};
+
+Json to_json(const Verdict& verdict);
+Result<Verdict> verdict_from_json(const Json& json);
+
+}  // namespace mtmc
