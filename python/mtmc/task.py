@@ -67,7 +67,9 @@ class FunctionModule(torch.nn.Module):
 
 @dataclass(frozen=True)
 class Task:
-    """A loaded task. `make_model` and `make_inputs` depend on nothing but their seed."""
+    """A loaded task. `make_model` and `make_inputs` depend on nothing but their seed.
+
+    `mode` is the JSON's, else the file's own `MODE = "eval"`, else train."""
 
     name: str
     namespace: ModuleType
@@ -221,7 +223,7 @@ def load_task(source: str | Path | dict[str, Any]) -> Task:
         init_kwargs=data.get("init_kwargs") or {},
         inputs=None if inputs is None else [parse_input(spec) if isinstance(spec, str) else spec for spec in inputs],
         weights=Path(data["weights"]) if data.get("weights") else None,
-        mode=data.get("mode") or "train",
+        mode=data.get("mode") or getattr(namespace, "MODE", "train"),
         entry=entry,
     )
     return task

@@ -1,0 +1,23 @@
+"""Layer norm over the features of a batch of sequences."""
+
+import torch
+import torch.nn as nn
+
+BATCH, TOKENS, FEATURES = 16, 512, 768
+
+
+class Model(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.norm = nn.LayerNorm(features)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+def get_inputs():
+    return [torch.randn(BATCH, TOKENS, FEATURES)]
+
+
+def get_init_inputs():
+    return [FEATURES]

@@ -1,0 +1,19 @@
+"""Softmax over wide rows, as a classifier over a large vocabulary ends."""
+
+import torch
+import torch.nn as nn
+
+ROWS, COLUMNS = 128, 32768
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+
+def get_inputs():
+    return [torch.randn(ROWS, COLUMNS)]
+
+
+def get_init_inputs():
+    return []
