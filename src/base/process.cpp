@@ -6,9 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 namespace mtmc {
 
@@ -17,6 +20,27 @@ double now_seconds() {
 }
 
 namespace {
+
+// The groups that are alive, so that an interrupt can end them.
+std::mutex children_mutex;
+std::set<pid_t> children;
+std::atomic<bool> stopping = false;
+
+void remember(pid_t pid) {
+  const std::lock_guard lock(children_mutex);
+  children.insert(pid);
+  if (stopping) ::kill(-pid, SIGKILL);
+}
+
+void forget(pid_t pid) {
+  const std::lock_guard lock(children_mutex);
+  children.erase(pid);
+}
+
+// Once kill_all_children has begun, no caller may take the death of its child for a result.
+void wait_if_stopping() {
+  while (stopping) pause();
+}
 
 constexpr size_t kKeep = size_t(4) << 20;
 
@@ -62,12 +86,14 @@ Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int
     _exit(127);
   }
   setpgid(pid, pid);
+  remember(pid);
   close_fd(failure.write);
   int code = 0;
   const ssize_t got = read(failure.read, &code, sizeof code);
   close_fd(failure.read);
   if (got == sizeof code) {
     waitpid(pid, nullptr, 0);
+    forget(pid);
     return Error{"starting " + command.argv[0], std::strerror(code), "", ""};
   }
   return pid;
@@ -127,6 +153,8 @@ Result<Finished> run(const Command& command) {
     usleep(500);
   }
   ::kill(-*spawned, SIGKILL);
+  forget(*spawned);
+  wait_if_stopping();
   result.exit_code = exit_code_of(status);
   result.seconds = now_seconds() - start;
   return result;
@@ -171,6 +199,7 @@ Status LineProcess::send(const std::string& line) {
   while (done < text.size()) {
     const ssize_t wrote = write(to_child_, text.data() + done, text.size() - done);
     if (wrote < 0 && errno == EINTR) continue;
+    wait_if_stopping();
     if (wrote < 0) return Error{"talking to a child process", "closed", std::strerror(errno), ""};
     done += static_cast<size_t>(wrote);
   }
@@ -193,6 +222,7 @@ Result<std::string> LineProcess::receive(double timeout_seconds) {
     char buffer[65536];
     const ssize_t got = read(from_child_, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
+    wait_if_stopping();
     if (got <= 0) return Error{"waiting for a child process", "closed", "", ""};
     buffer_.append(buffer, static_cast<size_t>(got));
   }
@@ -201,6 +231,8 @@ Result<std::string> LineProcess::receive(double timeout_seconds) {
 bool LineProcess::alive() {
   if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) {
     ::kill(-pid_, SIGKILL);  // what it left behind in its group
+    forget(pid_);
+    wait_if_stopping();
     pid_ = -1;
   }
   return pid_ > 0;
@@ -210,7 +242,14 @@ void LineProcess::kill() {
   if (pid_ <= 0) return;
   ::kill(-pid_, SIGKILL);
   waitpid(pid_, nullptr, 0);
+  forget(pid_);
   pid_ = -1;
+}
+
+void kill_all_children() {
+  stopping = true;
+  const std::lock_guard lock(children_mutex);
+  for (const pid_t pid : children) ::kill(-pid, SIGKILL);
 }
 
 }  // namespace mtmc

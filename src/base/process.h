@@ -52,6 +52,9 @@ class LineProcess {
   std::string buffer_;
 };
 
+// Ends every child and its group, for a program that is about to exit; threads that wait for a child never return.
+void kill_all_children();
+
 // Seconds of a monotonic clock.
 double now_seconds();
 

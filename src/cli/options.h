@@ -1,0 +1,43 @@
+// Command-line options of one verb: CLI11 splits the words, the messages are ours.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace mtmc {
+
+// Declares options and binds each to a variable that keeps its default when the option is not given. Variables must
+// outlive the parse.
+class Options {
+ public:
+  explicit Options(CLI::App& app) : app_(app) {}
+
+  void positional(std::string& value, const std::string& name, const std::string& doc);  // required
+  void text(std::string& value, const std::string& name, const std::string& kind, const std::string& doc);
+  void choice(std::string& value, const std::string& name, std::vector<std::string> allowed, const std::string& doc);
+  void integer(int64_t& value, const std::string& name, int64_t least, const std::string& doc);
+  void seconds(double& value, const std::string& name, const std::string& doc);
+  // Zero or more words: `--init 64 128`, or the option repeated.
+  void words(std::vector<std::string>& value, const std::string& name, const std::string& kind, const std::string& doc);
+  void flag(bool& value, const std::string& name, const std::string& doc);
+
+  // After the parse: reads the words into the variables. An Error names the option, what it got and what it takes.
+  Status read() const;
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  void text_option(const std::string& name, const std::string& kind, const std::string& doc,
+                   std::function<Status(const std::string&)> read);
+  CLI::App& app_;
+  std::vector<std::string> names_;
+  std::vector<std::function<Status()>> readers_;
+};
+
+}  // namespace mtmc
