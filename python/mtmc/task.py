@@ -193,8 +193,10 @@ def load_task(source: str | Path | dict[str, Any]) -> Task:
         where = Path(data["file"]).name
     else:
         where = data["module"]
+        if data.get("path") and data["path"] not in sys.path:
+            sys.path.append(data["path"])
         namespace = import_module(where, doing)
-    attr, kind = data.get("attr") or "Model", data.get("kind") or "class"
+    attr = data.get("attr") or "Model"
     if not hasattr(namespace, attr):
         offered = [
             name
@@ -203,11 +205,13 @@ def load_task(source: str | Path | dict[str, Any]) -> Task:
         ]
         found = "the classes " + " ".join(offered) if offered else "no module class"
         raise TaskError(doing, f"{where} has no {attr}", found, f"a class or function named {attr}")
-    if kind == "class" and not is_module_class(getattr(namespace, attr)):
+    value = getattr(namespace, attr)
+    kind = data.get("kind") or ("class" if isinstance(value, type) or not callable(value) else "function")
+    if kind == "class" and not is_module_class(value):
         raise TaskError(
             doing,
             f"{attr} is not a module class",
-            type(getattr(namespace, attr)).__name__,
+            type(value).__name__,
             "a subclass of torch.nn.Module",
         )
     entry = data.get("entry") or "get_inputs"

@@ -11,8 +11,9 @@ SKIPPED = 77
 
 def find_clang_format():
     """The command of a clang-format 14: the wheel's, else the system's."""
-    for command in ([sys.executable, "-m", "clang_format"], ["clang-format-14"], ["clang-format"]):
-        if command[0] == sys.executable or shutil.which(command[0]):
+    wheel = [sys.executable, "-c", "import clang_format; clang_format.clang_format()"]
+    for command in (wheel, ["clang-format-14"], ["clang-format"]):
+        if command is wheel or shutil.which(command[0]):
             version = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
             if version.returncode == 0 and "version 14." in version.stdout:
                 return command

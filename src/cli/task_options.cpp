@@ -1,0 +1,96 @@
+#include "cli/task_options.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace mtmc {
+
+namespace {
+
+constexpr const char* kDoing = "opening the task";
+
+// "64", "0.5", "true", "[1, 2]", "null" are JSON; anything else is a string.
+Json value_of(const std::string& word) {
+  Json value = Json::parse(word, nullptr, false);
+  return value.is_discarded() ? Json(word) : value;
+}
+
+bool is_identifier(std::string_view text) {
+  if (text.empty() || (text[0] >= '0' && text[0] <= '9')) return false;
+  return text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == text.npos;
+}
+
+// The constructor's arguments: `64` is positional, `hidden=64` has a name.
+void add_constructor_arguments(const std::vector<std::string>& words, Json& task) {
+  if (words.empty()) return;
+  task["init_args"] = Json::array();
+  task["init_kwargs"] = Json::object();
+  for (const std::string& word : words) {
+    const size_t equals = word.find('=');
+    if (equals != word.npos && is_identifier(word.substr(0, equals)))
+      task["init_kwargs"][word.substr(0, equals)] = value_of(word.substr(equals + 1));
+    else
+      task["init_args"].push_back(value_of(word));
+  }
+}
+
+// Sets file or module, attr and name.
+Status locate(const std::string& target, Json& task) {
+  namespace fs = std::filesystem;
+  std::string place = target, attr;
+  const size_t colon = target.rfind(':');
+  if (colon != target.npos && is_identifier(target.substr(colon + 1)) && !fs::exists(target)) {
+    place = target.substr(0, colon);
+    attr = target.substr(colon + 1);
+  }
+  const bool is_file = place.ends_with(".py") || place.find('/') != place.npos || fs::exists(place);
+  std::error_code code;
+  if (is_file && !fs::exists(place, code))
+    return Error{kDoing, "no such file", "'" + place + "'", "a Python file, FILE.py:NAME or package.module:NAME"};
+  if (is_file && !fs::is_regular_file(place, code))
+    return Error{kDoing, "not a file", "'" + place + "'", "a Python file"};
+  if (!is_file && attr.empty())
+    return Error{kDoing, "neither a file nor a module's class", "'" + target + "'",
+                 "FILE.py, FILE.py:NAME or package.module:NAME"};
+  task["file"] = is_file ? Json(fs::absolute(place).lexically_normal().string()) : Json(nullptr);
+  task["module"] = is_file ? Json(nullptr) : Json(place);
+  if (!is_file) task["path"] = fs::current_path().string();  // as `python -m` would find it
+  task["attr"] = attr.empty() ? "Model" : attr;
+  const std::string stem = is_file ? fs::path(place).stem().string() : attr;
+  task["name"] = attr.empty() || attr == "Model" || attr == stem ? stem : stem + ":" + attr;
+  return ok_status();
+}
+
+}  // namespace
+
+void TaskOptions::declare(Options& options) {
+  options.positional(target, "FILE", "a Python file with Model and get_inputs, FILE.py:NAME, or package.module:NAME");
+  options.words(init, "--init", "ARG...", "constructor arguments: 64, gelu, hidden=128 (instead of get_init_inputs)");
+  options.words(inputs, "--input", "TYPE[SHAPE]...", "forward's arguments: f32[64,512], i64[32]<1000, 0.5");
+  options.text(weights, "--weights", "FILE", "a checkpoint to load into the module");
+  options.flag(train, "--train", "run the module in train mode");
+  options.flag(eval, "--eval", "run the module in eval mode");
+}
+
+Result<Task> TaskOptions::task() const {
+  Json task = Json::object();
+  MTMC_RETURN_IF_ERROR(locate(target, task));
+  add_constructor_arguments(init, task);
+  if (!inputs.empty()) {
+    task["inputs"] = Json::array();
+    for (const std::string& word : inputs) task["inputs"].push_back(value_of(word));
+  }
+  if (!weights.empty()) {
+    if (!std::filesystem::is_regular_file(weights))
+      return Error{kDoing, "no such checkpoint", "'" + weights + "'", "a file written by torch.save(state_dict)"};
+    task["weights"] = std::filesystem::absolute(weights).string();
+  }
+  if (train && eval) return Error{kDoing, "--train and --eval contradict each other", "both", "one of them"};
+  if (train || eval) task["mode"] = train ? "train" : "eval";
+  return Task{task.at("name"), task.dump()};
+}
+
+}  // namespace mtmc

@@ -1,0 +1,23 @@
+// The options that say what the task is, shared by the verbs that take one: FILE[:NAME], --init, --input, ...
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/options.h"
+#include "eval/judge.h"
+
+namespace mtmc {
+
+struct TaskOptions {
+  std::string target;  // "FILE.py", "FILE.py:NAME" or "package.module:NAME"
+  std::vector<std::string> init, inputs;
+  std::string weights;
+  bool train = false, eval = false;
+
+  void declare(Options& options);
+  // The task as python/mtmc/task.py reads it. Errors: a file that does not exist, options that contradict each other.
+  Result<Task> task() const;
+};
+
+}  // namespace mtmc
