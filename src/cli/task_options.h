@@ -11,8 +11,8 @@ namespace mtmc {
 
 struct TaskOptions {
   std::string target;  // "FILE.py", "FILE.py:NAME" or "package.module:NAME"
-  std::vector<std::string> init, inputs;
-  std::string weights;
+  std::vector<std::string> init = {}, inputs = {};
+  std::string weights = {};
   bool train = false, eval = false;
 
   void declare(Options& options);
