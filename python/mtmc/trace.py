@@ -1,0 +1,270 @@
+"""`python -m mtmc.trace TASK.json OUT.json`: a PyTorch module as a functional graph in JSON.
+
+torch.export, then run_decompositions, which keeps composite operators and turns buffer updates into named outputs. The
+graph is run against eager before it is written. OUT.json holds
+
+    name, mode, torch        what was traced, with which torch
+    arguments                forward's parameters: name, kind, default (as text)
+    leaves                   [{name, kind: input|param|buffer|constant, target, type, strides?, values?}]
+    scalars                  [{expression, value}]: arguments that are not tensors, fixed at their traced value
+    nodes                    [{op, name, args, call, operands, outputs, several, at, source}] in order: the overload,
+                             its arguments by schema name (null: some cannot be held), and as text over {0}, {1}, ...
+    outputs, template        names of results, and the Python expression over {0}, {1}, ... that forward returns
+    states                   [{target, value}]: buffers that forward updates
+    constructor_source       see constructor.py
+
+A mistake of the user's is written as {"error": {doing, wrong, got, wanted}} with exit code 2.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import logging
+import math
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
+from torch.utils import _pytree as pytree
+
+from mtmc.constructor import constructor_source
+from mtmc.task import Task, load_task
+from mtmc.task_error import TaskError, first_line
+from mtmc.trace_check import check_against_eager, clone_inputs, refuse_loose_state
+from mtmc.trace_graph import GraphWriter, UserCode, strides, type_text
+
+INLINE_CONSTANT = 64  # elements: larger constants are held by the module instead of the program's text
+KINDS = {InputKind.PARAMETER: "param", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
+aten = torch.ops.aten
+
+
+def trace(task: Task) -> dict[str, Any]:
+    """The whole trace of a task; a TaskError says what cannot be traced, with the user's line and torch's reason."""
+    model, inputs = task.make_model(0), task.make_inputs(0)
+    refuse_loose_state(task, task.make_model(0), inputs)
+    eager = task.make_model(0)
+    eager.load_state_dict(model.state_dict())
+    pristine = copy.deepcopy(model.state_dict())
+    user = UserCode(str(Path(task.namespace.__file__ or "").resolve()))
+    exported = export(task, model, clone_inputs(inputs), user)
+    refuse_mutated_inputs(task, exported, user)
+    data = write_graph(task, model, exported, inputs, user)
+    module = exported.module()
+    check_against_eager(task, eager, module, module.state_dict)
+    model.load_state_dict(pristine)
+    held = data.pop("held")
+    data["constructor_source"] = constructor_source(task, model, held)
+    return data
+
+
+def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode) -> ExportedProgram:
+    table = decompositions()
+    try:
+        with user.recorded():
+            program = torch.export.export(model, tuple(inputs), strict=False)
+            return program.run_decompositions(table)
+    except Exception as error:
+        raise refusal(task, error, user) from error
+
+
+def decompositions() -> dict[torch._ops.OpOverload, Any]:
+    """Composites that are written in simpler operators: views that make lists, and contractions spelled as text."""
+    table = torch.export.default_decompositions()
+    chosen = {op: table[op] for op in (aten.einsum.default, aten.broadcast_tensors.default) if op in table}
+    for op in (aten.split.Tensor, aten.split.sizes, aten.split_with_sizes.default):
+        chosen[op] = split_into_slices
+    chosen[aten.unbind.int] = lambda self, dim=0: [aten.select.int(self, dim, i) for i in range(self.shape[dim])]
+    return chosen
+
+
+def split_into_slices(self: torch.Tensor, sizes: int | list[int], dim: int = 0) -> list[torch.Tensor]:
+    extent = self.shape[dim]
+    if isinstance(sizes, int):
+        sizes = [sizes] * max(1, math.ceil(extent / max(1, sizes)))
+    ends = [min(extent, sum(sizes[: index + 1])) for index in range(len(sizes))]
+    return [aten.slice.Tensor(self, dim, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def refusal(task: Task, error: BaseException, user: UserCode) -> TaskError:
+    """The user's innermost line on the way to the failure, and torch's reason in its first line."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == user.file]
+    if not frames:  # some of torch's errors carry the user's frames only in their text
+        at, source = user.location(str(error)) if user.file in str(error) else ("", "")
+    else:
+        at, source = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}", frames[-1].line or ""
+    place = f"{at}: {source}" if at else ""
+    wanted = ""
+    if "data-dependent" in str(error):
+        wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
+    return TaskError(f"tracing {task.name}", f"torch.export cannot trace it: {first_line(error)}", place, wanted)
+
+
+def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode) -> None:
+    for spec in exported.graph_signature.output_specs:
+        if spec.kind == OutputKind.USER_INPUT_MUTATION:
+            node = next(node for node in exported.graph.nodes if node.name == spec.arg.name)
+            at, source = user.location(node.meta.get("stack_trace"))
+            wrong = f"forward modifies its input {spec.target} in place"
+            raise TaskError(f"tracing {task.name}", wrong, f"{at}: {source}", "a forward that leaves its inputs alone")
+        if spec.kind == OutputKind.PARAMETER_MUTATION:
+            wrong = f"forward modifies the parameter {spec.target} in place"
+            raise TaskError(f"tracing {task.name}", wrong, "", "a buffer for what forward changes")
+
+
+def write_graph(
+    task: Task, model: torch.nn.Module, exported: ExportedProgram, inputs: list[Any], user: UserCode
+) -> dict[str, Any]:
+    signature = exported.graph_signature
+    placeholders = {node.name: node for node in exported.graph.nodes if node.op == "placeholder"}
+    arguments = arguments_of(task)
+    expressions = input_expressions([a["name"] for a in arguments], inputs)
+    leaves: list[dict[str, Any]] = []
+    scalars: list[dict[str, Any]] = []
+    held: dict[str, torch.Tensor] = {}
+    users = (spec for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT)
+    of_user = dict(zip((spec.arg.name for spec in users), expressions, strict=True))
+    for spec in signature.input_specs:
+        if isinstance(spec.arg, ConstantArgument):
+            scalars.append({"expression": of_user[spec.arg.name], "value": scalar(spec.arg.value)})
+            continue
+        if not isinstance(spec.arg, TensorArgument):
+            raise TaskError(f"tracing {task.name}", "an argument that is no tensor", str(spec.target or spec.arg))
+        node = placeholders[spec.arg.name]
+        leaf = {"name": node.name, "kind": KINDS.get(spec.kind, "input")}
+        leaf["target"] = of_user[node.name] if spec.kind == InputKind.USER_INPUT else spec.target
+        value = node.meta["val"]
+        leaf |= {"type": type_text(value), **strides(value)}
+        if leaf["type"] is None:
+            wrong = f"{leaf['kind']} {leaf['target']} is {value.dtype}"
+            raise TaskError(f"tracing {task.name}", wrong, "", "a real dense tensor")
+        if spec.kind == InputKind.CONSTANT_TENSOR and not is_attribute(model, spec.target):
+            constant = exported.constants[spec.target]
+            if constant.numel() <= INLINE_CONSTANT:
+                leaf["values"] = [scalar(item) for item in constant.flatten().tolist()]
+            else:
+                leaf["target"] = spec.target.replace(".", "_")
+                held[leaf["target"]] = constant
+        leaves.append(leaf)
+    tensors = [leaf["name"] for leaf in leaves if leaf["kind"] == "input"]
+    writer = GraphWriter(user, (tensors or [leaf["name"] for leaf in leaves] or [None])[0])
+    for node in exported.graph.nodes:
+        if node.op == "placeholder":
+            writer.add_leaf(node)
+        elif node.op == "call_function":
+            writer.add(node)
+    outputs, template, states = results(task, exported, writer)
+    return {
+        "name": task.name,
+        "mode": task.mode,
+        "torch": torch.__version__,
+        "file": task.namespace.__file__,
+        "arguments": arguments,
+        "leaves": leaves,
+        "scalars": scalars,
+        "nodes": writer.nodes,
+        "outputs": outputs,
+        "template": template,
+        "states": states,
+        "held": held,
+    }
+
+
+def results(task: Task, exported: ExportedProgram, writer: GraphWriter) -> tuple[list[str], str, list[dict[str, str]]]:
+    """Output names (each once), the expression that forward returns, and the buffers it updates."""
+    returned = next(node for node in exported.graph.nodes if node.op == "output").args[0]
+    outputs: list[str] = []
+    states: list[dict[str, str]] = []
+    leaves: list[str] = []
+    for spec, node in zip(exported.graph_signature.output_specs, returned, strict=True):
+        if isinstance(node, torch.fx.Node) and node not in writer.names:
+            value = node.meta.get("val")
+            got = f"{value.dtype} of shape {list(value.shape)}" if isinstance(value, torch.Tensor) else str(value)
+            wanted = "tensors of a real dtype and a fixed shape"
+            raise TaskError(f"tracing {task.name}", "forward returns what a program cannot hold", got, wanted)
+        if spec.kind == OutputKind.BUFFER_MUTATION:
+            states.append({"target": spec.target, "value": writer.names[node]})
+        elif isinstance(node, torch.fx.Node):
+            name = writer.names[node]
+            if name not in outputs:
+                outputs.append(name)
+            leaves.append(f"{{{outputs.index(name)}}}")
+        else:
+            leaves.append(repr(node))
+    spec = exported.call_spec.out_spec
+    return outputs, structure(task, pytree.tree_unflatten(leaves, spec)), states
+
+
+def structure(task: Task, value: Any) -> str:
+    """Nested tuples, lists and dicts of texts as one Python expression."""
+    if isinstance(value, str):
+        return value
+    if type(value) is tuple:
+        return "(" + ", ".join(structure(task, item) for item in value) + ("," if len(value) == 1 else "") + ")"
+    if type(value) is list:
+        return "[" + ", ".join(structure(task, item) for item in value) + "]"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key!r}: {structure(task, item)}" for key, item in value.items()) + "}"
+    if type(value).__module__ == "torch.return_types":
+        return f"torch.return_types.{type(value).__name__}(({', '.join(map(str, value))},))"
+    wanted = "tensors in tuples, lists and dicts"
+    raise TaskError(f"tracing {task.name}", "forward returns another structure", type(value).__name__, wanted)
+
+
+def arguments_of(task: Task) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": parameter.name,
+            "kind": parameter.kind.name.lower(),
+            "default": None if parameter.default is inspect.Parameter.empty else repr(parameter.default),
+        }
+        for parameter in task.forward_signature.parameters.values()
+    ]
+
+
+def input_expressions(arguments: list[str], inputs: list[Any]) -> list[str]:
+    """For each leaf of the inputs the Python expression over forward's arguments that reaches it: `x`, `xs[0]`."""
+    made: list[str] = []
+    for path, _ in pytree.tree_flatten_with_path(inputs)[0]:
+        position = path[0].idx
+        name = arguments[position] if position < len(arguments) else f"args[{position}]"
+        made.append(name + "".join(str(key) for key in path[1:]))
+    return made
+
+
+def scalar(value: Any) -> Any:
+    return {"float": repr(value)} if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def is_attribute(model: torch.nn.Module, dotted: str) -> bool:
+    owner: Any = model
+    for part in dotted.split("."):
+        if not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
+    return isinstance(owner, torch.Tensor)
+
+
+def main(argv: list[str]) -> int:
+    if len(argv) != 2:
+        print("usage: python -m mtmc.trace TASK.json OUT.json", file=sys.stderr)
+        return 2
+    warnings.simplefilter("ignore")  # torch's own; what matters to the user is in the error
+    logging.disable(logging.WARNING)
+    code = 0
+    try:
+        result = trace(load_task(argv[0]))
+    except TaskError as error:
+        result, code = {"error": error.to_json()}, 2
+    Path(argv[1]).write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,126 @@
+"""What is checked around tracing: attributes that forward reassigns, and the traced graph against eager."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from mtmc.task import Task, seed_everything
+from mtmc.task_error import TaskError
+
+DRAWS = (1, 2)
+TOLERANCE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}  # norm-wise; everything else 1e-6
+
+
+def clone_inputs(inputs: list[Any]) -> list[Any]:
+    """Copies, so that one tensor passed twice is two inputs."""
+    return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach().clone(), inputs)
+
+
+def loose_tensors(model: torch.nn.Module) -> Iterator[tuple[str, tuple[int, int]]]:
+    """(dotted name, identity and version) of every tensor attribute that is neither parameter nor buffer."""
+    for prefix, module in model.named_modules():
+        for name, value in vars(module).items():
+            if name.startswith("_") and name in ("_parameters", "_buffers", "_modules"):
+                continue
+            for leaf in pytree.tree_leaves(value) if isinstance(value, (torch.Tensor, list, tuple, dict)) else ():
+                if isinstance(leaf, torch.Tensor):
+                    yield f"{prefix}.{name}".lstrip("."), (id(leaf), leaf._version)
+
+
+def assignment_line(model: torch.nn.Module, dotted: str) -> str:
+    """`file.py:12: text` of the statement that assigns the attribute in its module's class, or an empty text."""
+    owner, _, name = dotted.rpartition(".")
+    forward = type(model.get_submodule(owner)).forward
+    try:
+        lines, first = inspect.getsourcelines(forward)
+    except (OSError, TypeError):
+        return ""
+    for node in ast.walk(ast.parse(textwrap.dedent("".join(lines)))):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            while isinstance(target, ast.Subscript):
+                target = target.value
+            if isinstance(target, ast.Attribute) and target.attr == name:
+                file = inspect.getsourcefile(forward) or ""
+                text = lines[node.lineno - 1].strip()
+                return f"{file.rsplit('/', 1)[-1]}:{first + node.lineno - 1}: {text}"
+    return ""
+
+
+def refuse_loose_state(task: Task, model: torch.nn.Module, inputs: list[Any]) -> None:
+    """Runs the module once; a tensor attribute that forward changes and that is no buffer would be lost by tracing."""
+    before: dict[str, list[Any]] = {}
+    after: dict[str, list[Any]] = {}
+    for name, state in loose_tensors(model):
+        before.setdefault(name, []).append(state)
+    keep_alive = [list(vars(module).values()) for module in model.modules()]  # identities must not be reused
+    task._call_user(lambda: model(*clone_inputs(inputs)), f"running {task.attr} on its inputs")
+    for name, state in loose_tensors(model):
+        after.setdefault(name, []).append(state)
+    del keep_alive
+    for name in after:
+        if before.get(name) != after[name]:
+            raise TaskError(
+                f"tracing {task.name}",
+                f"forward changes the tensor attribute {name}, which is not part of the module's state",
+                assignment_line(model, name),
+                f"self.register_buffer({name.rpartition('.')[2]!r}, ...) in the constructor, or a local variable",
+            )
+
+
+def difference(ours: Any, theirs: Any) -> str:
+    """Why two outputs differ, or an empty text. Integers exactly, floats by norm."""
+    if not isinstance(theirs, torch.Tensor):
+        return "" if type(ours) is type(theirs) and ours == theirs else f"{ours!r} instead of {theirs!r}"
+    if not isinstance(ours, torch.Tensor) or ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        return "another type or shape"
+    if torch.equal(ours, theirs):
+        return ""
+    if not (theirs.is_floating_point() or theirs.is_complex()):
+        return f"{int((ours != theirs).sum())} of {theirs.numel()} elements differ"
+    wide = torch.complex128 if theirs.is_complex() else torch.float64
+    a, b = ours.detach().to(wide), theirs.detach().to(wide)
+    finite = torch.isfinite(b)
+    if not torch.equal(finite, torch.isfinite(a)) or not torch.equal(
+        torch.nan_to_num(a[~finite]), torch.nan_to_num(b[~finite])
+    ):
+        return "other NaN or infinite elements"
+    a, b = a[finite], b[finite]
+    error = float((a - b).norm() / b.norm().clamp_min(1e-300))
+    return "" if error <= TOLERANCE.get(theirs.dtype, 1e-6) else f"relative error {error:.2g}"
+
+
+def check_against_eager(
+    task: Task, eager: torch.nn.Module, traced: Callable[..., Any], traced_state: Callable[[], dict[str, torch.Tensor]]
+) -> None:
+    """Two fresh draws, each called twice with state carried over: outputs and state must agree."""
+    doing = f"checking the trace of {task.name}"
+    for seed in DRAWS:
+        inputs = task.make_inputs(seed)
+        for call in (1, 2):
+            seed_everything(seed + call)
+            theirs, their_spec = pytree.tree_flatten(eager(*clone_inputs(inputs)))
+            seed_everything(seed + call)
+            try:
+                ours, our_spec = pytree.tree_flatten(traced(*clone_inputs(inputs)))
+            except Exception as error:
+                wrong = "the traced graph fails on a fresh draw of the inputs"
+                raise TaskError(doing, wrong, str(error).strip().splitlines()[0]) from error
+            where = f"draw {seed}, call {call}"
+            if our_spec != their_spec:
+                raise TaskError(doing, "the traced graph returns another structure than eager", where)
+            for index, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+                if why := difference(a, b):
+                    wrong = "the traced graph and eager disagree: forward does something that a trace cannot hold"
+                    raise TaskError(doing, wrong, f"{why} in output {index}, {where}")
+            state = traced_state()
+            for name, b in eager.state_dict().items():
+                if name in state and (why := difference(state[name], b)):
+                    raise TaskError(doing, "the traced graph leaves another state", f"{why} in {name}, {where}")

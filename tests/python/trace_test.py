@@ -1,0 +1,295 @@
+"""Tracing: what is written for modules of every kind, where the user's lines are, and what each refusal says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mtmc.task import TaskError, load_task
+from mtmc.trace import trace
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+HEADER = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n"
+
+
+def module_text(forward: str, init: str = "", inputs: str = "torch.randn(4, 8)", arguments: str = "x") -> str:
+    lines = ["class Model(nn.Module):"]
+    if init:
+        lines += ["    def __init__(self):", "        super().__init__()"]
+        lines += [f"        {line}" for line in init.split("\n")]
+    lines += [f"    def forward(self, {arguments}):", *(f"        {line}" for line in forward.split("\n"))]
+    return HEADER + "\n".join(lines) + f"\ndef get_inputs():\n    return [{inputs}]\n"
+
+
+def traced(folder: Path, text: str, **more: Any) -> dict[str, Any]:
+    path = folder / f"m{len(list(folder.iterdir()))}.py"
+    path.write_text(text)
+    return trace(load_task({"name": "m", "file": str(path), **more}))
+
+
+def refused(folder: Path, text: str, **more: Any) -> TaskError:
+    with pytest.raises(TaskError) as caught:
+        traced(folder, text, **more)
+    return caught.value
+
+
+def ops(data: dict[str, Any]) -> list[str]:
+    return [node["op"].removeprefix("aten.") for node in data["nodes"]]
+
+
+# Every operator of the first release: the call and the overload it is traced to; its shape is eager's.
+CALLS = [
+    ("x + 2 * x - x / 3", "add.Tensor"),
+    ("torch.where(x > 0, x, -x)", "where.self"),
+    ("x.clamp(-1, 1)", "clamp.default"),
+    ("x.to(torch.float16).float()", "_to_copy.default"),
+    ("F.gelu(x, approximate='tanh')", "gelu.default"),
+    ("F.hardswish(F.mish(F.elu(x)))", "hardswish.default"),
+    ("x.sum(dim=1, keepdim=True)", "sum.dim_IntList"),
+    ("x.mean()", "mean.default"),
+    ("x.prod(1)", "prod.dim_int"),
+    ("x.max(dim=1)[1]", "max.dim"),
+    ("torch.amin(x, 0)", "amin.default"),
+    ("x.argmax(1)", "argmax.default"),
+    ("x.argmin()", "argmin.default"),
+    ("x.var(1, unbiased=False)", "var.dim"),
+    ("x.std()", "std.correction"),
+    ("torch.logsumexp(x, 1)", "logsumexp.default"),
+    ("x.norm(dim=1)", "linalg_vector_norm.default"),
+    ("F.softmax(x, -1)", "softmax.int"),
+    ("F.log_softmax(x, 1)", "log_softmax.int"),
+    ("F.layer_norm(x, (8,))", "layer_norm.default"),
+    ("F.group_norm(x[None], 2)", "group_norm.default"),
+    ("F.instance_norm(x[None])", "instance_norm.default"),
+    ("F.rms_norm(x, (8,))", "rms_norm.default"),
+    ("torch.mm(x, x.t())", "mm.default"),
+    ("torch.bmm(x[None], x.t()[None])", "bmm.default"),
+    ("torch.addmm(x, x, torch.eye(8))", "addmm.default"),
+    ("F.linear(x, x)", "linear.default"),
+    ("torch.matmul(x, x[0])", "matmul.default"),
+    ("torch.einsum('ij,kj->ik', x, x)", "bmm.default"),
+    ("F.conv2d(x[None, None], torch.ones(3, 1, 2, 2), padding=1)", "conv2d.default"),
+    ("F.max_pool2d(x[None], 2)", "max_pool2d.default"),
+    ("F.avg_pool2d(x[None], 2)", "avg_pool2d.default"),
+    ("F.adaptive_avg_pool2d(x[None], 1)", "adaptive_avg_pool2d.default"),
+    ("torch.cumsum(x, 0)", "cumsum.default"),
+    ("torch.cumprod(x, 1)", "cumprod.default"),
+    ("x.permute(1, 0).reshape(-1)", "permute.default"),
+    ("x.expand(3, 4, 8)", "expand.default"),
+    ("x[1:, ::2]", "slice.Tensor"),
+    ("torch.cat([x, x], 1)", "cat.default"),
+    ("F.pad(x, (1, 2))", "pad.default"),
+    ("torch.flip(x, (0,))", "flip.default"),
+    ("F.embedding(x.argmax(0), x)", "embedding.default"),
+    ("F.scaled_dot_product_attention(x[None], x[None], x[None])", "scaled_dot_product_attention.default"),
+    ("F.mse_loss(x, x * 2)", "mse_loss.default"),
+    ("F.cross_entropy(x, x.argmax(1))", "cross_entropy_loss.default"),
+    ("F.huber_loss(x, x * 3)", "huber_loss.default"),
+    ("F.kl_div(x, x.exp(), reduction='batchmean')", "kl_div.default"),
+]
+
+
+@pytest.mark.parametrize(("call", "overload"), CALLS)
+def test_operators_stay_composite(tmp_path: Path, call: str, overload: str) -> None:
+    data = traced(tmp_path, module_text(f"return {call}"))
+    assert overload in ops(data)
+    assert {node["at"] for node in data["nodes"]} == {"m0.py:7"}
+    assert {node["source"] for node in data["nodes"]} == {f"return {call}"}
+    eager = eval(call, {"torch": torch, "F": torch.nn.functional, "x": torch.randn(4, 8)})
+    types = {output["name"]: output["type"] for node in data["nodes"] for output in node["outputs"] if output}
+    assert types[data["outputs"][0]].endswith("[" + ",".join(map(str, eager.shape)) + "]")
+
+
+def test_arguments_by_name_without_defaults(tmp_path: Path) -> None:
+    text = module_text(
+        "return F.conv2d(x, self.w, stride=2, padding=(1, 0))",
+        "self.w = nn.Parameter(torch.ones(3, 1, 2, 2))",
+        "torch.randn(1, 1, 6, 6)",
+    )
+    (node,) = traced(tmp_path, text)["nodes"]
+    assert node["args"] == {"input": {"v": "x"}, "weight": {"v": "p_w"}, "stride": [2, 2], "padding": [1, 0]}
+    assert (node["call"], node["operands"]) == ("{0}, {1}, None, [2, 2], [1, 0]", ["x", "p_w"])
+
+
+def test_batch_norm_in_training_updates_state(tmp_path: Path) -> None:
+    data = traced(tmp_path, module_text("return self.n(x)", "self.n = nn.BatchNorm1d(8)"))
+    assert [state["target"] for state in data["states"]] == ["n.running_mean", "n.running_var", "n.num_batches_tracked"]
+    outputs = [output and output["name"] for output in data["nodes"][1]["outputs"]]
+    assert outputs[1:3] == [None, None]  # the saved statistics are nobody's
+    assert [state["value"] for state in data["states"][:2]] == outputs[3:]
+    assert traced(tmp_path, module_text("return self.n(x)", "self.n = nn.BatchNorm1d(8)"), mode="eval")["states"] == []
+
+
+def test_lines_inside_helpers_and_layers(tmp_path: Path) -> None:
+    text = HEADER + (
+        "def helper(x):\n"
+        "    y = x * 2\n"
+        "    return y + 1\n"
+        "class Model(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.layers = nn.Sequential(nn.Linear(8, 8), nn.ReLU())\n"
+        "    def forward(self, x):\n"
+        "        return helper(\n"
+        "            self.layers(x))\n"
+        "def get_inputs():\n"
+        "    return [torch.randn(4, 8)]\n"
+    )
+    lines = [(node["op"].split(".")[1], node["at"]) for node in traced(tmp_path, text)["nodes"]]
+    assert lines == [("linear", "m0.py:14"), ("relu", "m0.py:14"), ("mul", "m0.py:6"), ("add", "m0.py:7")]
+
+
+@pytest.mark.parametrize(
+    ("returned", "template"),
+    [
+        ("x", "{0}"),
+        ("x + 1, x", "({0}, {1})"),
+        ("(x + 1,)", "({0},)"),
+        ("[x, (x, x + 1)]", "[{0}, ({0}, {1})]"),
+        ("{'a': x + 1, 'b': {'c': None, 'd': 3}}", "{'a': {0}, 'b': {'c': None, 'd': 3}}"),
+        ("torch.max(x, dim=1)", "torch.return_types.max(({0}, {1},))"),
+    ],
+)
+def test_structure_of_outputs(tmp_path: Path, returned: str, template: str) -> None:
+    assert traced(tmp_path, module_text(f"return {returned}"))["template"] == template
+
+
+def test_same_tensor_twice_stays_two_inputs(tmp_path: Path) -> None:
+    text = module_text("return a @ b.t()", inputs="*[torch.ones(2, 2)] * 2", arguments="a, b")
+    leaves = traced(tmp_path, text)["leaves"]
+    assert [leaf["target"] for leaf in leaves] == ["a", "b"]
+
+
+def test_lists_scalars_and_defaults_as_arguments(tmp_path: Path) -> None:
+    text = module_text("return xs[0] * scale + xs[1]['k'] * 2", inputs="[torch.ones(2), {'k': torch.ones(2)}], 3.0")
+    data = traced(tmp_path, text.replace("self, x)", "self, xs, scale, flag=False)"))
+    assert [leaf["target"] for leaf in data["leaves"]] == ["xs[0]", "xs[1]['k']"]
+    assert data["scalars"] == [{"expression": "scale", "value": 3.0}]
+    assert [argument["default"] for argument in data["arguments"]] == [None, None, "False"]
+
+
+def test_parameters_buffers_and_constants_by_name(tmp_path: Path) -> None:
+    init = (
+        "self.a = nn.Linear(8, 8)\nself.b = nn.Linear(8, 8)\nself.b.weight = self.a.weight\n"
+        "self.register_buffer('steps', torch.zeros((), dtype=torch.int64))\nself.loose = torch.arange(8.0)"
+    )
+    forward = (
+        "self.steps += 1\n"
+        "y = torch.tensor([1.5, float('inf')])[0] * torch.tensor(list(range(100)))[:8]\n"
+        "return self.b(self.a(x)) + self.loose + y"
+    )
+    data = traced(tmp_path, module_text(forward, init))
+    leaves = {leaf["target"]: leaf for leaf in data["leaves"]}
+    assert leaves["loose"]["kind"] == "constant" and "values" not in leaves["loose"]
+    (small,) = [leaf for leaf in leaves.values() if "values" in leaf]
+    assert small["values"] == [1.5, {"float": "inf"}]
+    (large,) = [leaf for leaf in leaves.values() if leaf["type"] == "i64[100]"]
+    assert f"    {large['target']} = torch.frombuffer" in data["constructor_source"]
+    assert [state["target"] for state in data["states"]] == ["steps"]
+    namespace: dict[str, Any] = {}
+    exec(data["constructor_source"].replace("# mtmc: forward", "pass"), namespace)
+    built = namespace["ModelNew"]()
+    assert torch.equal(getattr(built, large["target"]), torch.arange(100)) and built.a.weight is built.b.weight
+
+
+def test_what_a_program_cannot_hold_stays_inside_a_call(tmp_path: Path) -> None:
+    (node,) = traced(tmp_path, module_text("return torch.fft.rfft(x).abs()"))["nodes"]
+    assert (node["op"], node["args"]) == ("aten.abs.default", None)
+    assert node["call"] == "torch.ops.aten.fft_rfft.default({0})"
+    counted = traced(tmp_path, module_text("y = x[x > 0]\nreturn y.sum() / y.shape[0]"))
+    assert ops(counted) == ["gt.Scalar", "sum.default", "div.Tensor"]
+    unique = traced(tmp_path, module_text("return torch.unique(x, return_inverse=True)[1]"))
+    assert ops(unique) == ["alias.default"] and unique["nodes"][0]["call"].endswith("[1]")
+    message = refused(tmp_path, module_text("return torch.fft.rfft(x)")).message()
+    assert message == (
+        "tracing m: forward returns what a program cannot hold: got torch.complex64 of shape [4, 5], "
+        "wanted tensors of a real dtype and a fixed shape"
+    )
+
+
+def test_random_operators_and_devices(tmp_path: Path) -> None:
+    data = traced(tmp_path, module_text("return F.dropout(x) + torch.rand(8, device=x.device)"))
+    rand = next(node for node in data["nodes"] if node["op"] == "aten.rand.default")
+    assert rand["call"] == "[8], device={0}.device, pin_memory=False" and rand["operands"] == ["x"]
+
+
+def test_functions(tmp_path: Path) -> None:
+    text = HEADER + "def scaled(x, by=2.0):\n    y = x * by\n    return y, y.sum()\n"
+    data = traced(tmp_path, text, attr="scaled", kind="function", inputs=["f32[3]", 4.0])
+    assert [node["at"] for node in data["nodes"]] == ["m0.py:6", "m0.py:7"]
+    assert data["arguments"][1] == {"name": "by", "kind": "positional_or_keyword", "default": "2.0"}
+    assert data["constructor_source"] == "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    # mtmc: forward\n"
+
+
+REFUSALS = [
+    (
+        module_text("if x.sum() > 0:\n    x = -x\nreturn x"),
+        "tracing m: torch.export cannot trace it: GuardOnDataDependentSymNode: Could not guard on data-dependent "
+        "expression Eq(u0, 1) (unhinted: Eq(u0, 1)).  (Size-like symbols: none): got m0.py:7: if x.sum() > 0:, "
+        "wanted no branch and no Python number that depends on a tensor's values (torch.where chooses by element)",
+    ),
+    (
+        module_text("return torch.from_numpy(x.numpy() * 2)"),
+        "tracing m: torch.export cannot trace it: RuntimeError: .numpy() is not supported for tensor subclasses.: "
+        "got m0.py:7: return torch.from_numpy(x.numpy() * 2)",
+    ),
+    (
+        module_text("self.h = self.h + x\nreturn self.h", "self.h = torch.zeros(4, 8)"),
+        "tracing m: forward changes the tensor attribute h, which is not part of the module's state: "
+        "got m0.py:10: self.h = self.h + x, "
+        "wanted self.register_buffer('h', ...) in the constructor, or a local variable",
+    ),
+    (
+        module_text("self.h += x\nreturn self.h", "self.h = torch.zeros(4, 8)"),
+        "tracing m: forward changes the tensor attribute h, which is not part of the module's state: "
+        "got m0.py:10: self.h += x, wanted self.register_buffer('h', ...) in the constructor, or a local variable",
+    ),
+    (
+        module_text("x.relu_()\nreturn x + 1"),
+        "tracing m: forward modifies its input x in place: got m0.py:7: x.relu_(), "
+        "wanted a forward that leaves its inputs alone",
+    ),
+    (
+        module_text("self.calls += 1\nreturn x * self.calls", "self.calls = 0"),
+        "checking the trace of m: the traced graph and eager disagree: forward does something that a trace cannot "
+        "hold: got relative error 0.5 in output 0, draw 1, call 2",
+    ),
+    (
+        module_text("return x @ x"),
+        "running Model on its inputs: RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 4x8)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSALS)
+def test_refusals(tmp_path: Path, text: str, message: str) -> None:
+    assert refused(tmp_path, text).message() == message
+
+
+def test_command_writes_errors_as_json(tmp_path: Path) -> None:
+    task, out = tmp_path / "task.json", tmp_path / "out.json"
+    task.write_text(json.dumps({"name": "m", "file": str(tmp_path / "none.py")}))
+    command = [sys.executable, "-m", "mtmc.trace", str(task), str(out)]
+    done = subprocess.run(command, env={"PYTHONPATH": str(ROOT / "python")}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (2, "")
+    assert json.loads(out.read_text())["error"]["wrong"] == "no such file"
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_have_equal_constructors(path: Path) -> None:
+    function = path.stem == "fused_score"
+    attr, kind = ("score", "function") if function else ("Model", "class")
+    task = load_task({"name": path.stem, "file": str(path), "attr": attr, "kind": kind})
+    data = trace(task)
+    namespace: dict[str, Any] = {}
+    exec(data["constructor_source"].replace("# mtmc: forward", "pass"), namespace)
+    own, theirs = task.make_model(3, constructor=namespace["ModelNew"]).state_dict(), task.make_model(3).state_dict()
+    assert list(own) == list(theirs) and all(torch.equal(own[name], theirs[name]) for name in own)
+    assert {node["at"].split(":")[0] for node in data["nodes"]} == {path.name}
