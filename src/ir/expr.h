@@ -13,8 +13,8 @@
 
 namespace mtmc {
 
-// Scalar functions. Integer `div` and `mod` floor, as Python's do. `min` and `max` of floats propagate NaN, as torch's
-// do.
+// Scalar functions. Integer `div` floors, and `mod`, also of floats, has the sign of the divisor, as Python's do. `min`
+// and `max` of floats propagate NaN, as torch's do.
 enum class Fn {
   neg,
   abs,

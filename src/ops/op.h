@@ -1,6 +1,6 @@
 // An operator, defined once: type rule, definition in scalar loops, how torch spells it, and which ATen overloads it
-// stands for. To add one: a file src/ops/NAME.cpp that defines `extern const OpDef NAME_def` (pointwise ones are rows
-// of src/ops/pointwise.cpp), and a test file.
+// stands for. To add one: a file src/ops/defs/NAME.cpp that defines `extern const OpFile NAME_def`, the list of the
+// operators in it (one, or a family that shares its rule; pointwise ones are rows of a few tables), and a test.
 #pragma once
 #include <optional>
 #include <span>
@@ -14,7 +14,8 @@
 
 namespace mtmc {
 
-// One use of an operator: its operands' types (nullopt: an absent optional operand) and attributes.
+// One use of an operator: its operands' types (nullopt: an absent optional operand) and attributes. Attributes are
+// named as the arguments of the ATen overload; an absent one has the overload's default.
 struct OpCall {
   std::string_view op;
   std::vector<std::optional<TensorType>> operands;
@@ -22,16 +23,38 @@ struct OpCall {
 
   const TensorType& type(int operand) const;  // of a present operand
   bool has(int operand) const { return operand < static_cast<int>(operands.size()) && operands[operand].has_value(); }
+  int count() const { return static_cast<int>(operands.size()); }
 };
 
+struct AtenCall;  // ops/aten.h
+
 // Which ATen overload an operator stands for. `operands` and `attrs` list the schema's argument names in the order of
-// our operands and attributes, separated by spaces; "dim>axis" renames; arguments named in neither must have their
-// default. A scalar where an operand is listed becomes a constant; `fixed` adds attributes ("approximate=\"tanh\"").
+// our operands and attributes, separated by spaces; "dim>axis" renames, "*tensors" takes a list of tensors; arguments
+// named in neither must have their default. A scalar where an operand is listed becomes a constant; `fixed` adds
+// attributes ("p=2.0 mode=\"x\""). `adapt` edits the call before it is matched, for what a rule cannot say.
 struct AtenRule {
-  std::string_view overload;  // "aten.softmax.int"
-  std::string_view operands;  // "self"
-  std::string_view attrs;     // "dim dtype"
+  std::string_view overload;    // "aten.softmax.int"
+  std::string_view operands;    // "self"
+  std::string_view attrs = {};  // "dim dtype"
   std::string_view fixed = {};
+  void (*adapt)(AtenCall& call) = nullptr;
+};
+
+// A pointwise operator: how its operands' element types meet, and one element of the result.
+struct ScalarRule {
+  enum class Promotion {
+    none,       // not pointwise
+    common,     // operands are promoted together, the result has that type
+    to_float,   // the same, integers become f32
+    predicate,  // the same, the result is b1
+    condition,  // operand 0 is a condition, the others are promoted together
+    keep,       // the result has operand 0's type, b1 operands stay b1, the others become it
+    boolean,    // every operand becomes b1, the result is b1
+  };
+  Promotion promotion = Promotion::none;
+  int least = 1;  // how many operands must be present
+  // Elements of the operands, already of the type to compute in (f32 for f16 and bf16); null where absent.
+  ExprP (*body)(std::span<const ExprP> x, const OpCall& call) = nullptr;
 };
 
 struct OpDef {
@@ -39,21 +62,31 @@ struct OpDef {
   std::string_view doc;   // one sentence
   // Types of all outputs; an Error (the user's mistake or an unsupported case, which then stays a library call) when
   // operands do not fit.
-  Result<std::vector<TensorType>> (*infer)(const OpCall& call);
+  Result<std::vector<TensorType>> (*infer)(const OpCall& call) = nullptr;
   // The definition; null when the operator is only ever a library call.
-  Definition (*define)(const OpCall& call);
-  // The torch expression that computes it, given the operands' Python names ("None" where absent); outputs of a
-  // multi-output operator are a tuple.
-  std::string (*torch)(const OpCall& call, std::span<const std::string> args);
-  std::vector<AtenRule> aten;
+  Definition (*define)(const OpCall& call) = nullptr;
+  // The torch expression as a template: {0} is operand 0, {*} all operands, {dim} an attribute, {dim|1} the same with a
+  // default. In scope: torch, and F = torch.nn.functional.
+  std::string_view spelling = {};
+  std::vector<AtenRule> aten = {};
   // A view of its operand: no bytes move and eager launches nothing.
   bool is_view = false;
+  ScalarRule scalar = {};
+  std::string (*spell)(const OpCall& call,
+                       std::span<const std::string> args) = nullptr;  // where a template is not enough
+
+  // The torch expression that computes it, given the operands' Python names ("None" where absent); outputs of a
+  // multi-output operator are a tuple.
+  std::string torch(const OpCall& call, std::span<const std::string> args) const;
+  bool is_pointwise() const { return scalar.promotion != ScalarRule::Promotion::none; }
 };
+using OpFile = std::vector<OpDef>;
 
 // The operator's definition, or null when there is none of that name. `library` is the operator that carries any other
-// torch call.
+// torch call: attributes `call` ("aten.topk.default"), `args` (its Python argument text, with {0} {1} for operands) and
+// `types` (its outputs: "f32[4,2] i64[4,2]").
 const OpDef* find_op(std::string_view name);
-std::vector<const OpDef*> all_ops();
+std::vector<const OpDef*> all_ops();  // by name
 
 OpCall call_of(const Program& program, const Node& node);
 // Checks every node's types against its operator's rule.
@@ -63,6 +96,8 @@ Status verify_types(const Program& program);
 // graphs in tests, rewrites and the frontend.
 Result<std::vector<ValueId>> add_node(Program& program, std::string_view op, std::vector<ValueId> inputs, Attrs attrs,
                                       std::string location = {});
+// The numbers of a constant whose data is its text ("1.0 2.0"); nullopt for other values.
+std::optional<std::vector<double>> literal(const Value& value);
 ValueId add_leaf(Program& program, ValueKind kind, std::string name, TensorType type);
 
 // Cost of one node from its definition: arithmetic operations (fused multiply-adds count two), and the bytes it must at
@@ -74,13 +109,16 @@ struct Work {
   double bytes = 0;
 };
 Work work_of(const Program& program, const Node& node);
+// The same without the program; library operators have only their bytes.
+Work work_of(const OpCall& call);
 
 // Evaluates a definition in double (integers exactly in int64): the slow reference. Operands and results are row-major,
-// one double per element (integers up to 2^53). Throws nothing; shapes must fit.
+// one double per element (integers up to 2^53). Float types do not round. Shapes must fit.
 std::vector<std::vector<double>> evaluate(const Definition& definition,
                                           std::span<const std::vector<double>* const> operands,
                                           std::span<const std::optional<TensorType>> operand_types);
-// The whole graph; `leaves` in the order of program.values' leaves. Library nodes cannot be evaluated: an Error.
+// The whole graph: outputs, then state updates. `leaves` in the order of program.values' leaves; empty for constants
+// written out in the text. Library nodes cannot be evaluated: an Error.
 Result<std::vector<std::vector<double>>> evaluate(const Program& program, std::span<const std::vector<double>> leaves);
 
 }  // namespace mtmc

@@ -1,0 +1,221 @@
+// Max and average pooling over one, two or three axes: reductions over the window's axes with guarded loads.
+#include <cmath>
+#include <limits>
+
+#include "ops/build.h"
+#include "ops/window.h"
+
+namespace mtmc {
+namespace {
+
+using Types = Result<std::vector<TensorType>>;
+
+int window_axes(const OpCall& call) {
+  return call.op.find("1d") != call.op.npos ? 1 : call.op.find("3d") != call.op.npos ? 3 : 2;
+}
+
+Result<Window> window_of(const OpCall& call) {
+  const int axes = window_axes(call);
+  const TensorType& x = call.type(0);
+  if (x.rank() != axes + 1 && x.rank() != axes + 2)
+    return refusal(call, "wrong number of dimensions", to_string(x),
+                   std::to_string(axes + 1) + " or " + std::to_string(axes + 2) + " dimensions");
+  Window window;
+  window.in.assign(x.shape.end() - axes, x.shape.end());
+  MTMC_TRY(window.kernel, spread(call, "kernel_size", axes, {}));
+  MTMC_TRY(window.stride, spread(call, "stride", axes, window.kernel));
+  MTMC_TRY(window.padding, spread(call, "padding", axes, std::vector<int64_t>(axes, 0)));
+  MTMC_TRY(window.dilation, spread(call, "dilation", axes, std::vector<int64_t>(axes, 1)));
+  for (int i = 0; i < axes; ++i)
+    if (window.padding[i] * 2 > window.kernel[i])
+      return refusal(call, "padding is more than half the window", std::to_string(window.padding[i]),
+                     "at most " + std::to_string(window.kernel[i] / 2));
+  return fit(call, window, call.attrs.flag("ceil_mode"));
+}
+
+Types infer_pool(const OpCall& call) {
+  MTMC_RETURN_IF_ERROR(require_operands(call, 1, 1));
+  MTMC_TRY(const Window window, window_of(call));
+  TensorType out = call.type(0);
+  std::copy(window.out.begin(), window.out.end(), out.shape.end() - window.axes());
+  return std::vector<TensorType>{out};
+}
+Types infer_with_index(const OpCall& call) {
+  MTMC_TRY(auto types, infer_pool(call));
+  types.push_back({DType::i64, types[0].shape});
+  return types;
+}
+
+// The element of the input at (output axes, window axes), `other` outside.
+ExprP windowed(const OpCall& call, const Window& window, double other) {
+  const int rank = call.type(0).rank(), first = rank - window.axes();
+  Indices index = spatial(rank);
+  ExprP guard = constant(DType::b1, 1);
+  for (int i = 0; i < window.axes(); ++i) {
+    index[first + i] = position(window, i, axis(first + i), axis(rank + i));
+    guard = fn(Fn::logical_and, guard, inside(window, i, index[first + i]));
+  }
+  guard = simplify(guard, [&] {
+    Shape extents = infer_pool(call).value()[0].shape;
+    extents.insert(extents.end(), window.kernel.begin(), window.kernel.end());
+    return extents;
+  }());
+  return operand(call, 0, index, is_constant(guard) ? nullptr : guard, other);
+}
+
+double lowest(DType dtype) {
+  if (is_float(dtype)) return -std::numeric_limits<double>::infinity();
+  if (dtype == DType::u8) return 0;
+  return -std::ldexp(1.0, 8 * bytes(dtype) - 1);
+}
+
+Definition define_max_pool(const OpCall& call) {
+  const Window window = window_of(call).value();
+  const TensorType out = infer_pool(call).value()[0];
+  const ExprP body = windowed(call, window, lowest(out.dtype));
+  Builder b;
+  b.output(b.reduce("window_max", {body->dtype, out.shape}, window.kernel, Combine::max, body), out.dtype);
+  return b.done();
+}
+
+// The position in the input's plane. Where a window holds only -inf, padding in front may win: it is clamped to the
+// window's first element, as in torch.
+Definition define_max_pool_with_index(const OpCall& call) {
+  const Window window = window_of(call).value();
+  const TensorType out = infer_pool(call).value()[0];
+  const int first = out.rank() - window.axes();
+  const ExprP body = windowed(call, window, lowest(out.dtype));
+  Builder b;
+  b.output(b.reduce("window_max", {body->dtype, out.shape}, window.kernel, Combine::max, body), out.dtype);
+  const TensorType indices{DType::i64, out.shape};
+  const int which = b.reduce("window_argmax", indices, window.kernel, Combine::argmax, body);
+  const Indices in_window = unflatten(b.at(which, spatial(out.rank())), window.kernel);
+  Indices plane;
+  for (int i = 0; i < window.axes(); ++i)
+    plane.push_back(fn(Fn::max, position(window, i, axis(first + i), in_window[i]), index_constant(0)));
+  b.output(b.map("position", indices, flatten(plane, window.in)), DType::i64);
+  return b.done();
+}
+
+// How many elements a window's mean counts: those in the input, or in the padded input, or a fixed number.
+ExprP divisor(const OpCall& call, const Window& window, DType dtype) {
+  if (call.attrs.has("divisor_override"))
+    return number(dtype, static_cast<double>(call.attrs.integer("divisor_override")));
+  const int first = call.type(0).rank() - window.axes();
+  const bool padded = call.attrs.flag("count_include_pad", true);
+  ExprP count = index_constant(1);
+  for (int i = 0; i < window.axes(); ++i) {
+    const ExprP start = position(window, i, axis(first + i), index_constant(0));
+    const ExprP stop = fn(Fn::min, start + index_constant(window.kernel[i]),
+                          index_constant(window.in[i] + (padded ? window.padding[i] : 0)));
+    count = count * (stop - (padded ? start : fn(Fn::max, start, index_constant(0))));
+  }
+  return cast(dtype, simplify(count, infer_pool(call).value()[0].shape));
+}
+
+Definition define_avg_pool(const OpCall& call) {
+  const Window window = window_of(call).value();
+  const TensorType out = infer_pool(call).value()[0];
+  const ExprP body = windowed(call, window, 0);
+  Builder b;
+  const int sum = b.reduce("window_sum", {body->dtype, out.shape}, window.kernel, Combine::sum, body);
+  const ExprP mean = b.at(sum, spatial(out.rank())) / divisor(call, window, body->dtype);
+  b.output(b.map("mean", out, cast(out.dtype, mean)), out.dtype);
+  return b.done();
+}
+
+// Window i covers [floor(i * in / out), ceil((i + 1) * in / out)): its start, and its end.
+ExprP adaptive_start(const ExprP& at, int64_t in, int64_t out) { return at * index_constant(in) / index_constant(out); }
+ExprP adaptive_end(const ExprP& at, int64_t in, int64_t out) {
+  return (at * index_constant(in) + index_constant(in + out - 1)) / index_constant(out);
+}
+
+Result<std::vector<int64_t>> adaptive_size(const OpCall& call) {
+  MTMC_RETURN_IF_ERROR(require_operands(call, 1, 1));
+  const int axes = window_axes(call);
+  if (call.type(0).rank() != axes + 1 && call.type(0).rank() != axes + 2)
+    return refusal(call, "wrong number of dimensions", to_string(call.type(0)),
+                   std::to_string(axes + 1) + " or " + std::to_string(axes + 2) + " dimensions");
+  MTMC_TRY(auto size, spread(call, "output_size", axes, {}));
+  for (int64_t extent : size)
+    if (extent < 1) return refusal(call, "output_size must be positive", std::to_string(extent), "at least 1");
+  return size;
+}
+Types infer_adaptive(const OpCall& call) {
+  MTMC_TRY(const auto size, adaptive_size(call));
+  TensorType out = call.type(0);
+  std::copy(size.begin(), size.end(), out.shape.end() - static_cast<long>(size.size()));
+  return std::vector<TensorType>{out};
+}
+
+Definition define_adaptive(const OpCall& call) {
+  const TensorType& in = call.type(0);
+  const TensorType out = infer_adaptive(call).value()[0];
+  const int axes = window_axes(call), rank = in.rank(), first = rank - axes;
+  Indices index = spatial(rank);
+  ExprP guard = constant(DType::b1, 1), count = index_constant(1);
+  std::vector<int64_t> widest;
+  for (int i = 0; i < axes; ++i) {
+    const int64_t from = in.shape[first + i], to = out.shape[first + i];
+    int64_t most = 0;
+    for (int64_t o = 0; o < to; ++o) most = std::max(most, ((o + 1) * from + to - 1) / to - o * from / to);
+    widest.push_back(most);
+    const ExprP start = adaptive_start(axis(first + i), from, to), end = adaptive_end(axis(first + i), from, to);
+    index[first + i] = start + axis(rank + i);
+    if (from % to != 0) guard = fn(Fn::logical_and, guard, fn(Fn::lt, index[first + i], end));
+    count = count * (end - start);
+  }
+  const ExprP body = operand(call, 0, index, is_constant(guard) ? nullptr : guard, 0);
+  Builder b;
+  const int sum = b.reduce("window_sum", {body->dtype, out.shape}, widest, Combine::sum, body);
+  const ExprP mean = b.at(sum, spatial(rank)) / cast(body->dtype, simplify(count, out.shape));
+  b.output(b.map("mean", out, cast(out.dtype, mean)), out.dtype);
+  return b.done();
+}
+
+OpDef op(std::string_view name, std::string_view doc, Types (*infer)(const OpCall&),
+         Definition (*define)(const OpCall&), std::string_view spelling, AtenRule aten) {
+  OpDef def;
+  def.name = name;
+  def.doc = doc;
+  def.infer = infer;
+  def.define = define;
+  def.spelling = spelling;
+  def.aten = {aten};
+  return def;
+}
+OpDef max_pool(std::string_view name, std::string_view spelling, std::string_view overload) {
+  return op(name, "The largest element of each window.", infer_pool, define_max_pool, spelling,
+            {overload, "self", "kernel_size stride padding dilation ceil_mode"});
+}
+OpDef avg_pool(std::string_view name, std::string_view spelling, std::string_view overload) {
+  return op(name, "The mean of each window.", infer_pool, define_avg_pool, spelling,
+            {overload, "self", "kernel_size stride padding ceil_mode count_include_pad divisor_override"});
+}
+OpDef adaptive(std::string_view name, std::string_view spelling, std::string_view overload) {
+  return op(name, "The means of as many windows as asked for.", infer_adaptive, define_adaptive, spelling,
+            {overload, "self", "output_size"});
+}
+#define MTMC_MAX_POOL(f) "F." f "({0}, {kernel_size}, {stride|None}, {padding|0}, {dilation|1}, {ceil_mode|False})"
+#define MTMC_AVG_POOL(f) \
+  "F." f "({0}, {kernel_size}, {stride|None}, {padding|0}, {ceil_mode|False}, {count_include_pad|True}"
+
+}  // namespace
+
+extern const OpFile pool_def = {
+    max_pool("max_pool1d", MTMC_MAX_POOL("max_pool1d"), "aten.max_pool1d.default"),
+    max_pool("max_pool2d", MTMC_MAX_POOL("max_pool2d"), "aten.max_pool2d.default"),
+    max_pool("max_pool3d", MTMC_MAX_POOL("max_pool3d"), "aten.max_pool3d.default"),
+    op("max_pool2d_with_indices", "The largest element of each window, and where it is.", infer_with_index,
+       define_max_pool_with_index,
+       "F.max_pool2d({0}, {kernel_size}, {stride|None}, {padding|0}, {dilation|1}, {ceil_mode|False}, True)",
+       {"aten.max_pool2d_with_indices.default", "self", "kernel_size stride padding dilation ceil_mode"}),
+    avg_pool("avg_pool1d", MTMC_AVG_POOL("avg_pool1d") ")", "aten.avg_pool1d.default"),
+    avg_pool("avg_pool2d", MTMC_AVG_POOL("avg_pool2d") ", {divisor_override|None})", "aten.avg_pool2d.default"),
+    avg_pool("avg_pool3d", MTMC_AVG_POOL("avg_pool3d") ", {divisor_override|None})", "aten.avg_pool3d.default"),
+    adaptive("adaptive_avg_pool1d", "F.adaptive_avg_pool1d({0}, {output_size})", "aten.adaptive_avg_pool1d.default"),
+    adaptive("adaptive_avg_pool2d", "F.adaptive_avg_pool2d({0}, {output_size})", "aten.adaptive_avg_pool2d.default"),
+    adaptive("adaptive_avg_pool3d", "F.adaptive_avg_pool3d({0}, {output_size})", "aten.adaptive_avg_pool3d.default"),
+};
+
+}  // namespace mtmc

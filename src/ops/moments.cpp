@@ -1,0 +1,19 @@
+#include "ops/moments.h"
+
+namespace mtmc {
+
+Moments moments(Builder& builder, const Shape& rows, const std::vector<int64_t>& over, const ExprP& x, double eps) {
+  const TensorType type{x->dtype, rows};
+  const Indices at = spatial(type.rank());
+  const ExprP count = number(x->dtype, static_cast<double>(product(over)));
+  Moments result;
+  const int sum = builder.reduce("sum", type, over, Combine::sum, x);
+  result.mean = builder.map("mean", type, builder.at(sum, at) / count);
+  const ExprP difference = x - builder.at(result.mean, at);
+  result.squares = builder.reduce("squares", type, over, Combine::sum, difference * difference);
+  result.inverse =
+      builder.map("inverse", type, fn(Fn::rsqrt, builder.at(result.squares, at) / count + number(x->dtype, eps)));
+  return result;
+}
+
+}  // namespace mtmc

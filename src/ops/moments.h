@@ -1,0 +1,17 @@
+// Mean and inverse standard deviation of rows: what the norms share.
+#pragma once
+#include <vector>
+
+#include "ops/build.h"
+
+namespace mtmc {
+
+// Stages of type `rows`.
+struct Moments {
+  int mean = 0, squares = 0, inverse = 0;  // squares: the sum of (x - mean)^2
+};
+
+// `x` is the element at (row axes, reduce axes); inverse = 1 / sqrt(squares / count + eps).
+Moments moments(Builder& builder, const Shape& rows, const std::vector<int64_t>& over, const ExprP& x, double eps);
+
+}  // namespace mtmc
