@@ -1,0 +1,23 @@
+"""Batch norm in train mode: running statistics are part of the answer."""
+
+import torch
+import torch.nn as nn
+
+ROWS, FEATURES = 256, 64
+
+
+class Model(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.norm = nn.BatchNorm1d(features)
+
+    def forward(self, x):
+        return torch.relu(self.norm(x))
+
+
+def get_inputs():
+    return [torch.randn(ROWS, FEATURES) * 2 + 1]
+
+
+def get_init_inputs():
+    return [FEATURES]
