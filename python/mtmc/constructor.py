@@ -232,11 +232,19 @@ def bound_names(statement: ast.stmt) -> Iterable[str]:
 # Containers --------------------------------------------------------------------------------------------------------
 
 
+CONTAINER = """class _Container(torch.nn.Module):
+    def __getitem__(self, index):
+        return getattr(self, str(index))
+"""
+
+
 def containers(task: Task, model: torch.nn.Module) -> str:
     """Plain modules with the recorded parameters and buffers, for modules whose text cannot be taken along."""
     args, kwargs = ([], {}) if task.kind == "function" else task.constructor_arguments()
-    lines = ["import torch", "", "", "class ModelNew(torch.nn.Module):"]
     body = construction(model)
+    lines = ["import torch", "", "", "class ModelNew(torch.nn.Module):"]
+    if any("_Container()" in line for line in body):
+        lines[2:2] = ["", *CONTAINER.splitlines(), ""]
     if body or args or kwargs:
         lines.append("    def __init__(self, *args, **kwargs):")
         lines.append("        super().__init__()")
@@ -280,7 +288,7 @@ def construction(model: torch.nn.Module) -> list[str]:
             made[id(module)] = here
             parent, _, name = path.rpartition(".")
             owner = f"self.get_submodule({parent!r})" if parent else "self"
-            lines.append(f"{owner}.add_module({name!r}, torch.nn.Module())")
+            lines.append(f"{owner}.add_module({name!r}, _Container())")
         for name, value in entries:
             lines.append(entry(here, module, name, value, made))
     return lines

@@ -4,9 +4,8 @@ torch.export, then run_decompositions, which keeps composite operators and turns
 graph is run against eager before it is written. OUT.json holds
 
     name, mode, torch        what was traced, with which torch
-    arguments                forward's parameters: name, kind, default (as text)
+    parameters, opening      forward's parameters as text, and the lines that bind and check what is no plain tensor
     leaves                   [{name, kind: input|param|buffer|constant, target, type, strides?, values?}]
-    scalars                  [{expression, value}]: arguments that are not tensors, fixed at their traced value
     nodes                    [{op, name, args, call, operands, outputs, several, at, source}] in order: the overload,
                              its arguments by schema name (null: some cannot be held), and as text over {0}, {1}, ...
     outputs, template        names of results, and the Python expression over {0}, {1}, ... that forward returns
@@ -26,6 +25,7 @@ import math
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -123,22 +123,24 @@ def write_graph(
 ) -> dict[str, Any]:
     signature = exported.graph_signature
     placeholders = {node.name: node for node in exported.graph.nodes if node.op == "placeholder"}
-    arguments = arguments_of(task)
-    expressions = input_expressions([a["name"] for a in arguments], inputs)
+    parameters = task.forward_signature.parameters
     leaves: list[dict[str, Any]] = []
-    scalars: list[dict[str, Any]] = []
+    opening = [check_line(task.name, name, value) for name, value in unused_defaults(parameters, len(inputs))]
     held: dict[str, torch.Tensor] = {}
     users = (spec for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT)
-    of_user = dict(zip((spec.arg.name for spec in users), expressions, strict=True))
+    of_user = dict(zip((spec.arg.name for spec in users), input_expressions(parameters, inputs), strict=True))
     for spec in signature.input_specs:
         if isinstance(spec.arg, ConstantArgument):
-            scalars.append({"expression": of_user[spec.arg.name], "value": scalar(spec.arg.value)})
+            opening.append(check_line(task.name, of_user[spec.arg.name], spec.arg.value))
             continue
         if not isinstance(spec.arg, TensorArgument):
             raise TaskError(f"tracing {task.name}", "an argument that is no tensor", str(spec.target or spec.arg))
         node = placeholders[spec.arg.name]
         leaf = {"name": node.name, "kind": KINDS.get(spec.kind, "input")}
         leaf["target"] = of_user[node.name] if spec.kind == InputKind.USER_INPUT else spec.target
+        if leaf["kind"] == "input" and not leaf["target"].isidentifier():
+            opening.append(f"{node.name} = {leaf['target']}")
+            leaf["target"] = node.name
         value = node.meta["val"]
         leaf |= {"type": type_text(value), **strides(value)}
         if leaf["type"] is None:
@@ -165,9 +167,9 @@ def write_graph(
         "mode": task.mode,
         "torch": torch.__version__,
         "file": task.namespace.__file__,
-        "arguments": arguments,
+        "parameters": [parameter_text(parameter) for parameter in keyword_marked(parameters)],
+        "opening": [line for line in opening if line],
         "leaves": leaves,
-        "scalars": scalars,
         "nodes": writer.nodes,
         "outputs": outputs,
         "template": template,
@@ -217,25 +219,60 @@ def structure(task: Task, value: Any) -> str:
     raise TaskError(f"tracing {task.name}", "forward returns another structure", type(value).__name__, wanted)
 
 
-def arguments_of(task: Task) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": parameter.name,
-            "kind": parameter.kind.name.lower(),
-            "default": None if parameter.default is inspect.Parameter.empty else repr(parameter.default),
-        }
-        for parameter in task.forward_signature.parameters.values()
-    ]
+Parameters = Mapping[str, inspect.Parameter]
 
 
-def input_expressions(arguments: list[str], inputs: list[Any]) -> list[str]:
-    """For each leaf of the inputs the Python expression over forward's arguments that reaches it: `x`, `xs[0]`."""
-    made: list[str] = []
-    for path, _ in pytree.tree_flatten_with_path(inputs)[0]:
-        position = path[0].idx
-        name = arguments[position] if position < len(arguments) else f"args[{position}]"
-        made.append(name + "".join(str(key) for key in path[1:]))
-    return made
+def keyword_marked(parameters: Parameters) -> Iterator[inspect.Parameter | None]:
+    """The parameters, None standing for the `*` before those that go by name only."""
+    marked = False
+    for parameter in parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not marked:
+            yield None
+        marked = marked or parameter.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_POSITIONAL)
+        yield parameter
+
+
+def parameter_text(parameter: inspect.Parameter | None) -> str:
+    """`x`, `scale=2.0`, `*rest`; defaults without a literal form become None."""
+    if parameter is None:
+        return "*"
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    if parameter.default is inspect.Parameter.empty:
+        return stars + parameter.name
+    return f"{parameter.name}={parameter.default!r}" if is_literal(parameter.default) else f"{parameter.name}=None"
+
+
+def is_literal(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))
+
+
+def unused_defaults(parameters: Parameters, given: int) -> Iterator[tuple[str, Any]]:
+    """Parameters that kept their default while tracing, so must keep it."""
+    for index, parameter in enumerate(parameters.values()):
+        by_name = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        if (by_name or index >= given) and parameter.default is not inspect.Parameter.empty:
+            yield parameter.name, parameter.default if is_literal(parameter.default) else None
+
+
+def check_line(task: str, expression: str, value: Any) -> str:
+    """The statement that refuses another value of an argument that tracing has fixed."""
+    if not is_literal(value):
+        return ""
+    differs = f"is not {value!r}" if value is None or isinstance(value, bool) else f"!= {value!r}"
+    message = f'f"running {task}: {expression} is fixed: got {{{expression}!r}}, wanted {value!r}"'
+    return f"if {expression} {differs}: raise ValueError({message})"
+
+
+def input_expressions(parameters: Parameters, inputs: list[Any]) -> list[str]:
+    """For each leaf of the inputs the Python expression over forward's parameters that reaches it: `x`, `xs[0]`."""
+    names: list[str] = []
+    for parameter in parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            names += [f"{parameter.name}[{i}]" for i in range(len(inputs) - len(names))]
+            break
+        names.append(parameter.name)
+    paths = [path for path, _ in pytree.tree_flatten_with_path(inputs)[0]]
+    return [names[path[0].idx] + "".join(map(str, path[1:])) for path in paths]
 
 
 def scalar(value: Any) -> Any:

@@ -19,7 +19,7 @@ from torch import fx
 from mtmc.input_spec import DTYPES
 from mtmc.task_error import TaskError
 
-DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+PROGRAM_NAMES = {dtype: name for name, dtype in DTYPES.items()} | {torch.bool: "b1"}
 FRAME = re.compile(r'File "([^"]+)", line (\d+), in')
 ASSERTIONS = ("_assert", "sym_constrain_range", "_check")  # they only guard symbolic sizes
 TORCH_FOLDER = str(Path(torch.__file__).parent)
@@ -64,11 +64,11 @@ class UserCode:
 
 def type_text(value: Any) -> str | None:
     """`f32[64,512]`, or None for what a Program cannot hold: other dtypes, sizes that depend on data, symbols."""
-    if not isinstance(value, torch.Tensor) or value.dtype not in DTYPE_NAMES or value.layout != torch.strided:
+    if not isinstance(value, torch.Tensor) or value.dtype not in PROGRAM_NAMES or value.layout != torch.strided:
         return None
     if not all(isinstance(size, int) for size in value.shape):
         return None
-    return f"{DTYPE_NAMES[value.dtype]}[{','.join(map(str, value.shape))}]"
+    return f"{PROGRAM_NAMES[value.dtype]}[{','.join(map(str, value.shape))}]"
 
 
 @dataclass
@@ -112,6 +112,9 @@ class GraphWriter:
             raise TaskError(f"tracing {at}", f"control flow that is decided at run time ({node.target.name()})", source)
         if not node.users and any(str(node.target).startswith(f"aten.{word}") for word in ASSERTIONS):
             return
+        if isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable:
+            at, source = self.user.location(node.meta.get("stack_trace"))
+            raise TaskError(f"tracing {at}", f"{node.target} modifies a tensor in place", source, "a pure operator")
         writer = CallWriter(self)
         call, args = writer.write(node)
         self._finish(node, call, None if writer.held_opaque else args)
@@ -137,9 +140,12 @@ class GraphWriter:
                 "operands": call.operands,
                 "several": several,
                 "outputs": [
-                    {"name": f"{node.name}.{i}" if several else node.name, "type": types[i], **strides(one)}
-                    if i in used
-                    else None
+                    {
+                        "name": f"{node.name}.{i}" if several else node.name,
+                        "type": types[i],
+                        "used": i in used,
+                        **strides(one),
+                    }
                     for i, one in enumerate(values)
                 ],
                 "at": at,
@@ -148,8 +154,8 @@ class GraphWriter:
         )
 
 
-def strides(value: torch.Tensor) -> dict[str, list[int]]:
-    return {} if value.is_contiguous() else {"strides": list(value.stride())}
+def strides(value: Any) -> dict[str, list[int]]:
+    return {} if type_text(value) is None or value.is_contiguous() else {"strides": list(value.stride())}
 
 
 def same(value: Any, default: Any) -> bool:
@@ -225,5 +231,5 @@ class CallWriter:
         if isinstance(value, float):
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, torch.dtype):
-            return {"dtype": DTYPE_NAMES.get(value, str(value))}
+            return {"dtype": PROGRAM_NAMES.get(value, str(value))}
         return {"torch": str(value)}  # device, layout, memory format, complex: nothing a Program speaks of

@@ -103,7 +103,7 @@ def test_operators_stay_composite(tmp_path: Path, call: str, overload: str) -> N
     assert {node["at"] for node in data["nodes"]} == {"m0.py:7"}
     assert {node["source"] for node in data["nodes"]} == {f"return {call}"}
     eager = eval(call, {"torch": torch, "F": torch.nn.functional, "x": torch.randn(4, 8)})
-    types = {output["name"]: output["type"] for node in data["nodes"] for output in node["outputs"] if output}
+    types = {output["name"]: output["type"] for node in data["nodes"] for output in node["outputs"]}
     assert types[data["outputs"][0]].endswith("[" + ",".join(map(str, eager.shape)) + "]")
 
 
@@ -121,9 +121,9 @@ def test_arguments_by_name_without_defaults(tmp_path: Path) -> None:
 def test_batch_norm_in_training_updates_state(tmp_path: Path) -> None:
     data = traced(tmp_path, module_text("return self.n(x)", "self.n = nn.BatchNorm1d(8)"))
     assert [state["target"] for state in data["states"]] == ["n.running_mean", "n.running_var", "n.num_batches_tracked"]
-    outputs = [output and output["name"] for output in data["nodes"][1]["outputs"]]
-    assert outputs[1:3] == [None, None]  # the saved statistics are nobody's
-    assert [state["value"] for state in data["states"][:2]] == outputs[3:]
+    outputs = data["nodes"][1]["outputs"]
+    assert [output["used"] for output in outputs] == [True, False, False, True, True]  # nobody needs the saved ones
+    assert [state["value"] for state in data["states"][:2]] == [output["name"] for output in outputs[3:]]
     assert traced(tmp_path, module_text("return self.n(x)", "self.n = nn.BatchNorm1d(8)"), mode="eval")["states"] == []
 
 
@@ -170,9 +170,25 @@ def test_same_tensor_twice_stays_two_inputs(tmp_path: Path) -> None:
 def test_lists_scalars_and_defaults_as_arguments(tmp_path: Path) -> None:
     text = module_text("return xs[0] * scale + xs[1]['k'] * 2", inputs="[torch.ones(2), {'k': torch.ones(2)}], 3.0")
     data = traced(tmp_path, text.replace("self, x)", "self, xs, scale, flag=False)"))
-    assert [leaf["target"] for leaf in data["leaves"]] == ["xs[0]", "xs[1]['k']"]
-    assert data["scalars"] == [{"expression": "scale", "value": 3.0}]
-    assert [argument["default"] for argument in data["arguments"]] == [None, None, "False"]
+    assert [leaf["target"] for leaf in data["leaves"]] == ["xs_0", "xs_1_k"]
+    assert data["parameters"] == ["xs", "scale", "flag=False"]
+    assert data["opening"] == [
+        'if flag is not False: raise ValueError(f"running m: flag is fixed: got {flag!r}, wanted False")',
+        "xs_0 = xs[0]",
+        "xs_1_k = xs[1]['k']",
+        'if scale != 3.0: raise ValueError(f"running m: scale is fixed: got {scale!r}, wanted 3.0")',
+    ]
+
+
+def test_stars_in_the_signature(tmp_path: Path) -> None:
+    text = module_text(
+        "return a + rest[0] * rest[1]", inputs="*torch.randn(3, 4)", arguments="a, *rest, act=F.relu, p=1"
+    )
+    data = traced(tmp_path, text)
+    assert data["parameters"] == ["a", "*rest", "act=None", "p=1"]
+    assert data["opening"][2:] == ["rest_0 = rest[0]", "rest_1 = rest[1]"]
+    data = traced(tmp_path, module_text("return x if flag is None else -x", arguments="x, *, flag=None"))
+    assert data["parameters"] == ["x", "*", "flag=None"]
 
 
 def test_parameters_buffers_and_constants_by_name(tmp_path: Path) -> None:
@@ -224,8 +240,74 @@ def test_functions(tmp_path: Path) -> None:
     text = HEADER + "def scaled(x, by=2.0):\n    y = x * by\n    return y, y.sum()\n"
     data = traced(tmp_path, text, attr="scaled", kind="function", inputs=["f32[3]", 4.0])
     assert [node["at"] for node in data["nodes"]] == ["m0.py:6", "m0.py:7"]
-    assert data["arguments"][1] == {"name": "by", "kind": "positional_or_keyword", "default": "2.0"}
+    assert data["parameters"] == ["x", "by=2.0"]
     assert data["constructor_source"] == "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    # mtmc: forward\n"
+
+
+def test_containers_stand_in_for_packages() -> None:
+    task = {"name": "m", "module": "torch.nn", "attr": "TransformerEncoderLayer", "inputs": ["f32[2,3,8]"]}
+    task |= {"init_args": [8, 2], "init_kwargs": {"dim_feedforward": 16, "dropout": 0.0}}
+    loaded = load_task(task)
+    namespace: dict[str, Any] = {}
+    source = trace(loaded)["constructor_source"]
+    exec(source.replace("# mtmc: forward", "pass"), namespace)
+    built, original = loaded.make_model(0, constructor=namespace["ModelNew"]), loaded.make_model(0)
+    built.load_state_dict(original.state_dict())
+    assert torch.equal(built.self_attn.out_proj.weight, original.self_attn.out_proj.weight)
+    with pytest.raises(ValueError, match=r"this kernel was made for TransformerEncoderLayer\(8, 2, dim_feedforward=16"):
+        namespace["ModelNew"](8, 4)
+
+
+def test_constructor_takes_what_it_needs(tmp_path: Path) -> None:
+    text = (
+        '"""Docs."""\nimport math\nimport torch, os\nimport torch.nn as nn\n\n'
+        "WIDTH = 8; SEED = 3\nUNUSED = os.getcwd()\n\n"
+        "def scale(x):\n    return x / math.sqrt(WIDTH)\n\ndef unused(): pass\n\n"
+        "class Block(nn.Module):\n"
+        "    'A block.'\n    hidden = WIDTH  # of the block\n"
+        "    def __init__(self):\n        super(Block, self).__init__()\n"
+        "        self.w = nn.Parameter(scale(torch.randn(WIDTH)))\n"
+        "    def reset(self):\n        nn.init.normal_(self.w)\n"
+        "    def forward(self, x):\n        return x * self.w\n\n"
+        "class Unused(nn.Module): pass\n\n"
+        "class Net(nn.Module):\n"
+        "    def __init__(self, blocks=2):\n"
+        "        super(Net, self).__init__()\n"
+        "        self.blocks = nn.ModuleList(Block() for _ in range(blocks))\n"
+        "        self.apply(self._init)\n"
+        "    def _init(self, module):\n"
+        "        if isinstance(module, Block): module.reset()\n"
+        "    def helper(self, x):\n        return x + 1\n"
+        "    def forward(self, x):\n"
+        "        for block in self.blocks: x = self.helper(block(x))\n"
+        "        return x\n"
+        "def get_inputs():\n    return [torch.randn(4, 8)]\n"
+    )
+    source = traced(tmp_path, text, attr="Net")["constructor_source"]
+    assert source == (
+        "import math\nimport torch, os\nimport torch.nn as nn\nWIDTH = 8\n\n\n"
+        "def scale(x):\n    return x / math.sqrt(WIDTH)\n\n\n"
+        "class Block(nn.Module):\n"
+        "    hidden = WIDTH  # of the block\n\n"
+        "    def __init__(self):\n        super(Block, self).__init__()\n"
+        "        self.w = nn.Parameter(scale(torch.randn(WIDTH)))\n\n"
+        "    def reset(self):\n        nn.init.normal_(self.w)\n\n\n"
+        "class ModelNew(nn.Module):\n"
+        "    def __init__(self, blocks=2):\n"
+        "        super(ModelNew, self).__init__()\n"
+        "        self.blocks = nn.ModuleList(Block() for _ in range(blocks))\n"
+        "        self.apply(self._init)\n\n"
+        "    def _init(self, module):\n"
+        "        if isinstance(module, Block): module.reset()\n\n"
+        "    # mtmc: forward\n"
+    )
+
+
+def test_files_that_import_their_neighbours_get_containers(tmp_path: Path) -> None:
+    (tmp_path / "neighbour_of_m.py").write_text("import torch\nclass Part(torch.nn.Linear): pass\n")
+    text = module_text("return self.net(x)", "self.net = nn.Sequential(Part(8, 8))")
+    data = traced(tmp_path, "from neighbour_of_m import Part\n" + text)
+    assert "neighbour" not in data["constructor_source"] and "_Container()" in data["constructor_source"]
 
 
 REFUSALS = [
