@@ -3,6 +3,7 @@
 # Every step runs only when its stamp under build/ is missing or out of date, so a second start costs milliseconds.
 
 stamps=$root/build
+[[ -d $stamps/build-tools/bin ]] && PATH=$stamps/build-tools/bin:$PATH # cmake and ninja from wheels, see below
 
 say() { printf 'mtmc: %s\n' "$*" >&2; }
 fail() {
@@ -66,11 +67,11 @@ apt_install() {
 # ready_packages [HEADER:PACKAGE...]: the packages that everything needs, and those named.
 ready_packages() {
   missing_packages "$*"
-  [[ ${#needed[@]} == 0 && ${#useful[@]} == 0 ]] && return
+  [[ ${#needed[@]} == 0 ]] && return # what is only useful comes along, and is never worth a wait without network
   if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
     apt_install "${needed[@]}" "${useful[@]}" || true
     missing_packages "$*"
-  elif [[ ${#needed[@]} != 0 ]]; then
+  else
     packages_without_root
     missing_packages "$*"
   fi
@@ -128,6 +129,7 @@ use_python() {
 
 demand_python() {
   use_python "$1" && return
+  command -v "$1" >/dev/null || fail "choosing a Python ($2): no such program: got '$1', wanted a Python with torch >= 2.9"
   local found
   found=$(probe_torch "$1" | tail -n 1) || true
   fail "choosing a Python ($2): no torch that is new enough: got ${found:+torch }${found:-$1, which has none}, wanted torch >= 2.9"
@@ -189,7 +191,6 @@ ready_build() {
     return
   fi
   lock_setup
-  [[ -x $stamps/build-tools/bin/cmake ]] && PATH=$stamps/build-tools/bin:$PATH
   want_python=no ready_packages
   # CMake keeps absolute paths: a checkout that has moved starts afresh.
   if [[ -f $folder/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then

@@ -74,7 +74,7 @@ std::vector<Bound> declare_verbs(CLI::App& app) {
   std::vector<Bound> verbs;
   for (const Verb* verb : kVerbs) {
     Bound bound{verb, app.add_subcommand(std::string(verb->name), std::string(verb->doc)), nullptr, nullptr};
-    bound.app->allow_extras()->footer("");
+    bound.app->allow_extras();
     bound.options = std::make_unique<Options>(*bound.app);
     bound.body = verb->declare(*bound.options);
     verbs.push_back(std::move(bound));
@@ -86,6 +86,7 @@ Result<int> run_command_line(int argc, char** argv) {
   CLI::App app("From a PyTorch module to a faster, verified kernel.", "mtmc");
   app.allow_extras();
   app.footer(
+      "./mtmc --python PATH ... uses that Python (also: MTMC_PYTHON, an active virtual environment).\n"
       "Exit codes: 0 done, 1 nothing certified is faster than eager (verify: refused), 2 your mistake, 3 our bug.");
   std::vector<Bound> verbs = declare_verbs(app);
   try {

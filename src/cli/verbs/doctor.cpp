@@ -127,10 +127,8 @@ Result<int> diagnose(bool as_json) {
 
 VerbBody declare(Options& options) {
   auto as_json = std::make_shared<bool>(false);
-  auto python = std::make_shared<std::string>();
   options.flag(*as_json, "--json", "print the findings as JSON");
-  options.text(*python, "--python", "PATH", "the Python to use (read by ./mtmc)");
-  return [as_json, python] { return diagnose(*as_json); };
+  return [as_json] { return diagnose(*as_json); };
 }
 
 }  // namespace
