@@ -2,7 +2,7 @@
 // and leaves a short list of stages that are materialised: in memory (the kernel's outputs) or in scratch that lives as
 // long as one tile.
 //
-// `build_frame` then finds the *shared* axes: classes of stage axes, linked by the loads between the group's stages,
+// `build_frames` then finds the *shared* axes: classes of stage axes, linked by the loads between the group's stages,
 // that every stage has exactly once as a spatial axis and every in-group load indexes unchanged. A kernel is a parallel
 // loop over tiles of the shared axes; inside a tile the stages run one after the other over their remaining (inner)
 // axes. Softmax, norms, row losses, matmul + row softmax and attention are all this one shape; a frame without shared
@@ -38,6 +38,9 @@ struct Contraction {
   ExprP left, right;                // body == left * right
 };
 
+// The roles of a stage's axes when it is a sum of f32 products of two different operands with both an M and an N; otherwise nothing.
+std::optional<Contraction> classify_contraction(const Stage& stage);
+
 struct GroupStage {
   Stage stage;     // loads refer to Group::tensors
   int dest = -1;   // the tensor it defines
@@ -60,17 +63,23 @@ Result<Group> build_group(const Program& program, const Kernel& kernel);
 
 struct SharedAxis {
   int64_t extent = 1;
-  std::vector<int> stage_axis;  // per stage: which of its spatial axes this is, or -1 for stages that do not depend on
-                                // it (computed once per tile)
+  std::vector<int> stage_axis;  // for stage first + i: which of its spatial axes this is, or -1 for stages that do not depend on it (computed once per tile)
 };
 
+// A parallel loop nest over tiles of the shared axes that runs stages first..last of a group.
 struct Frame {
-  std::vector<SharedAxis> shared;  // outermost first
-  int64_t tiles() const;           // product of extents
+  int first = 0, last = 0;
+  std::vector<SharedAxis> shared;  // outermost first; empty: one sequential tile
+  int axis_of(int shared_axis, int stage) const { return shared[shared_axis].stage_axis[stage - first]; }
+  // The shared axis that is axis `axis` of a stage, or -1.
+  int shared_of(int stage, int axis) const;
 };
 
-// The shared axes of a group; empty `shared` means one sequential tile.
-Frame build_frame(const Group& group);
+// Cuts a group into frames: each takes the longest run of stages that share an axis. Scratch read by a later frame lives as long as the kernel.
+std::vector<Frame> build_frames(const Group& group);
+
+// Merges neighbouring axes that every tensor walks as one ([N,C,H,W] -> [N,C,H*W]), so that loops are long.
+Group collapse_axes(const Group& group);
 
 // The family that suits a group: what its anchor stage is.
 Family classify(const Group& group);

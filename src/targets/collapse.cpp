@@ -1,0 +1,175 @@
+// Merging axes. A pair (a, a+1) of every stage that has it may become one axis of extent Ea * Eb when no load needs the two apart.
+#include <algorithm>
+
+#include "targets/frame.h"
+
+namespace mtmc {
+namespace {
+
+
+int divisions(const ExprP& expr) {
+  int count = 0;
+  walk(expr, [&](const Expr& e) { count += e.kind == Expr::Kind::call && e.dtype == DType::i64 && (e.fn == Fn::div || e.fn == Fn::mod); });
+  return count;
+}
+
+// Axis a of `extent_b`-wide pairs becomes (merged div extent_b, merged mod extent_b); later axes move down by one.
+ExprP merge_in(const ExprP& body, int a, int axes, int64_t extent_b, const std::vector<int64_t>& extents) {
+  std::vector<ExprP> replacement(axes);
+  for (int i = 0; i < axes; ++i) replacement[i] = axis(i <= a ? i : i - 1);
+  replacement[a] = axis(a) / index_constant(extent_b);
+  replacement[a + 1] = axis(a) % index_constant(extent_b);
+  return simplify(substitute_axes(body, replacement), extents);
+}
+
+class Collapser {
+ public:
+  explicit Collapser(const Group& group) : group_(group) {}
+
+  Group run() {
+    flatten_reads();
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t s = 0; s < group_.stages.size() && !changed; ++s) {
+        const Stage& stage = group_.stages[s].stage;
+        for (int a = 0; a + 1 < static_cast<int>(stage.extents().size()) && !changed; ++a) changed = try_merge(static_cast<int>(s), a);
+      }
+    }
+    return group_;
+  }
+
+ private:
+  // Reads of memory become one flat index each; then what dimension an axis came from no longer matters.
+  void flatten_reads() {
+    for (GroupStage& stage : group_.stages) {
+      stage.stage.body = transform(stage.stage.body, [&](const ExprP& e) -> ExprP {
+        if (e->kind != Expr::Kind::load || group_.tensors[e->tensor].role != GroupTensor::Role::read) return e;
+        return load(e->tensor, e->dtype, {flat(e->args, group_.tensors[e->tensor])}, e->guard, e->other);
+      });
+      stage.stage.body = simplify(stage.stage.body, stage.stage.extents());
+    }
+    for (GroupTensor& tensor : group_.tensors)
+      if (tensor.role == GroupTensor::Role::read) {
+        tensor.type.shape = {tensor.type.elements()};
+        tensor.strides = {1};
+      }
+  }
+
+  static ExprP flat(const std::vector<ExprP>& indices, const GroupTensor& tensor) {
+    ExprP sum = index_constant(0);
+    for (size_t d = 0; d < indices.size(); ++d) sum = sum + indices[d] * index_constant(tensor.strides[d]);
+    return sum;
+  }
+
+  // Merges axes a and a+1 of stage s, and the same pair of every stage linked to it by loads of scratch or of its own outputs.
+  bool try_merge(int s, int a) {
+    Group trial = group_;
+    std::vector<std::pair<int, int>> todo = {{s, a}};
+    std::vector<std::pair<int, int>> done;
+    while (!todo.empty()) {
+      const auto [stage, at] = todo.back();
+      todo.pop_back();
+      if (std::find(done.begin(), done.end(), std::pair(stage, at)) != done.end()) continue;
+      for (const auto& other : done)
+        if (other.first == stage) return false;
+      if (!can_pair(stage, at)) return false;
+      done.emplace_back(stage, at);
+      linked(stage, at, todo);
+    }
+    for (const auto& [stage, at] : done) merge(trial, stage, at);
+    // Loads of merged tensors lose a dimension.
+    for (GroupStage& consumer : trial.stages)
+      consumer.stage.body = transform(consumer.stage.body, [&](const ExprP& e) -> ExprP {
+        if (e->kind != Expr::Kind::load) return e;
+        for (const auto& [stage, at] : done) {
+          const Stage& before = group_.stages[stage].stage;
+          if (group_.stages[stage].dest != e->tensor || at + 1 >= before.rank()) continue;
+          std::vector<ExprP> indices = e->args;
+          indices[at] = indices[at] * index_constant(before.type.shape[at + 1]) + indices[at + 1];
+          indices.erase(indices.begin() + at + 1);
+          return load(e->tensor, e->dtype, indices, e->guard, e->other);
+        }
+        return e;
+      });
+    for (size_t i = 0; i < trial.stages.size(); ++i) {
+      Stage& stage = trial.stages[i].stage;
+      stage.body = simplify(stage.body, stage.extents());
+      if (divisions(stage.body) > divisions(group_.stages[i].stage.body)) return false;
+    }
+    group_ = std::move(trial);
+    return true;
+  }
+
+  bool can_pair(int s, int a) const {
+    const Stage& stage = group_.stages[s].stage;
+    const bool spatial = a + 1 < stage.rank();
+    if (!spatial && a < stage.rank()) return false;  // one spatial, one reduced
+    if (is_scan(stage.combine) && (stage.scan_axis == a || stage.scan_axis == a + 1)) return false;
+    if (group_.stages[s].contraction && !same_role(*group_.stages[s].contraction, a)) return false;
+    if (!spatial) return true;
+    const GroupTensor& dest = group_.tensors[group_.stages[s].dest];
+    return dest.strides[a] == dest.strides[a + 1] * stage.type.shape[a + 1] || stage.type.shape[a] == 1;
+  }
+
+  static bool same_role(const Contraction& c, int a) {
+    for (const auto* role : {&c.batch, &c.m, &c.n, &c.k}) {
+      const bool first = std::count(role->begin(), role->end(), a) > 0, second = std::count(role->begin(), role->end(), a + 1) > 0;
+      if (first != second) return false;
+    }
+    return true;
+  }
+
+  // Pairs in other stages that must merge along with (s, a): loads of our result index both dimensions by neighbouring axes, or vice versa.
+  void linked(int s, int a, std::vector<std::pair<int, int>>& todo) const {
+    const Stage& stage = group_.stages[s].stage;
+    for (size_t c = 0; c < group_.stages.size(); ++c) {
+      for (const Expr* e : loads_of(group_.stages[c].stage.body)) {
+        const int producer = producer_of(e->tensor);
+        if (producer < 0) continue;
+        if (producer == s && a + 1 < stage.rank()) {
+          if (neighbours(e->args[a], e->args[a + 1])) todo.emplace_back(static_cast<int>(c), e->args[a]->axis);
+        }
+        if (static_cast<int>(c) != s) continue;
+        for (size_t d = 0; d + 1 < e->args.size(); ++d)
+          if (neighbours(e->args[d], e->args[d + 1]) && e->args[d]->axis == a) todo.emplace_back(producer, static_cast<int>(d));
+      }
+    }
+  }
+  static bool neighbours(const ExprP& x, const ExprP& y) {
+    return x->kind == Expr::Kind::axis && y->kind == Expr::Kind::axis && y->axis == x->axis + 1;
+  }
+  int producer_of(TensorRef tensor) const {
+    for (size_t s = 0; s < group_.stages.size(); ++s)
+      if (group_.stages[s].dest == tensor) return static_cast<int>(s);
+    return -1;
+  }
+
+  void merge(Group& group, int s, int a) const {
+    Stage& stage = group.stages[s].stage;
+    const int axes = static_cast<int>(stage.extents().size());
+    std::vector<int64_t> extents = stage.extents();
+    const int64_t extent_b = extents[a + 1];
+    extents[a] *= extent_b;
+    extents.erase(extents.begin() + a + 1);
+    stage.body = merge_in(stage.body, a, axes, extent_b, extents);
+    const int rank = stage.rank();
+    if (a + 1 < rank) {
+      stage.type.shape.assign(extents.begin(), extents.begin() + rank - 1);
+      if (stage.scan_axis > a) --stage.scan_axis;
+      GroupTensor& dest = group.tensors[group.stages[s].dest];
+      dest.type.shape = stage.type.shape;
+      dest.strides.erase(dest.strides.begin() + a);
+    } else {
+      stage.reduce.assign(extents.begin() + rank, extents.end());
+    }
+    group.stages[s].contraction = classify_contraction(stage);
+  }
+
+  Group group_;
+};
+
+}  // namespace
+
+Group collapse_axes(const Group& group) { return Collapser(group).run(); }
+
+}  // namespace mtmc

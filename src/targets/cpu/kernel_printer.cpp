@@ -1,0 +1,210 @@
+#include "targets/cpu/kernel_printer.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "targets/cpu/product_printer.h"
+#include "targets/cpu/tile_plan.h"
+
+namespace mtmc {
+namespace {
+
+constexpr int64_t kStackBytes = 8192;  // larger scratch comes from the thread's arena
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const Group& group, std::vector<Frame> frames, const Kernel& kernel, const Hardware& hardware)
+      : group_(group), frames_(std::move(frames)), kernel_(kernel), hardware_(hardware) {}
+
+  std::string body() {
+    allocate_kernel_scratch();
+    const int main = main_frame(group_, frames_);
+    for (size_t f = 0; f < frames_.size(); ++f) print_frame(frames_[f], static_cast<int>(f) == main);
+    return join(lines_, "\n") + "\n";
+  }
+
+ private:
+  void line(const std::string& text) { lines_.push_back(text.empty() ? "" : std::string(2 * depth_, ' ') + text); }
+  void open(const std::string& text) {
+    line(text + " {");
+    ++depth_;
+  }
+  void close() {
+    --depth_;
+    line("}");
+  }
+
+  // The frame that uses tensor `t` last, among those that read or define it.
+  bool crosses_frames(int t) const {
+    int defined = -1;
+    std::set<int> users;
+    for (size_t f = 0; f < frames_.size(); ++f)
+      for (int s = frames_[f].first; s <= frames_[f].last; ++s) {
+        if (group_.stages[s].dest == t) defined = static_cast<int>(f);
+        for (const Expr* e : loads_of(group_.stages[s].stage.body))
+          if (e->tensor == t) users.insert(static_cast<int>(f));
+      }
+    users.erase(defined);
+    return !users.empty();
+  }
+
+  void allocate_kernel_scratch() {
+    int64_t bytes = 0;
+    std::vector<std::string> declarations;
+    for (size_t t = 0; t < group_.tensors.size(); ++t) {
+      const GroupTensor& tensor = group_.tensors[t];
+      if (tensor.role != GroupTensor::Role::scratch || !crosses_frames(static_cast<int>(t))) continue;
+      const std::string type = memory_type(tensor.type.dtype);
+      declarations.push_back(type + "* __restrict " + tensor.name + " = (" + type + "*)(kernel_scratch + " + std::to_string(bytes) + ");");
+      bytes += (tensor.type.size_bytes() + 63) / 64 * 64;
+    }
+    if (bytes == 0) return;
+    line("char* kernel_scratch = kernel_arena.get(" + std::to_string(bytes) + ");");
+    for (const std::string& declaration : declarations) line(declaration);
+  }
+
+  struct Tiling {
+    const Frame* frame;
+    std::vector<int64_t> tiles;
+    std::map<std::string, int64_t> numbers;
+    std::map<int, std::string> offsets;
+    std::map<int, std::vector<int64_t>> strides;
+  };
+
+  std::string begin_of(const Tiling& t, size_t p) const { return t.tiles[p] == 1 ? "i" + std::to_string(p) : "b" + std::to_string(p); }
+
+  // Scratch that lives in one tile: its strides and where its first element lies.
+  int64_t tile_scratch(Tiling& tiling, int stage) const {
+    const GroupStage& s = group_.stages[stage];
+    std::vector<int64_t> shape = s.stage.type.shape;
+    std::string offset;
+    for (int a = 0; a < s.stage.rank(); ++a) {
+      const int p = tiling.frame->shared_of(stage, a);
+      if (p >= 0) shape[a] = tiling.tiles[p];
+    }
+    std::vector<int64_t> strides = contiguous_strides(shape);
+    for (int a = 0; a < s.stage.rank(); ++a) {
+      const int p = tiling.frame->shared_of(stage, a);
+      if (p < 0) continue;
+      if (tiling.tiles[p] == 1) {  // one index: it moves nothing
+        strides[a] = 0;
+        continue;
+      }
+      offset += (offset.empty() ? "" : " + ") + "b" + std::to_string(p) + (strides[a] == 1 ? "" : " * " + std::to_string(strides[a]));
+    }
+    tiling.strides[s.dest] = strides;
+    tiling.offsets[s.dest] = offset;
+    return product(shape);
+  }
+
+  void print_frame(const Frame& frame, bool is_main) {
+    Tiling tiling{&frame, {}, default_numbers(group_, frame, kernel_, hardware_), {}, {}};
+    if (is_main)
+      for (const auto& [key, number] : kernel_.numbers) tiling.numbers[key] = number;
+    tiling.tiles = tile_extents(group_, frame, kernel_, tiling.numbers);
+    const size_t shared = frame.shared.size();
+    if (shared > 0 && frame_work(group_, frame) >= 32768) {
+      line("#pragma omp parallel for" + (shared > 1 ? " collapse(" + std::to_string(shared) + ")" : std::string()) + " schedule(static)");
+    }
+    for (size_t p = 0; p < shared; ++p) {
+      const std::string var = begin_of(tiling, p), extent = std::to_string(frame.shared[p].extent);
+      const std::string step = tiling.tiles[p] == 1 ? "++" + var : var + " += " + std::to_string(tiling.tiles[p]);
+      line("for (long " + var + " = 0; " + var + " < " + extent + "; " + step + ")" + (p + 1 == shared ? " {" : ""));
+    }
+    if (shared > 0) ++depth_;
+    for (size_t p = 0; p < shared; ++p) {
+      if (tiling.tiles[p] == 1) continue;
+      const std::string n = std::to_string(p), extent = std::to_string(frame.shared[p].extent);
+      const bool even = frame.shared[p].extent % tiling.tiles[p] == 0;
+      line("const long e" + n + " = " + (even ? "b" + n + " + " + std::to_string(tiling.tiles[p]) : "std::min<long>(b" + n + " + " + std::to_string(tiling.tiles[p]) + ", " + extent + ")") + ";");
+    }
+    declare_tile_scratch(tiling);
+    for (int s = frame.first; s <= frame.last; ++s) print_stage_in(tiling, s);
+    if (shared > 0) close();
+  }
+
+  void declare_tile_scratch(Tiling& tiling) {
+    int64_t arena = 0;
+    std::vector<std::string> declarations;
+    for (int s = tiling.frame->first; s <= tiling.frame->last; ++s) {
+      const GroupTensor& tensor = group_.tensors[group_.stages[s].dest];
+      if (tensor.role != GroupTensor::Role::scratch || crosses_frames(group_.stages[s].dest)) continue;
+      const int64_t elements = tile_scratch(tiling, s), size = elements * bytes(tensor.type.dtype);
+      const std::string type = memory_type(tensor.type.dtype);
+      if (size <= kStackBytes) {
+        declarations.push_back("alignas(64) " + type + " " + tensor.name + "[" + std::to_string(elements) + "];");
+      } else {
+        declarations.push_back(type + "* __restrict " + tensor.name + " = (" + type + "*)(scratch + " + std::to_string(arena) + ");");
+        arena += (size + 63) / 64 * 64 + 64;
+      }
+    }
+    if (arena > 0) line("char* scratch = tile_arena.get(" + std::to_string(arena) + ");");
+    for (const std::string& declaration : declarations) line(declaration);
+  }
+
+  void print_stage_in(const Tiling& tiling, int s) {
+    const GroupStage& stage = group_.stages[s];
+    StagePlan plan;
+    plan.group = &group_;
+    plan.stage = &stage;
+    plan.offsets = tiling.offsets;
+    plan.strides = tiling.strides;
+    plan.parallel = tiling.frame->shared.empty();
+    plan.split = plan.parallel && kernel_.has("split");
+    const auto unroll = tiling.numbers.find("unroll");
+    if (unroll != tiling.numbers.end()) plan.unroll = static_cast<int>(unroll->second);
+    const std::vector<int64_t> extents = stage.stage.extents();
+    for (int a = 0; a < static_cast<int>(extents.size()); ++a) {
+      const int p = a < stage.stage.rank() ? tiling.frame->shared_of(s, a) : -1;
+      AxisLoop loop{(a < stage.stage.rank() ? "j" : "r") + std::to_string(a), "0", std::to_string(extents[a]), extents[a], extents[a], extents[a] == 1};
+      if (loop.fixed) loop.name = "0";
+      if (p >= 0) {
+        const std::string n = std::to_string(p);
+        loop = {"i" + n, "b" + n, "e" + n, extents[a], tiling.tiles[p], tiling.tiles[p] == 1};
+      }
+      plan.loops.push_back(loop);
+    }
+    line("// " + stage.op + (stage.location.empty() ? "" : " (" + stage.location + ")"));
+    std::optional<std::string> text;
+    const bool blocked = stage.contraction && kernel_.has("tiled") && group_.tensors[stage.dest].type.dtype == DType::f32;
+    if (blocked) {
+      const auto depth = tiling.numbers.find("depth");
+      text = print_product(plan, depth == tiling.numbers.end() ? 256 : depth->second);
+      if (text) text = "{\n" + indent(*text, 2) + "}";
+    }
+    if (!text) text = print_stage(plan);
+    for (const std::string& one : split(*text, '\n'))
+      if (!one.empty()) line(one);
+  }
+
+  const Group& group_;
+  std::vector<Frame> frames_;
+  const Kernel& kernel_;
+  const Hardware& hardware_;
+  std::vector<std::string> lines_;
+  int depth_ = 1;
+};
+
+}  // namespace
+
+Result<CpuKernel> print_cpu_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  MTMC_TRY(const Group original, build_group(program, kernel));
+  const Group group = collapse_axes(original);
+  CpuKernel result;
+  result.name = group.name;
+  std::vector<std::string> parameters;
+  for (const GroupTensor& tensor : group.tensors) {
+    if (tensor.role == GroupTensor::Role::scratch) continue;
+    const bool read = tensor.role == GroupTensor::Role::read;
+    parameters.push_back((read ? "const " : "") + memory_type(tensor.type.dtype) + "* __restrict " + tensor.name);
+    result.arguments.push_back(tensor.value);
+    (read ? result.reads : result.writes).push_back(tensor.value);
+  }
+  result.text = "extern \"C\" void " + group.name + "(" + join(parameters, ", ") + ") {\n";
+  result.text += KernelPrinter(group, build_frames(group), kernel, hardware).body();
+  result.text += "}\n";
+  return result;
+}
+
+}  // namespace mtmc

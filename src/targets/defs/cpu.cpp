@@ -1,0 +1,168 @@
+// The cpu target: one C++ function a kernel, OpenMP over tiles, explicit vector code, compiled by the system compiler when kernel.py is imported.
+#include <algorithm>
+
+#include "base/text.h"
+#include "targets/cpu/kernel_printer.h"
+#include "targets/cpu/prelude.h"
+#include "targets/cpu/tile_plan.h"
+#include "targets/module_printer.h"
+
+namespace mtmc {
+namespace {
+
+constexpr const char* kImports = "import ctypes\nimport glob\nimport hashlib\nimport os\nimport subprocess\nimport tempfile\n";
+
+constexpr const char* kLoader = R"PY(
+
+def _build():
+    """Compiles SOURCE for this machine, once per content; the library shares torch's OpenMP threads."""
+    compiler = os.environ.get("CXX", "g++")
+    torch_libraries = os.path.join(os.path.dirname(torch.__file__), "lib")
+    openmp = sorted(glob.glob(os.path.join(torch_libraries, "libgomp*")) + glob.glob(torch_libraries + "/../../torch.libs/libgomp*"))
+    flags = ["-O3", "-march=native", "-std=c++17", "-fopenmp", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", "-w"]
+    link = ["-shared", "-nostartfiles"] + ([openmp[0], "-Wl,-rpath," + os.path.dirname(openmp[0])] if openmp else ["-fopenmp"])
+    with open("/proc/cpuinfo") as file:
+        machine = sorted({line for line in file if line.startswith(("flags", "model name"))})
+    key = hashlib.sha256("\0".join([SOURCE, compiler, *flags, *link, *machine]).encode()).hexdigest()[:24]
+    folder = os.environ.get("MTMC_KERNEL_CACHE") or os.path.expanduser("~/.cache/mtmc/kernels")
+    path = os.path.join(folder, key + ".so")
+    if not os.path.exists(path):
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            source, unit, made = (os.path.join(scratch, name) for name in ("kernels.cpp", "kernels.o", "kernels.so"))
+            with open(source, "w") as file:
+                file.write(SOURCE)
+            for command in ([compiler, *flags, "-c", source, "-o", unit], [compiler, unit, *link, "-o", made]):
+                done = subprocess.run(command, capture_output=True, text=True)
+                if done.returncode != 0:
+                    raise RuntimeError(f"compiling the kernels of {DESCRIPTION} with {compiler}:\n{done.stderr[:4000]}")
+            os.replace(made, path)
+    return ctypes.CDLL(path)
+
+
+_library = _build()
+)PY";
+
+std::string signature(const std::string& function, size_t pointers) {
+  return "_library." + function + ".argtypes = [ctypes.c_void_p] * " + std::to_string(pointers) + "\n_library." + function + ".restype = None\n";
+}
+
+// The comment above a kernel: its operators and where they stand in the user's file.
+std::string heading(const Program& program, const Kernel& kernel) {
+  std::vector<std::string> ops;
+  for (const Node& node : program.nodes) {
+    if (std::find(kernel.values.begin(), kernel.values.end(), node.outputs[0]) == kernel.values.end()) continue;
+    ops.push_back(node.op + (node.location.empty() ? "" : " (" + node.location + ")"));
+  }
+  return "// " + kernel.name + ": " + join(ops, ", ") + "\n";
+}
+
+// Captured kernels become one call: a function that runs them all.
+std::vector<Launch> captured(const Program& program, std::vector<Launch> launches, const std::map<std::string, std::string>& functions, std::string& source,
+                             std::string& signatures) {
+  for (const auto& capture : program.captures) {
+    std::vector<std::string> parameters, arguments;
+    std::string body;
+    size_t next = 0;
+    Launch* last = nullptr;
+    for (const std::string& name : capture) {
+      for (Launch& launch : launches) {
+        if (launch.kernel != name) continue;
+        std::vector<std::string> own;
+        for (const auto* list : {&launch.reads, &launch.writes})
+          for (ValueId id : *list) {
+            own.push_back("p" + std::to_string(next++));
+            arguments.push_back("{" + std::to_string(id) + "}.data_ptr()");
+          }
+        body += "  " + functions.at(name) + "(" + join(own, ", ") + ");\n";
+        if (last) last->call.clear();
+        last = &launch;
+      }
+    }
+    if (!last) continue;
+    for (size_t i = 0; i < next; ++i) parameters.push_back("p" + std::to_string(i));
+    const std::string function = "run_" + join(capture, "_");
+    std::vector<std::string> declared;
+    for (const std::string& parameter : parameters) declared.push_back("Any " + parameter);
+    source += "extern \"C\" void " + function + "(" + join(declared, ", ") + ") {\n" + body + "}\n\n";
+    signatures += signature(function, next);
+    last->call = "_library." + function + "(" + join(arguments, ", ") + ")";
+  }
+  return launches;
+}
+
+Result<Code> emit(const Program& program, const Hardware& hardware, const ModuleShell& shell) {
+  ModuleParts parts;
+  std::string source, signatures;
+  std::map<std::string, std::string> functions;
+  for (const Kernel& kernel : program.kernels) {
+    if (kernel.family == Family::library) continue;
+    MTMC_TRY(const CpuKernel printed, print_cpu_kernel(program, kernel, hardware));
+    Launch launch;
+    launch.kernel = kernel.name;
+    launch.reads = printed.reads;
+    launch.writes = printed.writes;
+    std::vector<std::string> arguments;
+    for (ValueId id : printed.arguments) arguments.push_back("{" + std::to_string(id) + "}.data_ptr()");
+    launch.call = "_library." + printed.name + "(" + join(arguments, ", ") + ")";
+    const std::string text = heading(program, kernel) + printed.text;
+    launch.source_marker = text.substr(0, text.find('\n'));
+    launch.source_lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    source += text + "\n";
+    signatures += signature(printed.name, printed.arguments.size());
+    functions[kernel.name] = printed.name;
+    parts.launches.push_back(std::move(launch));
+  }
+  Code code;
+  std::string unit;
+  if (!parts.launches.empty()) {
+    if (!program.captures.empty())
+      source += "// A pointer of any type, so that captured kernels can be passed theirs.\nstruct Any { void* p; template <class T> operator T*() const { return (T*)p; } };\n\n";
+    parts.launches = captured(program, std::move(parts.launches), functions, source, signatures);
+    unit = "#include <algorithm>\n" + cpu_prelude(source) + "\n" + source;
+    parts.imports = kImports;
+    parts.source = "SOURCE = r'''\n" + unit + "'''\n" + kLoader + signatures;
+  }
+  code = print_module(program, shell, parts);
+  code.build_unit = unit;
+  return code;
+}
+
+Status supports(const Program& program, const Kernel& kernel) { return can_generate(program, kernel.values); }
+
+// Neighbours of the default tiles, best guess first.
+std::vector<std::map<std::string, int64_t>> candidates(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  const auto built = build_group(program, kernel);
+  if (!built.ok()) return {};
+  const Group group = collapse_axes(*built);
+  const std::vector<Frame> frames = build_frames(group);
+  const Frame& frame = frames[main_frame(group, frames)];
+  const auto base = default_numbers(group, frame, kernel, hardware);
+  std::vector<std::map<std::string, int64_t>> all = {base};
+  const auto add = [&](const std::string& key, int64_t value, int64_t most) {
+    auto changed = base;
+    value = std::clamp<int64_t>(value, 1, most);
+    if (changed.count(key) && changed[key] == value) return;
+    changed[key] = value;
+    if (std::find(all.begin(), all.end(), changed) == all.end()) all.push_back(std::move(changed));
+  };
+  if (kernel.has("tiled"))
+    for (size_t p = 0; p < frame.shared.size(); ++p) {
+      const std::string key = "tile" + std::to_string(p);
+      const int64_t now = base.at(key);
+      if (now == 1) continue;
+      for (const int64_t other : {now / 2, now * 2, now / 4}) add(key, other, frame.shared[p].extent);
+    }
+  if (base.count("depth") && kernel.has("tiled"))
+    for (const int64_t other : {128, 384, 512}) add("depth", other, 1 << 20);
+  if (kernel.has("pipelined"))
+    for (const int64_t other : {2, 8}) add("unroll", other, 8);
+  return all;
+}
+
+}  // namespace
+
+extern const TargetDef cpu_def;
+const TargetDef cpu_def{"cpu", "C++ with OpenMP and explicit vector code, built by the system compiler", emit, supports, candidates};
+
+}  // namespace mtmc

@@ -1,0 +1,266 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ops/op.h"
+#include "targets/frame.h"
+
+namespace mtmc {
+namespace {
+
+constexpr double kHeavy = 8;  // operations from which recomputing an element costs more than reading it from scratch
+
+// A stage before inlining. Loads refer to values outside the group by id (>= 0) and to raw stages by stage_ref(i).
+struct Raw {
+  Stage stage;
+  const Node* node = nullptr;
+  ValueId value = kNoValue;  // the program's value it defines, or none for a stage inside a definition
+  bool written = false;      // needed in memory
+  bool kept = false;         // materialised, in memory or scratch
+  bool live = false;
+};
+
+bool is_pure_axis(const ExprP& index) { return index->kind == Expr::Kind::axis; }
+
+class GroupBuilder {
+ public:
+  GroupBuilder(const Program& program, const Kernel& kernel) : program_(program), kernel_(kernel) {}
+
+  Result<Group> run() {
+    MTMC_RETURN_IF_ERROR(collect());
+    for (ValueId id : program_.writes(kernel_)) raws_[raw_of_.at(id)].written = true;
+    for (size_t i = 0; i < raws_.size(); ++i) {
+      inline_into(raws_[i]);
+      decide(static_cast<int>(i));
+    }
+    mark_live();
+    return assemble();
+  }
+
+ private:
+  Status collect() {
+    const std::set<ValueId> own(kernel_.values.begin(), kernel_.values.end());
+    for (const Node& node : program_.nodes) {
+      if (!own.count(node.outputs[0])) continue;
+      const OpDef* op = find_op(node.op);
+      if (!op || !op->define) return Error{"building kernel " + kernel_.name, node.op + " has no definition: it is a library call", "", ""};
+      const OpCall call = call_of(program_, node);
+      const Definition definition = op->define(call);
+      const int base = static_cast<int>(raws_.size());
+      for (const Stage& stage : definition.stages) {
+        Raw raw;
+        raw.stage = stage;
+        raw.node = &node;
+        raw.stage.body = transform(stage.body, [&](const ExprP& e) -> ExprP {
+          if (e->kind != Expr::Kind::load) return e;
+          if (e->tensor < 0) return load(e->tensor - base, e->dtype, e->args, e->guard, e->other);
+          const ValueId id = node.inputs[e->tensor];
+          const auto inside = raw_of_.find(id);
+          return load(inside == raw_of_.end() ? id : stage_ref(inside->second), e->dtype, e->args, e->guard, e->other);
+        });
+        raws_.push_back(std::move(raw));
+      }
+      for (size_t i = 0; i < node.outputs.size(); ++i) {
+        int which = base + definition.outputs[i];
+        if (raws_[which].value != kNoValue) which = copy_of(which);
+        raws_[which].value = node.outputs[i];
+        raw_of_[node.outputs[i]] = which;
+      }
+    }
+    return ok_status();
+  }
+
+  // A second name for a stage that already defines a value.
+  int copy_of(int which) {
+    Raw copy = raws_[which];
+    copy.stage.combine = Combine::none;
+    copy.stage.reduce.clear();
+    std::vector<ExprP> indices;
+    for (int i = 0; i < copy.stage.rank(); ++i) indices.push_back(axis(i));
+    copy.stage.body = load(stage_ref(which), copy.stage.type.dtype, indices);
+    raws_.push_back(copy);
+    return static_cast<int>(raws_.size()) - 1;
+  }
+
+  // Guards every load of an inlined body, so that nothing is read where the outer guard is false.
+  static ExprP guarded(const ExprP& body, const ExprP& guard, const ExprP& other) {
+    if (!guard) return body;
+    if (body->kind == Expr::Kind::load && !body->guard) return load(body->tensor, body->dtype, body->args, guard, other);
+    const ExprP safe = transform(body, [&](const ExprP& e) -> ExprP {
+      if (e->kind != Expr::Kind::load) return e;
+      const ExprP both = e->guard ? call(Fn::logical_and, {guard, e->guard}) : guard;
+      return load(e->tensor, e->dtype, e->args, both, e->other ? e->other : constant(e->dtype, 0));
+    });
+    return select(guard, safe, other);
+  }
+
+  void inline_into(Raw& raw) {
+    const ExprP inlined = transform(raw.stage.body, [&](const ExprP& e) -> ExprP {
+      if (e->kind != Expr::Kind::load || e->tensor >= 0) return e;
+      const Raw& producer = raws_[-1 - e->tensor];
+      if (producer.kept && !(producer.written && producer.stage.combine == Combine::none && cheap(producer))) return e;
+      return guarded(substitute_axes(producer.stage.body, e->args), e->guard, e->other);
+    });
+    raw.stage.body = simplify(inlined, raw.stage.extents());
+  }
+
+  static bool cheap(const Raw& raw) { return operation_count(raw.stage.body) < kHeavy; }
+
+  // Whether stage i is materialised: reductions and written values always; a costly pointwise one when it would be evaluated again and again.
+  void decide(int i) {
+    Raw& raw = raws_[i];
+    raw.kept = raw.written || raw.stage.combine != Combine::none;
+    if (raw.kept || cheap(raw)) return;
+    int uses = 0;
+    double evaluations = 0;
+    for (size_t j = i + 1; j < raws_.size(); ++j) {
+      const Stage& consumer = raws_[j].stage;
+      int here = 0;
+      for (const Expr* e : loads_of(consumer.body)) {
+        if (e->tensor != stage_ref(i)) continue;
+        ++here;
+        for (const ExprP& index : e->args)
+          if (!is_pure_axis(index) && !is_constant(simplify(index, consumer.extents()))) return;  // would cost the shared axis: recompute instead
+      }
+      if (here == 0) continue;
+      ++uses;
+      const bool packed = consumer.combine == Combine::sum && consumer.body->kind == Expr::Kind::call && consumer.body->fn == Fn::mul;
+      evaluations += packed ? 1 : static_cast<double>(product(consumer.extents())) / static_cast<double>(std::max<int64_t>(1, raw.stage.type.elements()));
+    }
+    raw.kept = uses > 1 || evaluations >= 2;
+  }
+
+  void mark_live() {
+    for (size_t i = raws_.size(); i-- > 0;) {
+      Raw& raw = raws_[i];
+      raw.live |= raw.written;
+      if (!raw.live) continue;
+      for (const Expr* e : loads_of(raw.stage.body))
+        if (e->tensor < 0) raws_[-1 - e->tensor].live = true;
+    }
+  }
+
+  static std::string identifier(const std::string& text) {
+    std::string result;
+    for (char c : text) result += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    if (result.empty() || std::isdigit(static_cast<unsigned char>(result[0]))) result = "v" + result;
+    return result;
+  }
+
+  std::string unique(std::string wanted) {
+    static const std::set<std::string> kReserved = {"int", "long", "float", "double", "bool", "char", "short", "auto", "const", "for", "if", "else", "return",
+                                                    "do", "new", "delete", "this", "default", "case", "switch", "while", "static", "template", "register",
+                                                    "and", "or", "not", "xor", "in", "is", "def", "class", "lambda", "None", "True", "False", "torch", "self",
+                                                    "load", "store", "full", "W", "unsigned", "signed", "void", "operator", "public", "private", "tile", "tl",
+                                                    "min", "max", "exp", "log", "abs", "sqrt", "pow", "select", "round", "floor", "ceil", "erf", "tanh", "inf"};
+    wanted = identifier(wanted);
+    if (kReserved.count(wanted)) wanted += "_";
+    std::string result = wanted;
+    for (int n = 2; !names_.insert(result).second; ++n) result = wanted + "_" + std::to_string(n);
+    return result;
+  }
+
+  int add_tensor(Group& group, GroupTensor::Role role, ValueId value, const std::string& name, TensorType type) {
+    GroupTensor tensor{role, value, unique(name), std::move(type), {}};
+    tensor.strides = contiguous_strides(tensor.type.shape);
+    if (role != GroupTensor::Role::scratch) {
+      const Value& v = program_.value(value);
+      tensor.type.dtype = v.storage;
+      if (!v.layout.empty()) {
+        int64_t stride = 1;
+        for (size_t i = v.layout.size(); i-- > 0;) {
+          tensor.strides[v.layout[i]] = stride;
+          stride *= v.type.shape[v.layout[i]];
+        }
+      }
+    }
+    group.tensors.push_back(std::move(tensor));
+    return static_cast<int>(group.tensors.size()) - 1;
+  }
+
+  Result<Group> assemble() {
+    Group group;
+    std::map<ValueId, int> reads;
+    std::map<int, int> dest;  // raw -> tensor
+    for (const Raw& raw : raws_) {
+      if (!raw.live || !raw.kept) continue;
+      for (const Expr* e : loads_of(raw.stage.body))
+        if (e->tensor >= 0) reads.emplace(e->tensor, 0);
+    }
+    for (auto& [id, tensor] : reads) {
+      const Value& value = program_.value(id);
+      tensor = add_tensor(group, GroupTensor::Role::read, id, value.name.empty() || value.kind == ValueKind::constant ? "v" + std::to_string(id) : value.name,
+                          value.type);
+    }
+    for (const bool written : {true, false})
+      for (size_t i = 0; i < raws_.size(); ++i) {
+        const Raw& raw = raws_[i];
+        if (!raw.live || !raw.kept || raw.written != written) continue;
+        const std::string base = raw.stage.name.empty() ? raw.node->op : raw.stage.name;
+        dest[static_cast<int>(i)] = written ? add_tensor(group, GroupTensor::Role::write, raw.value, "out_" + base, raw.stage.type)
+                                            : add_tensor(group, GroupTensor::Role::scratch, raw.value, base, raw.stage.type);
+      }
+    std::vector<std::string> ops;
+    for (size_t i = 0; i < raws_.size(); ++i) {
+      const Raw& raw = raws_[i];
+      if (!raw.live || !raw.kept) continue;
+      GroupStage stage;
+      stage.stage = raw.stage;
+      stage.stage.body = transform(raw.stage.body, [&](const ExprP& e) -> ExprP {
+        if (e->kind != Expr::Kind::load) return e;
+        const int tensor = e->tensor >= 0 ? reads.at(e->tensor) : dest.at(-1 - e->tensor);
+        const DType stored = group.tensors[tensor].type.dtype;
+        return cast(e->dtype, load(tensor, stored, e->args, e->guard, e->other ? cast(stored, e->other) : nullptr));
+      });
+      stage.dest = dest.at(static_cast<int>(i));
+      stage.op = raw.node->op;
+      stage.location = raw.node->location;
+      stage.contraction = classify_contraction(stage.stage);
+      group.stages.push_back(std::move(stage));
+    }
+    for (ValueId id : kernel_.values) {
+      const std::string& op = program_.producer(id)->op;
+      if (ops.size() < 4 && (ops.empty() || ops.back() != op)) ops.push_back(op);
+    }
+    group.name = kernel_.name;
+    for (const std::string& op : ops) group.name += "_" + identifier(op);
+    if (group.stages.empty()) return Error{"building kernel " + kernel_.name, "nothing outside it needs what it computes", "", ""};
+    return group;
+  }
+
+  const Program& program_;
+  const Kernel& kernel_;
+  std::vector<Raw> raws_;
+  std::map<ValueId, int> raw_of_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+Result<Group> build_group(const Program& program, const Kernel& kernel) { return GroupBuilder(program, kernel).run(); }
+
+std::optional<Contraction> classify_contraction(const Stage& stage) {
+  if (stage.combine != Combine::sum || stage.reduce.empty()) return std::nullopt;
+  const ExprP& body = stage.body;
+  if (body->kind != Expr::Kind::call || body->fn != Fn::mul || body->dtype != DType::f32) return std::nullopt;
+  Contraction result;
+  result.left = body->args[0];
+  result.right = body->args[1];
+  if (loads_of(result.left).empty() || loads_of(result.right).empty()) return std::nullopt;
+  const int axes = static_cast<int>(stage.extents().size());
+  for (int a = 0; a < axes; ++a) {
+    const bool left = uses_axis(result.left, a), right = uses_axis(result.right, a);
+    if (a >= stage.rank()) {
+      if (stage.extents()[a] > 1 && (!left || !right)) return std::nullopt;
+      result.k.push_back(a);
+    } else if (left && right) {
+      result.batch.push_back(a);
+    } else {
+      (left ? result.m : right ? result.n : result.batch).push_back(a);
+    }
+  }
+  if (result.m.empty() || result.n.empty()) return std::nullopt;
+  return result;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,221 @@
+#include "targets/module_printer.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+
+namespace mtmc {
+
+std::string torch_dtype(DType dtype) {
+  switch (dtype) {
+    case DType::b1: return "torch.bool";
+    case DType::u8: return "torch.uint8";
+    case DType::i8: return "torch.int8";
+    case DType::i16: return "torch.int16";
+    case DType::i32: return "torch.int32";
+    case DType::i64: return "torch.int64";
+    case DType::f16: return "torch.float16";
+    case DType::bf16: return "torch.bfloat16";
+    case DType::f32: return "torch.float32";
+    case DType::f64: return "torch.float64";
+  }
+  return "";
+}
+
+namespace {
+
+constexpr const char* kChecks = R"PY(
+def _expect(name, tensor, shape, dtype):
+    """This kernel is specialised: anything but the traced shape, dtype and device is refused."""
+    if tuple(tensor.shape) != shape or tensor.dtype != dtype or tensor.device.type != DEVICE:
+        raise ValueError(f"running {DESCRIPTION}: {name} does not fit: got {tuple(tensor.shape)} {tensor.dtype} on {tensor.device.type}, "
+                         f"wanted {shape} {dtype} on {DEVICE}")
+    return tensor.contiguous()
+
+
+_warned = False
+
+
+def _warn_about_gradients():
+    global _warned
+    if not _warned:
+        _warned = True
+        warnings.warn("ModelNew computes no gradients: its outputs are detached", stacklevel=3)
+)PY";
+
+std::string shape_text(const Shape& shape) {
+  std::string text = "(";
+  for (int64_t extent : shape) text += std::to_string(extent) + ", ";
+  if (shape.size() > 1) text.resize(text.size() - 2);
+  if (shape.size() == 1) text.resize(text.size() - 1);
+  return text + ")";
+}
+
+// "self.net[0].weight" for "net.0.weight".
+std::string attribute_path(const std::string& dotted) {
+  std::string text = "self";
+  for (const std::string& part : split(dotted, '.'))
+    text += !part.empty() && std::isdigit(static_cast<unsigned char>(part[0])) ? "[" + part + "]" : "." + part;
+  return text;
+}
+
+class ModulePrinter {
+ public:
+  ModulePrinter(const Program& program, const ModuleShell& shell, const ModuleParts& parts) : program_(program), shell_(shell), parts_(parts) {}
+
+  Code run() {
+    text("\"\"\"" + shell_.description + ", optimised by MTMC.\n\nA drop-in ModelNew: same constructor, parameters and state_dict as the original; needs torch" +
+         (parts_.device == "cpu" ? " and a C++ compiler" : "") + ", not mtmc.\n\"\"\"\n");
+    text(parts_.imports);
+    text("import warnings\n\nimport torch\n\n");
+    text("DEVICE = \"" + parts_.device + "\"\nDESCRIPTION = \"" + program_.name + "\"\n\n");
+    const int source_start = line_;
+    text(parts_.source);
+    find_sources(source_start);
+    text(kChecks);
+    text("\n\n");
+    const size_t marker = shell_.constructor_source.find("# mtmc: forward");
+    MTMC_CHECK(marker != std::string::npos, "the constructor source has no marker for forward");
+    const size_t line_start = shell_.constructor_source.rfind('\n', marker) + 1;
+    const size_t line_end = shell_.constructor_source.find('\n', marker);
+    margin_ = std::string(marker - line_start, ' ');
+    text(shell_.constructor_source.substr(0, line_start));
+    forward();
+    if (line_end != std::string::npos) text(shell_.constructor_source.substr(line_end));
+    for (const Kernel& kernel : program_.kernels)
+      for (ValueId id : kernel.values) code_.values[id] = code_.kernels[kernel.name];
+    return std::move(code_);
+  }
+
+ private:
+  void text(const std::string& more) {
+    code_.text += more;
+    line_ += static_cast<int>(std::count(more.begin(), more.end(), '\n'));
+  }
+  void statement(const std::string& one) { text(margin_ + "    " + one + "\n"); }
+
+  void find_sources(int start) {
+    for (const Launch& launch : parts_.launches) {
+      const size_t at = launch.source_marker.empty() ? std::string::npos : parts_.source.find(launch.source_marker);
+      if (at == std::string::npos) continue;
+      const int first = start + static_cast<int>(std::count(parts_.source.begin(), parts_.source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+      code_.kernels[launch.kernel] = {first, first + launch.source_lines - 1};
+    }
+  }
+
+  std::string python_name(ValueId id) const {
+    if (id == kNoValue) return "None";
+    const Value& value = program_.value(id);
+    if (value.kind == ValueKind::input) return value.name;
+    if (value.kind == ValueKind::constant && value.name.find_first_not_of("0123456789+-.einfa ") == std::string::npos) return constant_text(value);
+    return "v" + std::to_string(id);
+  }
+
+  static std::string constant_text(const Value& value) {
+    std::vector<std::string> numbers;
+    for (const std::string& number : split(value.name, ' '))
+      if (!number.empty()) numbers.push_back(number == "inf" || number == "-inf" || number == "nan" ? "float(\"" + number + "\")" : number);
+    return "torch.tensor([" + join(numbers, ", ") + "], dtype=" + torch_dtype(value.type.dtype) + ").reshape(" + shape_text(value.type.shape) + ")";
+  }
+
+  void forward() {
+    text(margin_ + "def forward(self" + (shell_.arguments.empty() ? "" : ", " + join(shell_.arguments, ", ")) + "):\n");
+    statement("if torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters()):");
+    statement("    _warn_about_gradients()");
+    statement("with torch.no_grad():");
+    margin_ += "    ";
+    leaves();
+    for (const Kernel& kernel : program_.kernels) {
+      const auto launch = std::find_if(parts_.launches.begin(), parts_.launches.end(), [&](const Launch& l) { return l.kernel == kernel.name; });
+      if (kernel.family == Family::library) {
+        library(kernel);
+      } else if (launch != parts_.launches.end()) {
+        own(*launch, kernel);
+      }
+    }
+    for (const StateUpdate& state : program_.states) statement(attribute_path(state.name) + ".copy_(" + python_name(state.value) + ")");
+    returns();
+    margin_.resize(margin_.size() - 4);
+  }
+
+  void leaves() {
+    for (const Value& value : program_.values) {
+      const std::string check = ", " + shape_text(value.type.shape) + ", " + torch_dtype(value.type.dtype) + ")";
+      if (value.kind == ValueKind::input) statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + value.name + check);
+      if (value.kind == ValueKind::param || value.kind == ValueKind::buffer)
+        statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + attribute_path(value.name) + check);
+    }
+  }
+
+  void library(const Kernel& kernel) {
+    const int first = line_;
+    for (const Node& node : program_.nodes) {
+      if (std::find(kernel.values.begin(), kernel.values.end(), node.outputs[0]) == kernel.values.end()) continue;
+      std::vector<std::string> args, results;
+      for (ValueId id : node.inputs) args.push_back(python_name(id));
+      for (ValueId id : node.outputs) results.push_back(python_name(id));
+      const OpDef* op = find_op(node.op);
+      MTMC_CHECK(op != nullptr && op->torch != nullptr, "no torch form of " + node.op);
+      const OpCall call = call_of(program_, node);
+      statement(join(results, ", ") + " = " + op->torch(call, args) + comment(node.op, node.location));
+    }
+    code_.kernels[kernel.name] = {first, line_ - 1};
+  }
+
+  static std::string comment(const std::string& what, const std::string& location) { return location.empty() ? "" : "  # " + what + ", " + location; }
+
+  void own(const Launch& launch, const Kernel& kernel) {
+    for (ValueId id : launch.reads) {
+      const Value& value = program_.value(id);
+      const bool made_by_us = value.kind != ValueKind::result || std::any_of(parts_.launches.begin(), parts_.launches.end(), [&](const Launch& l) {
+        return std::find(l.writes.begin(), l.writes.end(), id) != l.writes.end();
+      });
+      if (!made_by_us && contiguous_.insert(id).second) statement(python_name(id) + " = " + python_name(id) + ".contiguous()");
+    }
+    for (ValueId id : launch.writes) {
+      const Value& value = program_.value(id);
+      const std::string device = parts_.device == "cpu" ? "" : ", device=\"" + parts_.device + "\"";
+      statement(python_name(id) + " = torch.empty(" + shape_text(value.type.shape) + ", dtype=" + torch_dtype(value.storage) + device + ")");
+    }
+    if (launch.call.empty()) return;
+    const int first = line_;
+    std::string call = launch.call;
+    std::set<ValueId> all(launch.reads.begin(), launch.reads.end());
+    all.insert(launch.writes.begin(), launch.writes.end());
+    for (const Value& value : program_.values) call = replace_all(call, "{" + std::to_string(value.id) + "}", python_name(value.id));
+    statement(call);
+    if (!code_.kernels.count(kernel.name)) code_.kernels[kernel.name] = {first, line_ - 1};
+  }
+
+  void returns() {
+    std::string result = shell_.outputs;
+    std::vector<std::string> names;
+    for (ValueId id : program_.outputs) {
+      std::string one = python_name(id);
+      if (id != kNoValue && program_.value(id).storage != program_.value(id).type.dtype) one += ".to(" + torch_dtype(program_.value(id).type.dtype) + ")";
+      names.push_back(one);
+    }
+    if (result.empty()) result = names.size() == 1 ? "{0}" : "";
+    if (result.empty()) {
+      result = "(" + join(names, ", ") + ")";
+    } else {
+      for (size_t i = 0; i < names.size(); ++i) result = replace_all(result, "{" + std::to_string(i) + "}", names[i]);
+    }
+    statement("return " + result);
+  }
+
+  const Program& program_;
+  const ModuleShell& shell_;
+  const ModuleParts& parts_;
+  Code code_;
+  std::string margin_ = "    ";
+  std::set<ValueId> contiguous_;
+  int line_ = 1;
+};
+
+}  // namespace
+
+Code print_module(const Program& program, const ModuleShell& shell, const ModuleParts& parts) { return ModulePrinter(program, shell, parts).run(); }
+
+}  // namespace mtmc
