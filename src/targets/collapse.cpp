@@ -1,4 +1,5 @@
-// Merging axes. A pair (a, a+1) of every stage that has it may become one axis of extent Ea * Eb when no load needs the two apart.
+// Merging axes. A pair (a, a+1) of every stage that has it may become one axis of extent Ea * Eb when no load needs the
+// two apart.
 #include <algorithm>
 
 #include "targets/frame.h"
@@ -6,10 +7,11 @@
 namespace mtmc {
 namespace {
 
-
 int divisions(const ExprP& expr) {
   int count = 0;
-  walk(expr, [&](const Expr& e) { count += e.kind == Expr::Kind::call && e.dtype == DType::i64 && (e.fn == Fn::div || e.fn == Fn::mod); });
+  walk(expr, [&](const Expr& e) {
+    count += e.kind == Expr::Kind::call && e.dtype == DType::i64 && (e.fn == Fn::div || e.fn == Fn::mod);
+  });
   return count;
 }
 
@@ -32,9 +34,11 @@ class Collapser {
       changed = false;
       for (size_t s = 0; s < group_.stages.size() && !changed; ++s) {
         const Stage& stage = group_.stages[s].stage;
-        for (int a = 0; a + 1 < static_cast<int>(stage.extents().size()) && !changed; ++a) changed = try_merge(static_cast<int>(s), a);
+        for (int a = 0; a + 1 < static_cast<int>(stage.extents().size()) && !changed; ++a)
+          changed = try_merge(static_cast<int>(s), a);
       }
     }
+    for (GroupStage& stage : group_.stages) stage.contraction = classify_contraction(stage.stage);
     return group_;
   }
 
@@ -61,7 +65,8 @@ class Collapser {
     return sum;
   }
 
-  // Merges axes a and a+1 of stage s, and the same pair of every stage linked to it by loads of scratch or of its own outputs.
+  // Merges axes a and a+1 of stage s, and the same pair of every stage linked to it by loads of scratch or of its own
+  // outputs.
   bool try_merge(int s, int a) {
     Group trial = group_;
     std::vector<std::pair<int, int>> todo = {{s, a}};
@@ -113,13 +118,15 @@ class Collapser {
 
   static bool same_role(const Contraction& c, int a) {
     for (const auto* role : {&c.batch, &c.m, &c.n, &c.k}) {
-      const bool first = std::count(role->begin(), role->end(), a) > 0, second = std::count(role->begin(), role->end(), a + 1) > 0;
+      const bool first = std::count(role->begin(), role->end(), a) > 0,
+                 second = std::count(role->begin(), role->end(), a + 1) > 0;
       if (first != second) return false;
     }
     return true;
   }
 
-  // Pairs in other stages that must merge along with (s, a): loads of our result index both dimensions by neighbouring axes, or vice versa.
+  // Pairs in other stages that must merge along with (s, a): loads of our result index both dimensions by neighbouring
+  // axes, or vice versa.
   void linked(int s, int a, std::vector<std::pair<int, int>>& todo) const {
     const Stage& stage = group_.stages[s].stage;
     for (size_t c = 0; c < group_.stages.size(); ++c) {
@@ -131,7 +138,8 @@ class Collapser {
         }
         if (static_cast<int>(c) != s) continue;
         for (size_t d = 0; d + 1 < e->args.size(); ++d)
-          if (neighbours(e->args[d], e->args[d + 1]) && e->args[d]->axis == a) todo.emplace_back(producer, static_cast<int>(d));
+          if (neighbours(e->args[d], e->args[d + 1]) && e->args[d]->axis == a)
+            todo.emplace_back(producer, static_cast<int>(d));
       }
     }
   }
@@ -162,7 +170,6 @@ class Collapser {
     } else {
       stage.reduce.assign(extents.begin() + rank, extents.end());
     }
-    group.stages[s].contraction = classify_contraction(stage);
   }
 
   Group group_;

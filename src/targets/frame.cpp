@@ -126,7 +126,8 @@ std::vector<Frame> build_frames(const Group& group) {
     Frame best = frame_of(group, from, from);
     for (int to = from + 1; to < stages; ++to) {
       Frame longer = frame_of(group, from, to);
-      // Losing an axis (a matmul's N when a row reduction joins) is worth it; losing all of them is not, unless nothing was parallel anyway.
+      // Losing an axis (a matmul's N when a row reduction joins) is worth it; losing all of them is not, unless nothing
+      // was parallel anyway.
       if (!longer.shared.empty() || best.shared.empty()) best = std::move(longer);
     }
     frames.push_back(std::move(best));
@@ -163,9 +164,12 @@ Status can_generate(const Program& program, const std::vector<ValueId>& values) 
   for (ValueId id : values) {
     const Node* node = program.producer(id);
     const OpDef* op = find_op(node->op);
-    if (!op || !op->define) return Error{"generating a kernel", "operator has no definition", node->op, "an operator with one"};
+    if (!op || !op->define)
+      return Error{"generating a kernel", "operator has no definition", node->op, "an operator with one"};
     for (ValueId out : node->outputs)
-      if (program.value(out).type.elements() == 0) return Error{"generating a kernel", "an empty tensor", to_string(program.value(out).type), "at least one element"};
+      if (program.value(out).type.elements() == 0)
+        return Error{"generating a kernel", "an empty tensor", to_string(program.value(out).type),
+                     "at least one element"};
   }
   return ok_status();
 }

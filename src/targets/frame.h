@@ -38,7 +38,8 @@ struct Contraction {
   ExprP left, right;                // body == left * right
 };
 
-// The roles of a stage's axes when it is a sum of f32 products of two different operands with both an M and an N; otherwise nothing.
+// The roles of a stage's axes when it is a sum of f32 products of two different operands with both an M and an N;
+// otherwise nothing.
 std::optional<Contraction> classify_contraction(const Stage& stage);
 
 struct GroupStage {
@@ -63,7 +64,8 @@ Result<Group> build_group(const Program& program, const Kernel& kernel);
 
 struct SharedAxis {
   int64_t extent = 1;
-  std::vector<int> stage_axis;  // for stage first + i: which of its spatial axes this is, or -1 for stages that do not depend on it (computed once per tile)
+  std::vector<int> stage_axis;  // for stage first + i: which of its spatial axes this is, or -1 for stages that do not
+                                // depend on it (computed once per tile)
 };
 
 // A parallel loop nest over tiles of the shared axes that runs stages first..last of a group.
@@ -75,7 +77,8 @@ struct Frame {
   int shared_of(int stage, int axis) const;
 };
 
-// Cuts a group into frames: each takes the longest run of stages that share an axis. Scratch read by a later frame lives as long as the kernel.
+// Cuts a group into frames: each takes the longest run of stages that share an axis. Scratch read by a later frame
+// lives as long as the kernel.
 std::vector<Frame> build_frames(const Group& group);
 
 // Merges neighbouring axes that every tensor walks as one ([N,C,H,W] -> [N,C,H*W]), so that loops are long.

@@ -43,7 +43,8 @@ class GroupBuilder {
     for (const Node& node : program_.nodes) {
       if (!own.count(node.outputs[0])) continue;
       const OpDef* op = find_op(node.op);
-      if (!op || !op->define) return Error{"building kernel " + kernel_.name, node.op + " has no definition: it is a library call", "", ""};
+      if (!op || !op->define)
+        return Error{"building kernel " + kernel_.name, node.op + " has no definition: it is a library call", "", ""};
       const OpCall call = call_of(program_, node);
       const Definition definition = op->define(call);
       const int base = static_cast<int>(raws_.size());
@@ -85,7 +86,8 @@ class GroupBuilder {
   // Guards every load of an inlined body, so that nothing is read where the outer guard is false.
   static ExprP guarded(const ExprP& body, const ExprP& guard, const ExprP& other) {
     if (!guard) return body;
-    if (body->kind == Expr::Kind::load && !body->guard) return load(body->tensor, body->dtype, body->args, guard, other);
+    if (body->kind == Expr::Kind::load && !body->guard)
+      return load(body->tensor, body->dtype, body->args, guard, other);
     const ExprP safe = transform(body, [&](const ExprP& e) -> ExprP {
       if (e->kind != Expr::Kind::load) return e;
       const ExprP both = e->guard ? call(Fn::logical_and, {guard, e->guard}) : guard;
@@ -106,7 +108,8 @@ class GroupBuilder {
 
   static bool cheap(const Raw& raw) { return operation_count(raw.stage.body) < kHeavy; }
 
-  // Whether stage i is materialised: reductions and written values always; a costly pointwise one when it would be evaluated again and again.
+  // Whether stage i is materialised: reductions and written values always; a costly pointwise one when it would be
+  // evaluated again and again.
   void decide(int i) {
     Raw& raw = raws_[i];
     raw.kept = raw.written || raw.stage.combine != Combine::none;
@@ -120,12 +123,16 @@ class GroupBuilder {
         if (e->tensor != stage_ref(i)) continue;
         ++here;
         for (const ExprP& index : e->args)
-          if (!is_pure_axis(index) && !is_constant(simplify(index, consumer.extents()))) return;  // would cost the shared axis: recompute instead
+          if (!is_pure_axis(index) && !is_constant(simplify(index, consumer.extents())))
+            return;  // would cost the shared axis: recompute instead
       }
       if (here == 0) continue;
       ++uses;
-      const bool packed = consumer.combine == Combine::sum && consumer.body->kind == Expr::Kind::call && consumer.body->fn == Fn::mul;
-      evaluations += packed ? 1 : static_cast<double>(product(consumer.extents())) / static_cast<double>(std::max<int64_t>(1, raw.stage.type.elements()));
+      const bool packed =
+          consumer.combine == Combine::sum && consumer.body->kind == Expr::Kind::call && consumer.body->fn == Fn::mul;
+      evaluations += packed ? 1
+                            : static_cast<double>(product(consumer.extents())) /
+                                  static_cast<double>(std::max<int64_t>(1, raw.stage.type.elements()));
     }
     raw.kept = uses > 1 || evaluations >= 2;
   }
@@ -148,11 +155,14 @@ class GroupBuilder {
   }
 
   std::string unique(std::string wanted) {
-    static const std::set<std::string> kReserved = {"int", "long", "float", "double", "bool", "char", "short", "auto", "const", "for", "if", "else", "return",
-                                                    "do", "new", "delete", "this", "default", "case", "switch", "while", "static", "template", "register",
-                                                    "and", "or", "not", "xor", "in", "is", "def", "class", "lambda", "None", "True", "False", "torch", "self",
-                                                    "load", "store", "full", "W", "unsigned", "signed", "void", "operator", "public", "private", "tile", "tl",
-                                                    "min", "max", "exp", "log", "abs", "sqrt", "pow", "select", "round", "floor", "ceil", "erf", "tanh", "inf"};
+    static const std::set<std::string> kReserved = {
+        "int",   "long",   "float",    "double",   "bool", "char",     "short",  "auto",    "const", "for",
+        "if",    "else",   "return",   "do",       "new",  "delete",   "this",   "default", "case",  "switch",
+        "while", "static", "template", "register", "and",  "or",       "not",    "xor",     "in",    "is",
+        "def",   "class",  "lambda",   "None",     "True", "False",    "torch",  "self",    "load",  "store",
+        "full",  "W",      "unsigned", "signed",   "void", "operator", "public", "private", "tile",  "tl",
+        "min",   "max",    "exp",      "log",      "abs",  "sqrt",     "pow",    "select",  "round", "floor",
+        "ceil",  "erf",    "tanh",     "inf"};
     wanted = identifier(wanted);
     if (kReserved.count(wanted)) wanted += "_";
     std::string result = wanted;
@@ -189,16 +199,18 @@ class GroupBuilder {
     }
     for (auto& [id, tensor] : reads) {
       const Value& value = program_.value(id);
-      tensor = add_tensor(group, GroupTensor::Role::read, id, value.name.empty() || value.kind == ValueKind::constant ? "v" + std::to_string(id) : value.name,
-                          value.type);
+      tensor = add_tensor(
+          group, GroupTensor::Role::read, id,
+          value.name.empty() || value.kind == ValueKind::constant ? "v" + std::to_string(id) : value.name, value.type);
     }
     for (const bool written : {true, false})
       for (size_t i = 0; i < raws_.size(); ++i) {
         const Raw& raw = raws_[i];
         if (!raw.live || !raw.kept || raw.written != written) continue;
         const std::string base = raw.stage.name.empty() ? raw.node->op : raw.stage.name;
-        dest[static_cast<int>(i)] = written ? add_tensor(group, GroupTensor::Role::write, raw.value, "out_" + base, raw.stage.type)
-                                            : add_tensor(group, GroupTensor::Role::scratch, raw.value, base, raw.stage.type);
+        dest[static_cast<int>(i)] =
+            written ? add_tensor(group, GroupTensor::Role::write, raw.value, "out_" + base, raw.stage.type)
+                    : add_tensor(group, GroupTensor::Role::scratch, raw.value, base, raw.stage.type);
       }
     std::vector<std::string> ops;
     for (size_t i = 0; i < raws_.size(); ++i) {
@@ -224,7 +236,8 @@ class GroupBuilder {
     }
     group.name = kernel_.name;
     for (const std::string& op : ops) group.name += "_" + identifier(op);
-    if (group.stages.empty()) return Error{"building kernel " + kernel_.name, "nothing outside it needs what it computes", "", ""};
+    if (group.stages.empty())
+      return Error{"building kernel " + kernel_.name, "nothing outside it needs what it computes", "", ""};
     return group;
   }
 

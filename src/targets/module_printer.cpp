@@ -62,10 +62,13 @@ std::string attribute_path(const std::string& dotted) {
 
 class ModulePrinter {
  public:
-  ModulePrinter(const Program& program, const ModuleShell& shell, const ModuleParts& parts) : program_(program), shell_(shell), parts_(parts) {}
+  ModulePrinter(const Program& program, const ModuleShell& shell, const ModuleParts& parts)
+      : program_(program), shell_(shell), parts_(parts) {}
 
   Code run() {
-    text("\"\"\"" + shell_.description + ", optimised by MTMC.\n\nA drop-in ModelNew: same constructor, parameters and state_dict as the original; needs torch" +
+    text("\"\"\"" + shell_.description +
+         ", optimised by MTMC.\n\nA drop-in ModelNew: same constructor, parameters and state_dict as the original; "
+         "needs torch" +
          (parts_.device == "cpu" ? " and a C++ compiler" : "") + ", not mtmc.\n\"\"\"\n");
     text(parts_.imports);
     text("import warnings\n\nimport torch\n\n");
@@ -99,7 +102,9 @@ class ModulePrinter {
     for (const Launch& launch : parts_.launches) {
       const size_t at = launch.source_marker.empty() ? std::string::npos : parts_.source.find(launch.source_marker);
       if (at == std::string::npos) continue;
-      const int first = start + static_cast<int>(std::count(parts_.source.begin(), parts_.source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+      const int first =
+          start + static_cast<int>(
+                      std::count(parts_.source.begin(), parts_.source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
       code_.kernels[launch.kernel] = {first, first + launch.source_lines - 1};
     }
   }
@@ -108,15 +113,19 @@ class ModulePrinter {
     if (id == kNoValue) return "None";
     const Value& value = program_.value(id);
     if (value.kind == ValueKind::input) return value.name;
-    if (value.kind == ValueKind::constant && value.name.find_first_not_of("0123456789+-.einfa ") == std::string::npos) return constant_text(value);
+    if (value.kind == ValueKind::constant && value.name.find_first_not_of("0123456789+-.einfa ") == std::string::npos)
+      return constant_text(value);
     return "v" + std::to_string(id);
   }
 
   static std::string constant_text(const Value& value) {
     std::vector<std::string> numbers;
     for (const std::string& number : split(value.name, ' '))
-      if (!number.empty()) numbers.push_back(number == "inf" || number == "-inf" || number == "nan" ? "float(\"" + number + "\")" : number);
-    return "torch.tensor([" + join(numbers, ", ") + "], dtype=" + torch_dtype(value.type.dtype) + ").reshape(" + shape_text(value.type.shape) + ")";
+      if (!number.empty())
+        numbers.push_back(number == "inf" || number == "-inf" || number == "nan" ? "float(\"" + number + "\")"
+                                                                                 : number);
+    return "torch.tensor([" + join(numbers, ", ") + "], dtype=" + torch_dtype(value.type.dtype) + ").reshape(" +
+           shape_text(value.type.shape) + ")";
   }
 
   void forward() {
@@ -127,14 +136,16 @@ class ModulePrinter {
     margin_ += "    ";
     leaves();
     for (const Kernel& kernel : program_.kernels) {
-      const auto launch = std::find_if(parts_.launches.begin(), parts_.launches.end(), [&](const Launch& l) { return l.kernel == kernel.name; });
+      const auto launch = std::find_if(parts_.launches.begin(), parts_.launches.end(),
+                                       [&](const Launch& l) { return l.kernel == kernel.name; });
       if (kernel.family == Family::library) {
         library(kernel);
       } else if (launch != parts_.launches.end()) {
         own(*launch, kernel);
       }
     }
-    for (const StateUpdate& state : program_.states) statement(attribute_path(state.name) + ".copy_(" + python_name(state.value) + ")");
+    for (const StateUpdate& state : program_.states)
+      statement(attribute_path(state.name) + ".copy_(" + python_name(state.value) + ")");
     returns();
     margin_.resize(margin_.size() - 4);
   }
@@ -142,7 +153,8 @@ class ModulePrinter {
   void leaves() {
     for (const Value& value : program_.values) {
       const std::string check = ", " + shape_text(value.type.shape) + ", " + torch_dtype(value.type.dtype) + ")";
-      if (value.kind == ValueKind::input) statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + value.name + check);
+      if (value.kind == ValueKind::input)
+        statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + value.name + check);
       if (value.kind == ValueKind::param || value.kind == ValueKind::buffer)
         statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + attribute_path(value.name) + check);
     }
@@ -156,34 +168,40 @@ class ModulePrinter {
       for (ValueId id : node.inputs) args.push_back(python_name(id));
       for (ValueId id : node.outputs) results.push_back(python_name(id));
       const OpDef* op = find_op(node.op);
-      MTMC_CHECK(op != nullptr && op->torch != nullptr, "no torch form of " + node.op);
+      MTMC_CHECK(op != nullptr, "no torch form of " + node.op);
       const OpCall call = call_of(program_, node);
       statement(join(results, ", ") + " = " + op->torch(call, args) + comment(node.op, node.location));
     }
     code_.kernels[kernel.name] = {first, line_ - 1};
   }
 
-  static std::string comment(const std::string& what, const std::string& location) { return location.empty() ? "" : "  # " + what + ", " + location; }
+  static std::string comment(const std::string& what, const std::string& location) {
+    return location.empty() ? "" : "  # " + what + ", " + location;
+  }
 
   void own(const Launch& launch, const Kernel& kernel) {
     for (ValueId id : launch.reads) {
       const Value& value = program_.value(id);
-      const bool made_by_us = value.kind != ValueKind::result || std::any_of(parts_.launches.begin(), parts_.launches.end(), [&](const Launch& l) {
-        return std::find(l.writes.begin(), l.writes.end(), id) != l.writes.end();
-      });
-      if (!made_by_us && contiguous_.insert(id).second) statement(python_name(id) + " = " + python_name(id) + ".contiguous()");
+      const bool made_by_us = value.kind != ValueKind::result ||
+                              std::any_of(parts_.launches.begin(), parts_.launches.end(), [&](const Launch& l) {
+                                return std::find(l.writes.begin(), l.writes.end(), id) != l.writes.end();
+                              });
+      if (!made_by_us && contiguous_.insert(id).second)
+        statement(python_name(id) + " = " + python_name(id) + ".contiguous()");
     }
     for (ValueId id : launch.writes) {
       const Value& value = program_.value(id);
       const std::string device = parts_.device == "cpu" ? "" : ", device=\"" + parts_.device + "\"";
-      statement(python_name(id) + " = torch.empty(" + shape_text(value.type.shape) + ", dtype=" + torch_dtype(value.storage) + device + ")");
+      statement(python_name(id) + " = torch.empty(" + shape_text(value.type.shape) +
+                ", dtype=" + torch_dtype(value.storage) + device + ")");
     }
     if (launch.call.empty()) return;
     const int first = line_;
     std::string call = launch.call;
     std::set<ValueId> all(launch.reads.begin(), launch.reads.end());
     all.insert(launch.writes.begin(), launch.writes.end());
-    for (const Value& value : program_.values) call = replace_all(call, "{" + std::to_string(value.id) + "}", python_name(value.id));
+    for (const Value& value : program_.values)
+      call = replace_all(call, "{" + std::to_string(value.id) + "}", python_name(value.id));
     statement(call);
     if (!code_.kernels.count(kernel.name)) code_.kernels[kernel.name] = {first, line_ - 1};
   }
@@ -193,7 +211,8 @@ class ModulePrinter {
     std::vector<std::string> names;
     for (ValueId id : program_.outputs) {
       std::string one = python_name(id);
-      if (id != kNoValue && program_.value(id).storage != program_.value(id).type.dtype) one += ".to(" + torch_dtype(program_.value(id).type.dtype) + ")";
+      if (id != kNoValue && program_.value(id).storage != program_.value(id).type.dtype)
+        one += ".to(" + torch_dtype(program_.value(id).type.dtype) + ")";
       names.push_back(one);
     }
     if (result.empty()) result = names.size() == 1 ? "{0}" : "";
@@ -216,6 +235,8 @@ class ModulePrinter {
 
 }  // namespace
 
-Code print_module(const Program& program, const ModuleShell& shell, const ModuleParts& parts) { return ModulePrinter(program, shell, parts).run(); }
+Code print_module(const Program& program, const ModuleShell& shell, const ModuleParts& parts) {
+  return ModulePrinter(program, shell, parts).run();
+}
 
 }  // namespace mtmc

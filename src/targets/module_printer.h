@@ -12,14 +12,15 @@ namespace mtmc {
 struct Launch {
   std::string kernel;                  // the Program's name of it: "k3"
   std::vector<ValueId> reads, writes;  // tensors it needs contiguous, tensors it fills
-  std::string call;                    // Python statement; {N} stands for the Python name of value N: "_lib.k3_relu({4}.data_ptr(), {7}.data_ptr())"
-  std::string source_marker;           // text in `source` where the kernel's own lines begin, or empty
+  std::string call;  // Python statement; {N} stands for the Python name of value N: "_lib.k3_relu({4}.data_ptr(),
+                     // {7}.data_ptr())"
+  std::string source_marker;  // text in `source` where the kernel's own lines begin, or empty
   int source_lines = 0;
 };
 
 struct ModuleParts {
-  std::string imports;   // Python import lines of the target
-  std::string source;    // module-level Python of the target: its kernels and how they are built
+  std::string imports;  // Python import lines of the target
+  std::string source;   // module-level Python of the target: its kernels and how they are built
   std::vector<Launch> launches;
   std::string device = "cpu";
 };

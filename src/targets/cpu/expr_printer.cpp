@@ -51,9 +51,11 @@ namespace {
 
 std::string number_text(double value, Reg reg) {
   if (std::isnan(value)) return reg == Reg::f64 ? "__builtin_nan(\"\")" : "__builtin_nanf(\"\")";
-  if (std::isinf(value)) return std::string(value < 0 ? "-" : "") + (reg == Reg::f64 ? "__builtin_inf()" : "__builtin_inff()");
+  if (std::isinf(value))
+    return std::string(value < 0 ? "-" : "") + (reg == Reg::f64 ? "__builtin_inf()" : "__builtin_inff()");
   if (reg == Reg::f64) return format_double(value);
-  std::string text = format_double(static_cast<float>(value) == value ? value : static_cast<double>(static_cast<float>(value)));
+  std::string text =
+      format_double(static_cast<float>(value) == value ? value : static_cast<double>(static_cast<float>(value)));
   return text + "f";
 }
 
@@ -114,7 +116,8 @@ Printed wrapped(Printed value, DType dtype) {
 
 ExprP ExprPrinter::flat_index(int tensor, const std::vector<ExprP>& indices) const {
   const auto own = context_.strides.find(tensor);
-  const std::vector<int64_t>& strides = own != context_.strides.end() ? own->second : context_.group->tensors[tensor].strides;
+  const std::vector<int64_t>& strides =
+      own != context_.strides.end() ? own->second : context_.group->tensors[tensor].strides;
   ExprP flat = index_constant(0);
   for (size_t d = 0; d < indices.size(); ++d) flat = flat + indices[d] * index_constant(strides[d]);
   return simplify(flat, context_.extents);
@@ -137,16 +140,23 @@ std::string ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, 
       *lane_stride = 0;
     } else {
       // Affine in the vector axis: the rest may be anything that does not use it.
-      const Affine form = affine(transform(flat, [&](const ExprP& e) -> ExprP {
-        const bool opaque = e->kind == Expr::Kind::load || (e->kind == Expr::Kind::call && (e->fn == Fn::div || e->fn == Fn::mod || e->fn == Fn::min || e->fn == Fn::max));
-        return opaque && !uses_axis(e, context_.vector_axis) ? index_constant(0) : e;
-      }), static_cast<int>(context_.axes.size()));
+      const Affine form =
+          affine(transform(flat,
+                           [&](const ExprP& e) -> ExprP {
+                             const bool opaque =
+                                 e->kind == Expr::Kind::load ||
+                                 (e->kind == Expr::Kind::call &&
+                                  (e->fn == Fn::div || e->fn == Fn::mod || e->fn == Fn::min || e->fn == Fn::max));
+                             return opaque && !uses_axis(e, context_.vector_axis) ? index_constant(0) : e;
+                           }),
+                 static_cast<int>(context_.axes.size()));
       if (form.ok) *lane_stride = form.coefficients[context_.vector_axis];
     }
   }
   std::string text = scalar_code(flat);
   const auto offset = context_.offsets.find(tensor);
-  if (offset != context_.offsets.end() && !offset->second.empty()) text = text == "0" ? "-(" + offset->second + ")" : text + " - (" + offset->second + ")";
+  if (offset != context_.offsets.end() && !offset->second.empty())
+    text = text == "0" ? "-(" + offset->second + ")" : text + " - (" + offset->second + ")";
   return text;
 }
 
@@ -162,8 +172,12 @@ Printed ExprPrinter::print(const ExprP& expr, std::vector<std::string>& lines) {
   return print_node(expr, lines);
 }
 
-std::string ExprPrinter::vector_of(const ExprP& expr, std::vector<std::string>& lines) { return convert(splat(print(expr, lines)), reg_of(expr->dtype)).text; }
-std::string ExprPrinter::scalar_of(const ExprP& expr, std::vector<std::string>& lines) { return convert(print(expr, lines), reg_of(expr->dtype)).text; }
+std::string ExprPrinter::vector_of(const ExprP& expr, std::vector<std::string>& lines) {
+  return convert(splat(print(expr, lines)), reg_of(expr->dtype)).text;
+}
+std::string ExprPrinter::scalar_of(const ExprP& expr, std::vector<std::string>& lines) {
+  return convert(print(expr, lines), reg_of(expr->dtype)).text;
+}
 
 Printed ExprPrinter::print_node(const ExprP& expr, std::vector<std::string>& lines) {
   if (expr->kind == Expr::Kind::constant) {
@@ -193,7 +207,8 @@ Printed ExprPrinter::print_node(const ExprP& expr, std::vector<std::string>& lin
     value = convert(value, reg_of(expr->dtype));
     if (expr->dtype == DType::bf16 || expr->dtype == DType::f16) {
       const std::string type = memory_type(expr->dtype);
-      value.text = value.vector ? "each<float>(0, Full{}, [&, x = " + value.text + "](long l) { return widen(narrow<" + type + ">(x[l])); })"
+      value.text = value.vector ? "each<float>(0, Full{}, [&, x = " + value.text + "](long l) { return widen(narrow<" +
+                                      type + ">(x[l])); })"
                                 : "widen(narrow<" + type + ">(" + value.text + "))";
     }
     value = wrapped(value, expr->dtype);
@@ -211,7 +226,8 @@ Printed ExprPrinter::print_node(const ExprP& expr, std::vector<std::string>& lin
 Printed ExprPrinter::lane_by_lane(const ExprP& expr) {
   const std::string& i = context_.axes[context_.vector_axis];
   const Reg reg = reg_of(expr->dtype);
-  const std::string body = "(" + i + ", " + context_.lanes + ", [&](long " + i + ") { return " + scalar_code(expr) + "; })";
+  const std::string body =
+      "(" + i + ", " + context_.lanes + ", [&](long " + i + ") { return " + scalar_code(expr) + "; })";
   if (reg == Reg::b1) return {"each_mask" + body, reg, true};
   return {"each<" + reg_type(reg) + ">" + body, reg, true};
 }
@@ -222,11 +238,14 @@ Printed ExprPrinter::print_load(const ExprP& expr) {
   std::optional<int64_t> stride;
   const std::string at = address(expr->tensor, expr->args, &stride);
   const bool guard_varies = expr->guard && context_.vector_axis >= 0 && uses_axis(expr->guard, context_.vector_axis);
-  if (context_.vector_axis >= 0 && (!stride || guard_varies || (expr->guard && *stride != 0))) return lane_by_lane(expr);
+  if (context_.vector_axis >= 0 && (!stride || guard_varies || (expr->guard && *stride != 0)))
+    return lane_by_lane(expr);
   const std::string element = tensor.name + "[" + at + "]";
   if (context_.vector_axis < 0 || *stride == 0) {
     const bool narrow = expr->dtype == DType::bf16 || expr->dtype == DType::f16;
-    std::string text = narrow ? "widen(" + element + ")" : expr->dtype == DType::b1 ? "(" + element + " != 0)" : element;
+    std::string text = narrow                     ? "widen(" + element + ")"
+                       : expr->dtype == DType::b1 ? "(" + element + " != 0)"
+                                                  : element;
     if (reg == Reg::i32 && expr->dtype != DType::i32) text = "int(" + text + ")";
     if (expr->guard) {
       std::string guard = scalar_code(expr->guard);
@@ -235,7 +254,8 @@ Printed ExprPrinter::print_load(const ExprP& expr) {
     return {text, reg, false};
   }
   const std::string pointer = tensor.name + " + " + at;
-  if (*stride == 1) return {(reg == Reg::b1 ? "load_mask(" : "load(") + pointer + ", " + context_.lanes + ")", reg, true};
+  if (*stride == 1)
+    return {(reg == Reg::b1 ? "load_mask(" : "load(") + pointer + ", " + context_.lanes + ")", reg, true};
   if (reg == Reg::b1) return lane_by_lane(expr);
   return {"load_strided(" + pointer + ", " + std::to_string(*stride) + ", " + context_.lanes + ")", reg, true};
 }
@@ -264,7 +284,9 @@ Printed ExprPrinter::print_call(const ExprP& expr, std::vector<std::string>& lin
     if (vector) args[i] = splat(args[i]);
   }
   if (vector) args[0] = splat(args[0]);
-  const auto result = [&](std::string text) { return wrapped(Printed{std::move(text), expr->dtype == DType::b1 ? Reg::b1 : kind, vector}, expr->dtype); };
+  const auto result = [&](std::string text) {
+    return wrapped(Printed{std::move(text), expr->dtype == DType::b1 ? Reg::b1 : kind, vector}, expr->dtype);
+  };
   const bool floating = kind == Reg::f32 || kind == Reg::f64;
   const std::string& a = args[0].text;
   const std::string fn_name(name(fn));
@@ -275,7 +297,10 @@ Printed ExprPrinter::print_call(const ExprP& expr, std::vector<std::string>& lin
       return result("select(compare(" + a + " < 0), -" + a + ", " + a + (floating ? " + 0" : "") + ")");
     case Fn::rsqrt: return result("(1 / sqrt(" + a + "))");
     case Fn::isnan: return result(vector ? "compare(" + a + " != " + a + ")" : "(" + a + " != " + a + ")");
-    case Fn::isinf: return result(vector ? "(compare(" + a + " == " + a + ") & compare(" + a + " - " + a + " != " + a + " - " + a + "))" : "std::isinf(" + a + ")");
+    case Fn::isinf:
+      return result(vector
+                        ? "(compare(" + a + " == " + a + ") & compare(" + a + " - " + a + " != " + a + " - " + a + "))"
+                        : "std::isinf(" + a + ")");
     case Fn::logical_not: return result(vector ? "(~" + a + ")" : "(!" + a + ")");
     case Fn::round: return result(vector ? "nearbyint(" + a + ")" : "std::nearbyint(" + a + ")");
     case Fn::floor:
@@ -283,15 +308,20 @@ Printed ExprPrinter::print_call(const ExprP& expr, std::vector<std::string>& lin
     case Fn::trunc: return result(floating ? (vector ? "" : "std::") + fn_name + "(" + a + ")" : a);
     case Fn::select:
       if (!vector) return result("(" + a + " ? " + args[1].text + " : " + args[2].text + ")");
-      if (expr->dtype == DType::b1) return result("((" + a + " & " + args[1].text + ") | (~" + a + " & " + args[2].text + "))");
+      if (expr->dtype == DType::b1)
+        return result("((" + a + " & " + args[1].text + ") | (~" + a + " & " + args[2].text + "))");
       return result("select(" + a + ", " + args[1].text + ", " + args[2].text + ")");
     case Fn::div:
-      if (!floating) return result((vector ? "floor_div_lanes(" : "floor_div<" + reg_type(kind) + ">(") + a + ", " + args[1].text + ")");
+      if (!floating)
+        return result((vector ? "floor_div_lanes(" : "floor_div<" + reg_type(kind) + ">(") + a + ", " + args[1].text +
+                      ")");
       break;
     case Fn::mod:
-      if (floating && !vector) return result("(" + a + " - " + args[1].text + " * std::floor(" + a + " / " + args[1].text + "))");
+      if (floating && !vector)
+        return result("(" + a + " - " + args[1].text + " * std::floor(" + a + " / " + args[1].text + "))");
       if (floating) return result("(" + a + " - " + args[1].text + " * floor(" + a + " / " + args[1].text + "))");
-      return result((vector ? "floor_mod_lanes(" : "floor_mod<" + reg_type(kind) + ">(") + a + ", " + args[1].text + ")");
+      return result((vector ? "floor_mod_lanes(" : "floor_mod<" + reg_type(kind) + ">(") + a + ", " + args[1].text +
+                    ")");
     case Fn::min:
     case Fn::max:
       if (!vector) return result(fn_name + "<" + reg_type(kind) + ">(" + a + ", " + args[1].text + ")");

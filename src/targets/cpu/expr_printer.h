@@ -1,5 +1,5 @@
-// Prints scalar expressions as C++: scalar code, or vector code along one axis. Registers are float, double, long (i64), int (every other integer and
-// index arithmetic in vectors) and bool or a lane mask.
+// Prints scalar expressions as C++: scalar code, or vector code along one axis. Registers are float, double, long
+// (i64), int (every other integer and index arithmetic in vectors) and bool or a lane mask.
 #pragma once
 #include <functional>
 #include <map>
@@ -34,12 +34,14 @@ class ExprPrinter {
 
   explicit ExprPrinter(Context context) : context_(std::move(context)) {}
 
-  // The value as a scalar or vector of its own register kind. Shared subexpressions are appended to `lines` as constants, one a line.
+  // The value as a scalar or vector of its own register kind. Shared subexpressions are appended to `lines` as
+  // constants, one a line.
   Printed print(const ExprP& expr, std::vector<std::string>& lines);
   // The same, made a vector (or mask) of the stage's dtype.
   std::string vector_of(const ExprP& expr, std::vector<std::string>& lines);
   std::string scalar_of(const ExprP& expr, std::vector<std::string>& lines);
-  // The flat element index of `tensor` for these per-dimension indices, scalar code (lane 0 in vector code), and how far one lane moves it (nullopt: not affine).
+  // The flat element index of `tensor` for these per-dimension indices, scalar code (lane 0 in vector code), and how
+  // far one lane moves it (nullopt: not affine).
   std::string address(int tensor, const std::vector<ExprP>& indices, std::optional<int64_t>* lane_stride);
 
  private:
@@ -59,7 +61,8 @@ class ExprPrinter {
 };
 
 Printed::Reg reg_of(DType dtype);
-// "float", "double", "long", "int", "bool": the C++ register type; and the C++ type in memory ("uint8_t" for b1, "_Float16", "bf16").
+// "float", "double", "long", "int", "bool": the C++ register type; and the C++ type in memory ("uint8_t" for b1,
+// "_Float16", "bf16").
 std::string reg_type(Printed::Reg reg);
 std::string memory_type(DType dtype);
 

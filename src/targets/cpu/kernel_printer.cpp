@@ -56,7 +56,8 @@ class KernelPrinter {
       const GroupTensor& tensor = group_.tensors[t];
       if (tensor.role != GroupTensor::Role::scratch || !crosses_frames(static_cast<int>(t))) continue;
       const std::string type = memory_type(tensor.type.dtype);
-      declarations.push_back(type + "* __restrict " + tensor.name + " = (" + type + "*)(kernel_scratch + " + std::to_string(bytes) + ");");
+      declarations.push_back(type + "* __restrict " + tensor.name + " = (" + type + "*)(kernel_scratch + " +
+                             std::to_string(bytes) + ");");
       bytes += (tensor.type.size_bytes() + 63) / 64 * 64;
     }
     if (bytes == 0) return;
@@ -72,7 +73,9 @@ class KernelPrinter {
     std::map<int, std::vector<int64_t>> strides;
   };
 
-  std::string begin_of(const Tiling& t, size_t p) const { return t.tiles[p] == 1 ? "i" + std::to_string(p) : "b" + std::to_string(p); }
+  std::string begin_of(const Tiling& t, size_t p) const {
+    return t.tiles[p] == 1 ? "i" + std::to_string(p) : "b" + std::to_string(p);
+  }
 
   // Scratch that lives in one tile: its strides and where its first element lies.
   int64_t tile_scratch(Tiling& tiling, int stage) const {
@@ -91,7 +94,8 @@ class KernelPrinter {
         strides[a] = 0;
         continue;
       }
-      offset += (offset.empty() ? "" : " + ") + "b" + std::to_string(p) + (strides[a] == 1 ? "" : " * " + std::to_string(strides[a]));
+      offset += std::string(offset.empty() ? "b" : " + b") + std::to_string(p) +
+                (strides[a] == 1 ? "" : " * " + std::to_string(strides[a]));
     }
     tiling.strides[s.dest] = strides;
     tiling.offsets[s.dest] = offset;
@@ -105,7 +109,8 @@ class KernelPrinter {
     tiling.tiles = tile_extents(group_, frame, kernel_, tiling.numbers);
     const size_t shared = frame.shared.size();
     if (shared > 0 && frame_work(group_, frame) >= 32768) {
-      line("#pragma omp parallel for" + (shared > 1 ? " collapse(" + std::to_string(shared) + ")" : std::string()) + " schedule(static)");
+      line("#pragma omp parallel for" + (shared > 1 ? " collapse(" + std::to_string(shared) + ")" : std::string()) +
+           " schedule(static)");
     }
     for (size_t p = 0; p < shared; ++p) {
       const std::string var = begin_of(tiling, p), extent = std::to_string(frame.shared[p].extent);
@@ -117,7 +122,10 @@ class KernelPrinter {
       if (tiling.tiles[p] == 1) continue;
       const std::string n = std::to_string(p), extent = std::to_string(frame.shared[p].extent);
       const bool even = frame.shared[p].extent % tiling.tiles[p] == 0;
-      line("const long e" + n + " = " + (even ? "b" + n + " + " + std::to_string(tiling.tiles[p]) : "std::min<long>(b" + n + " + " + std::to_string(tiling.tiles[p]) + ", " + extent + ")") + ";");
+      line("const long e" + n + " = " +
+           (even ? "b" + n + " + " + std::to_string(tiling.tiles[p])
+                 : "std::min<long>(b" + n + " + " + std::to_string(tiling.tiles[p]) + ", " + extent + ")") +
+           ";");
     }
     declare_tile_scratch(tiling);
     for (int s = frame.first; s <= frame.last; ++s) print_stage_in(tiling, s);
@@ -135,7 +143,8 @@ class KernelPrinter {
       if (size <= kStackBytes) {
         declarations.push_back("alignas(64) " + type + " " + tensor.name + "[" + std::to_string(elements) + "];");
       } else {
-        declarations.push_back(type + "* __restrict " + tensor.name + " = (" + type + "*)(scratch + " + std::to_string(arena) + ");");
+        declarations.push_back(type + "* __restrict " + tensor.name + " = (" + type + "*)(scratch + " +
+                               std::to_string(arena) + ");");
         arena += (size + 63) / 64 * 64 + 64;
       }
     }
@@ -157,7 +166,12 @@ class KernelPrinter {
     const std::vector<int64_t> extents = stage.stage.extents();
     for (int a = 0; a < static_cast<int>(extents.size()); ++a) {
       const int p = a < stage.stage.rank() ? tiling.frame->shared_of(s, a) : -1;
-      AxisLoop loop{(a < stage.stage.rank() ? "j" : "r") + std::to_string(a), "0", std::to_string(extents[a]), extents[a], extents[a], extents[a] == 1};
+      AxisLoop loop{(a < stage.stage.rank() ? "j" : "r") + std::to_string(a),
+                    "0",
+                    std::to_string(extents[a]),
+                    extents[a],
+                    extents[a],
+                    extents[a] == 1};
       if (loop.fixed) loop.name = "0";
       if (p >= 0) {
         const std::string n = std::to_string(p);
@@ -165,17 +179,22 @@ class KernelPrinter {
       }
       plan.loops.push_back(loop);
     }
-    line("// " + stage.op + (stage.location.empty() ? "" : " (" + stage.location + ")"));
     std::optional<std::string> text;
-    const bool blocked = stage.contraction && kernel_.has("tiled") && group_.tensors[stage.dest].type.dtype == DType::f32;
-    if (blocked) {
+    if (stage.contraction && kernel_.has("tiled") && group_.tensors[stage.dest].type.dtype == DType::f32) {
       const auto depth = tiling.numbers.find("depth");
       text = print_product(plan, depth == tiling.numbers.end() ? 256 : depth->second);
-      if (text) text = "{\n" + indent(*text, 2) + "}";
     }
     if (!text) text = print_stage(plan);
+    // Reductions declare accumulators, so they get a scope of their own.
+    const std::string what = "// " + group_.tensors[stage.dest].name + ": " + stage.op +
+                             (stage.location.empty() ? "" : " (" + stage.location + ")");
+    const bool scoped = stage.stage.combine != Combine::none;
+    line(scoped ? "{  " + what : what);
+    depth_ += scoped;
     for (const std::string& one : split(*text, '\n'))
       if (!one.empty()) line(one);
+    depth_ -= scoped;
+    if (scoped) line("}");
   }
 
   const Group& group_;

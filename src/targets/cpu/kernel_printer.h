@@ -19,7 +19,9 @@ struct CpuKernel {
 
 Result<CpuKernel> print_cpu_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware);
 
-// What the printer would use where a kernel has no numbers: "tile0".. (elements of shared axis 0.. of the first frame a tile), "unroll", "depth" (K block).
-std::map<std::string, int64_t> default_numbers(const Group& group, const Frame& frame, const Kernel& kernel, const Hardware& hardware);
+// What the printer would use where a kernel has no numbers: "tile0".. (elements of shared axis 0.. of the first frame a
+// tile), "unroll", "depth" (K block).
+std::map<std::string, int64_t> default_numbers(const Group& group, const Frame& frame, const Kernel& kernel,
+                                               const Hardware& hardware);
 
 }  // namespace mtmc

@@ -19,12 +19,13 @@ struct Section {
 };
 
 std::vector<std::string> provided_by(const std::string& name) {
-  if (name == "arena") return {"tile_arena", "kernel_arena"};
+  if (name == "arena") return {"tile_arena", "kernel_arena", "Arena"};
   if (name == "hsum") return {"hsum", "hsum_int"};
   if (name == "minmax") return {"max", "min", "hmax", "hmin"};
   if (name == "scan") return {"scan_sum", "scan_prod"};
   if (name == "integer") return {"floor_div", "floor_mod", "floor_div_lanes", "floor_mod_lanes"};
-  if (name == "lanewise") return {"exp2", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "pow", "atan2", "fmod"};
+  if (name == "lanewise")
+    return {"exp2", "log2", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "pow", "atan2", "fmod"};
   if (name == "rounding") return {"floor", "ceil", "nearbyint", "trunc"};
   if (name == "arg") return {"Best"};
   return {name};

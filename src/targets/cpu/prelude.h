@@ -1,4 +1,5 @@
-// The helpers that emitted C++ uses (vector types, loads with tails, exp and its like, the blocked matmul), as text: kernel.py carries what it needs.
+// The helpers that emitted C++ uses (vector types, loads with tails, exp and its like, the blocked matmul), as text:
+// kernel.py carries what it needs.
 #pragma once
 #include <string>
 

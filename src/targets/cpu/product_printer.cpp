@@ -10,7 +10,10 @@ namespace {
 class ProductPrinter {
  public:
   ProductPrinter(const StagePlan& plan, BlockedProduct blocks, int64_t depth)
-      : plan_(plan), blocks_(std::move(blocks)), contraction_(*plan.stage->contraction), extents_(plan.stage->stage.extents()) {
+      : plan_(plan),
+        blocks_(std::move(blocks)),
+        contraction_(*plan.stage->contraction),
+        extents_(plan.stage->stage.extents()) {
     // K is cut along its outermost axis; the inner K axes stay whole.
     for (size_t i = 1; i < contraction_.k.size(); ++i) inner_depth_ *= extents_[contraction_.k[i]];
     step_ = std::clamp<int64_t>(depth / inner_depth_, 1, extents_[contraction_.k[0]]);
@@ -32,8 +35,8 @@ class ProductPrinter {
     } else {
       a_text = pack(row_side, "packed_a", false) + ", " + std::to_string(packed_row()) + ", 1";
     }
-    line("matmul_block(" + count(blocks_.row) + ", " + columns() + ", (k1 - k0) * " + std::to_string(inner_depth_) + ", " + a_text + ", " + b + ", " +
-         std::to_string(packed_width()) + ", " + result() + ", k0 == 0);");
+    line("matmul_block(" + count(blocks_.row) + ", " + columns() + ", (k1 - k0) * " + std::to_string(inner_depth_) +
+         ", " + a_text + ", " + b + ", " + std::to_string(packed_width()) + ", " + result() + ", k0 == 0);");
     close();
     for (size_t i = 0; i < blocks_.outer.size(); ++i) close();
     return join(lines_, "\n") + "\n";
@@ -50,12 +53,16 @@ class ProductPrinter {
     line("}");
   }
   static std::string for_loop(const AxisLoop& loop) {
-    return "for (long " + loop.name + " = " + loop.begin + "; " + loop.name + " < " + loop.end + "; ++" + loop.name + ")";
+    return "for (long " + loop.name + " = " + loop.begin + "; " + loop.name + " < " + loop.end + "; ++" + loop.name +
+           ")";
   }
-  std::string count(int a) const { return a < 0 ? "1" : "(" + plan_.loops[a].end + ") - (" + plan_.loops[a].begin + ")"; }
+  std::string count(int a) const {
+    return a < 0 ? "1" : "(" + plan_.loops[a].end + ") - (" + plan_.loops[a].begin + ")";
+  }
   std::string columns() const {
     std::string text = "(" + count(blocks_.cols[0]) + ")";
-    for (size_t i = 1; i < blocks_.cols.size(); ++i) text += " * " + std::to_string(plan_.loops[blocks_.cols[i]].length);
+    for (size_t i = 1; i < blocks_.cols.size(); ++i)
+      text += " * " + std::to_string(plan_.loops[blocks_.cols[i]].length);
     return text;
   }
   // Rows of packed columns are padded off powers of two, which would fall into few cache sets.
@@ -68,9 +75,12 @@ class ProductPrinter {
     context.group = plan_.group;
     for (size_t a = 0; a < plan_.loops.size(); ++a) {
       const AxisLoop& loop = plan_.loops[a];
-      const bool looped = std::find(blocks_.outer.begin(), blocks_.outer.end(), static_cast<int>(a)) != blocks_.outer.end();
+      const bool looped =
+          std::find(blocks_.outer.begin(), blocks_.outer.end(), static_cast<int>(a)) != blocks_.outer.end();
       const bool reduced = static_cast<int>(a) >= plan_.stage->stage.rank();
-      context.axes.push_back(reduced ? (static_cast<int>(a) == contraction_.k[0] ? "k0" : "0") : loop.fixed || looped ? loop.name : "(" + loop.begin + ")");
+      context.axes.push_back(reduced                ? (static_cast<int>(a) == contraction_.k[0] ? "k0" : "0")
+                             : loop.fixed || looped ? loop.name
+                                                    : "(" + loop.begin + ")");
       context.extents.push_back(loop.extent);
     }
     context.offsets = plan_.offsets;
@@ -83,8 +93,10 @@ class ProductPrinter {
     for (int a = 0; a < plan_.stage->stage.rank(); ++a) own.push_back(axis(a));
     const auto strides = plan_.strides.find(plan_.stage->dest);
     const GroupTensor& dest = plan_.group->tensors[plan_.stage->dest];
-    const int64_t row_stride = blocks_.row < 0 ? 0 : (strides != plan_.strides.end() ? strides->second : dest.strides)[blocks_.row];
-    return dest.name + " + " + ExprPrinter(at_begin()).address(plan_.stage->dest, own, nullptr) + ", " + std::to_string(row_stride);
+    const int64_t row_stride =
+        blocks_.row < 0 ? 0 : (strides != plan_.strides.end() ? strides->second : dest.strides)[blocks_.row];
+    return dest.name + " + " + ExprPrinter(at_begin()).address(plan_.stage->dest, own, nullptr) + ", " +
+           std::to_string(row_stride);
   }
 
   // "pointer, row stride, k stride" when the operand is a plain f32 load that a row and K walk at constant strides.
@@ -148,7 +160,8 @@ class ProductPrinter {
     plan.offsets[stage.dest] = offset;
     for (int a = 0; a < axes; ++a) {
       const bool mine = std::find(contraction_.k.begin(), contraction_.k.end(), a) != contraction_.k.end() ||
-                        (columns_side ? std::find(blocks_.cols.begin(), blocks_.cols.end(), a) != blocks_.cols.end() : a == blocks_.row);
+                        (columns_side ? std::find(blocks_.cols.begin(), blocks_.cols.end(), a) != blocks_.cols.end()
+                                      : a == blocks_.row);
       if (!mine) plan.loops[a].fixed = true;
       if (a == contraction_.k[0]) plan.loops[a] = {plan.loops[a].name, "k0", "k1", extents_[a], step_, false};
     }
@@ -188,8 +201,10 @@ std::optional<std::string> print_product(const StagePlan& plan, int64_t depth) {
   const std::string body = printer.run();
   // The packed buffers are the product's own.
   std::string text = "static thread_local Arena packs;\n";
-  text += "float* packed_b_ = (float*)packs.get(" + std::to_string(4 * (printer.b_elements() + printer.a_elements() + 64)) + ");\n";
-  if (body.find("packed_a_") != std::string::npos) text += "float* packed_a_ = packed_b_ + " + std::to_string((printer.b_elements() + 15) / 16 * 16) + ";\n";
+  text += "float* packed_b_ = (float*)packs.get(" +
+          std::to_string(4 * (printer.b_elements() + printer.a_elements() + 64)) + ");\n";
+  if (body.find("packed_a_") != std::string::npos)
+    text += "float* packed_a_ = packed_b_ + " + std::to_string((printer.b_elements() + 15) / 16 * 16) + ";\n";
   return text + body;
 }
 

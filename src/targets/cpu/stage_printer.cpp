@@ -13,7 +13,8 @@ constexpr int64_t kFlush = 4096;  // f32 partial sums are added into a double at
 
 class StagePrinter {
  public:
-  explicit StagePrinter(const StagePlan& plan) : plan_(plan), stage_(plan.stage->stage), vector_(choose_vector_axis(plan)) {}
+  explicit StagePrinter(const StagePlan& plan)
+      : plan_(plan), stage_(plan.stage->stage), vector_(choose_vector_axis(plan)) {}
 
   std::string run() {
     if (is_scan(stage_.combine)) {
@@ -46,7 +47,8 @@ class StagePrinter {
   void open_loop(int a, bool parallel = false) {
     if (loop(a).fixed) return;
     if (parallel) line("#pragma omp parallel for schedule(static)");
-    open("for (long " + loop(a).name + " = " + loop(a).begin + "; " + loop(a).name + " < " + loop(a).end + "; ++" + loop(a).name + ")");
+    open("for (long " + loop(a).name + " = " + loop(a).begin + "; " + loop(a).name + " < " + loop(a).end + "; ++" +
+         loop(a).name + ")");
   }
   void close_loop(int a) {
     if (!loop(a).fixed) close();
@@ -65,8 +67,8 @@ class StagePrinter {
   }
   bool worth_threads() const { return product(stage_.extents()) >= 32768; }
   std::string sweep_head(int a, const std::string& parameters, bool unrolled = false) const {
-    return (unrolled ? "sweep_unrolled<" + std::to_string(plan_.unroll) + ">(" : "sweep(") + loop(a).begin + ", " + loop(a).end + ", [&](long " + loop(a).name +
-           ", auto n" + parameters + ") __attribute__((always_inline))";
+    return (unrolled ? "sweep_unrolled<" + std::to_string(plan_.unroll) + ">(" : "sweep(") + loop(a).begin + ", " +
+           loop(a).end + ", [&](long " + loop(a).name + ", auto n" + parameters + ") __attribute__((always_inline))";
   }
 
   ExprPrinter printer(bool vector) const {
@@ -106,7 +108,8 @@ class StagePrinter {
     const std::string at = printer(false).address(plan_.stage->dest, dest_indices(), nullptr);
     const DType dtype = dest().type.dtype;
     const bool narrow = dtype == DType::bf16 || dtype == DType::f16;
-    line(dest().name + "[" + at + "] = " + (narrow ? "narrow<" + memory_type(dtype) + ">(" + value + ")" : value) + ";");
+    line(dest().name + "[" + at + "] = " + (narrow ? "narrow<" + memory_type(dtype) + ">(" + value + ")" : value) +
+         ";");
   }
 
   // --- pointwise ---
@@ -161,7 +164,9 @@ class StagePrinter {
       default: return reg() == Reg::b1 ? acc + " & " + value : "min(" + acc + ", " + value + ")";
     }
   }
-  std::string splat_initial() const { return reg() == Reg::b1 ? "splat_mask(" + initial() + ")" : "splat<" + type() + ">(" + initial() + ")"; }
+  std::string splat_initial() const {
+    return reg() == Reg::b1 ? "splat_mask(" + initial() + ")" : "splat<" + type() + ">(" + initial() + ")";
+  }
   int64_t reduce_count() const { return product(stage_.reduce); }
 
   // The vector axis is spatial: every lane reduces for itself.
@@ -255,7 +260,8 @@ class StagePrinter {
       return any ? "total | (hmin(" + acc + ") != 0)" : "total & (hmax(" + acc + ") != 0)";
     }
     switch (stage_.combine) {
-      case Combine::sum: return "total + " + std::string(reg() == Reg::i64 || reg() == Reg::i32 ? "hsum_int(" : "hsum(") + acc + ")";
+      case Combine::sum:
+        return "total + " + std::string(reg() == Reg::i64 || reg() == Reg::i32 ? "hsum_int(" : "hsum(") + acc + ")";
       case Combine::prod: return "total * hprod(" + acc + ")";
       case Combine::max: return "max<" + type() + ">(total, hmax(" + acc + "))";
       default: return "min<" + type() + ">(total, hmin(" + acc + "))";
@@ -281,14 +287,16 @@ class StagePrinter {
     plan_.loops[along] = whole;
     line(total_type() + " all = " + initial() + ";");
     std::string next = combined("all", "partial[p]");
-    if (stage_.combine == Combine::max || stage_.combine == Combine::min) next = replace_all(next, "(all", "<" + total_type() + ">(all");
+    if (stage_.combine == Combine::max || stage_.combine == Combine::min)
+      next = replace_all(next, "(all", "<" + total_type() + ">(all");
     line("for (long p = 0; p < parts; ++p) all = " + next + ";");
     store_scalar(wide_sum() ? "float(all)" : "all");
   }
 
   void arg_reduction() {
     const ExprP& body = stage_.body;
-    line("Best<" + reg_type(reg_of(body->dtype)) + ", " + (stage_.combine == Combine::argmax ? "true" : "false") + "> best;");
+    line("Best<" + reg_type(reg_of(body->dtype)) + ", " + (stage_.combine == Combine::argmax ? "true" : "false") +
+         "> best;");
     std::string position = "0";
     for (int a = stage_.rank(); a < axes(); ++a) {
       open_loop(a);

@@ -19,13 +19,13 @@ struct AxisLoop {
 struct StagePlan {
   const Group* group = nullptr;
   const GroupStage* stage = nullptr;
-  std::vector<AxisLoop> loops;                   // one per axis, spatial then reduce
-  std::map<int, std::string> offsets;            // see ExprPrinter::Context
+  std::vector<AxisLoop> loops;         // one per axis, spatial then reduce
+  std::map<int, std::string> offsets;  // see ExprPrinter::Context
   std::map<int, std::vector<int64_t>> strides;
-  bool parallel = false;                         // put `omp parallel for` on the outermost loop (a frame without shared axes)
-  bool split = false;                            // parallel partial results along the first reduce axis
-  int unroll = 1;                                // independent accumulators
-  int preferred_axis = -1;                       // vectorise this one
+  bool parallel = false;    // put `omp parallel for` on the outermost loop (a frame without shared axes)
+  bool split = false;       // parallel partial results along the first reduce axis
+  int unroll = 1;           // independent accumulators
+  int preferred_axis = -1;  // vectorise this one
 };
 
 // The axis along which vector code loads and stores best; -1 for scalar code.

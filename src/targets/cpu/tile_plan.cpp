@@ -31,7 +31,8 @@ int64_t even_tile(int64_t extent, int64_t wanted, int64_t step) {
   return std::min(extent, round_up((extent + tiles - 1) / tiles, step));
 }
 
-void contraction_tiles(const Group& group, const Frame& frame, int main, const Hardware& hardware, std::map<std::string, int64_t>& numbers) {
+void contraction_tiles(const Group& group, const Frame& frame, int main, const Hardware& hardware,
+                       std::map<std::string, int64_t>& numbers) {
   const GroupStage& stage = group.stages[main];
   const auto product_plan = plan_product(whole_plan(group, main));
   int64_t cols_left = 256;
@@ -51,7 +52,8 @@ void contraction_tiles(const Group& group, const Frame& frame, int main, const H
   // Leave work for every core.
   const auto tiles = [&] {
     int64_t count = 1;
-    for (size_t p = 0; p < frame.shared.size(); ++p) count *= (frame.shared[p].extent + numbers["tile" + std::to_string(p)] - 1) / numbers["tile" + std::to_string(p)];
+    for (size_t p = 0; p < frame.shared.size(); ++p)
+      count *= (frame.shared[p].extent + numbers["tile" + std::to_string(p)] - 1) / numbers["tile" + std::to_string(p)];
     return count;
   };
   for (size_t p = 0; p < frame.shared.size() && tiles() < 2 * hardware.cores; ++p) {
@@ -80,7 +82,8 @@ std::optional<BlockedProduct> plan_product(const StagePlan& plan) {
   const Contraction& c = *plan.stage->contraction;
   const Stage& stage = plan.stage->stage;
   const auto own = plan.strides.find(plan.stage->dest);
-  const std::vector<int64_t>& strides = own != plan.strides.end() ? own->second : plan.group->tensors[plan.stage->dest].strides;
+  const std::vector<int64_t>& strides =
+      own != plan.strides.end() ? own->second : plan.group->tensors[plan.stage->dest].strides;
   const auto loops_over = [&](int a) { return !plan.loops[a].fixed && plan.loops[a].length > 1; };
   BlockedProduct result;
   int unit = -1;
@@ -110,7 +113,8 @@ std::optional<BlockedProduct> plan_product(const StagePlan& plan) {
 double frame_work(const Group& group, const Frame& frame) {
   double work = 0;
   for (int s = frame.first; s <= frame.last; ++s)
-    work += static_cast<double>(product(group.stages[s].stage.extents())) * (1 + operation_count(group.stages[s].stage.body));
+    work += static_cast<double>(product(group.stages[s].stage.extents())) *
+            (1 + operation_count(group.stages[s].stage.body));
   return work;
 }
 
@@ -121,7 +125,8 @@ int main_frame(const Group& group, const std::vector<Frame>& frames) {
   return best;
 }
 
-std::map<std::string, int64_t> default_numbers(const Group& group, const Frame& frame, const Kernel& kernel, const Hardware& hardware) {
+std::map<std::string, int64_t> default_numbers(const Group& group, const Frame& frame, const Kernel& kernel,
+                                               const Hardware& hardware) {
   std::map<std::string, int64_t> numbers;
   const int contraction = main_contraction(group, frame);
   if (contraction >= 0 && kernel.has("tiled")) {
@@ -134,14 +139,17 @@ std::map<std::string, int64_t> default_numbers(const Group& group, const Frame& 
     if (product(group.stages[s].stage.extents()) >= product(group.stages[busiest].stage.extents())) busiest = s;
   const int vector = choose_vector_axis(whole_plan(group, busiest));
   bool scratch_rows = false;
-  for (int s = frame.first; s <= frame.last; ++s) scratch_rows |= group.tensors[group.stages[s].dest].role == GroupTensor::Role::scratch;
+  for (int s = frame.first; s <= frame.last; ++s)
+    scratch_rows |= group.tensors[group.stages[s].dest].role == GroupTensor::Role::scratch;
   for (size_t p = 0; p < frame.shared.size(); ++p) {
     int64_t tile = 1;
     if (vector >= 0 && frame.axis_of(static_cast<int>(p), busiest) == vector) {
       const int64_t extent = frame.shared[p].extent;
       tile = scratch_rows ? std::min<int64_t>(extent, 64) : extent;
-      if (frame.shared.size() == 1 || kernel.has("tiled")) tile = std::min<int64_t>(tile, frame.shared.size() == 1 ? 16384 : 1024);
-      if (frame.shared.size() == 1) tile = std::min(tile, std::max<int64_t>(16, round_up(extent / (2 * hardware.cores), 16)));
+      if (frame.shared.size() == 1 || kernel.has("tiled"))
+        tile = std::min<int64_t>(tile, frame.shared.size() == 1 ? 16384 : 1024);
+      if (frame.shared.size() == 1)
+        tile = std::min(tile, std::max<int64_t>(16, round_up(extent / (2 * hardware.cores), 16)));
     }
     numbers["tile" + std::to_string(p)] = tile;
   }
@@ -149,7 +157,8 @@ std::map<std::string, int64_t> default_numbers(const Group& group, const Frame& 
   return numbers;
 }
 
-std::vector<int64_t> tile_extents(const Group&, const Frame& frame, const Kernel&, const std::map<std::string, int64_t>& numbers) {
+std::vector<int64_t> tile_extents(const Group&, const Frame& frame, const Kernel&,
+                                  const std::map<std::string, int64_t>& numbers) {
   std::vector<int64_t> tiles;
   for (size_t p = 0; p < frame.shared.size(); ++p) {
     const auto found = numbers.find("tile" + std::to_string(p));

@@ -8,11 +8,12 @@
 
 namespace mtmc {
 
-// Where a contraction's axes go in a tile's blocked product: the result's rows and columns, what is looped outside, and what is packed.
+// Where a contraction's axes go in a tile's blocked product: the result's rows and columns, what is looped outside, and
+// what is packed.
 struct BlockedProduct {
-  int row = -1;            // the axis that is the result's rows
-  std::vector<int> cols;   // axes that together are its columns (unit stride in the result), outermost first
-  std::vector<int> outer;  // other axes, looped around the product
+  int row = -1;               // the axis that is the result's rows
+  std::vector<int> cols;      // axes that together are its columns (unit stride in the result), outermost first
+  std::vector<int> outer;     // other axes, looped around the product
   bool cols_on_right = true;  // the columns' operand is `right`
 };
 
@@ -20,7 +21,8 @@ struct BlockedProduct {
 std::optional<BlockedProduct> plan_product(const StagePlan& plan);
 
 // Tile extents of a frame's shared axes, from the kernel's numbers or by default.
-std::vector<int64_t> tile_extents(const Group& group, const Frame& frame, const Kernel& kernel, const std::map<std::string, int64_t>& numbers);
+std::vector<int64_t> tile_extents(const Group& group, const Frame& frame, const Kernel& kernel,
+                                  const std::map<std::string, int64_t>& numbers);
 
 // The frame that does most of the work: the one the kernel's numbers speak of.
 int main_frame(const Group& group, const std::vector<Frame>& frames);

@@ -1,4 +1,5 @@
-// The cpu target: one C++ function a kernel, OpenMP over tiles, explicit vector code, compiled by the system compiler when kernel.py is imported.
+// The cpu target: one C++ function a kernel, OpenMP over tiles, explicit vector code, compiled by the system compiler
+// when kernel.py is imported.
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,7 +11,8 @@
 namespace mtmc {
 namespace {
 
-constexpr const char* kImports = "import ctypes\nimport glob\nimport hashlib\nimport os\nimport subprocess\nimport tempfile\n";
+constexpr const char* kImports =
+    "import ctypes\nimport glob\nimport hashlib\nimport os\nimport subprocess\nimport tempfile\n";
 
 constexpr const char* kLoader = R"PY(
 
@@ -44,7 +46,8 @@ _library = _build()
 )PY";
 
 std::string signature(const std::string& function, size_t pointers) {
-  return "_library." + function + ".argtypes = [ctypes.c_void_p] * " + std::to_string(pointers) + "\n_library." + function + ".restype = None\n";
+  return "_library." + function + ".argtypes = [ctypes.c_void_p] * " + std::to_string(pointers) + "\n_library." +
+         function + ".restype = None\n";
 }
 
 // The comment above a kernel: its operators and where they stand in the user's file.
@@ -58,7 +61,8 @@ std::string heading(const Program& program, const Kernel& kernel) {
 }
 
 // Captured kernels become one call: a function that runs them all.
-std::vector<Launch> captured(const Program& program, std::vector<Launch> launches, const std::map<std::string, std::string>& functions, std::string& source,
+std::vector<Launch> captured(const Program& program, std::vector<Launch> launches,
+                             const std::map<std::string, std::string>& functions, std::string& source,
                              std::string& signatures) {
   for (const auto& capture : program.captures) {
     std::vector<std::string> parameters, arguments;
@@ -117,7 +121,9 @@ Result<Code> emit(const Program& program, const Hardware& hardware, const Module
   std::string unit;
   if (!parts.launches.empty()) {
     if (!program.captures.empty())
-      source += "// A pointer of any type, so that captured kernels can be passed theirs.\nstruct Any { void* p; template <class T> operator T*() const { return (T*)p; } };\n\n";
+      source +=
+          "// A pointer of any type, so that captured kernels can be passed theirs.\nstruct Any { void* p; template "
+          "<class T> operator T*() const { return (T*)p; } };\n\n";
     parts.launches = captured(program, std::move(parts.launches), functions, source, signatures);
     unit = "#include <algorithm>\n" + cpu_prelude(source) + "\n" + source;
     parts.imports = kImports;
@@ -131,7 +137,8 @@ Result<Code> emit(const Program& program, const Hardware& hardware, const Module
 Status supports(const Program& program, const Kernel& kernel) { return can_generate(program, kernel.values); }
 
 // Neighbours of the default tiles, best guess first.
-std::vector<std::map<std::string, int64_t>> candidates(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+std::vector<std::map<std::string, int64_t>> candidates(const Program& program, const Kernel& kernel,
+                                                       const Hardware& hardware) {
   const auto built = build_group(program, kernel);
   if (!built.ok()) return {};
   const Group group = collapse_axes(*built);
@@ -163,6 +170,7 @@ std::vector<std::map<std::string, int64_t>> candidates(const Program& program, c
 }  // namespace
 
 extern const TargetDef cpu_def;
-const TargetDef cpu_def{"cpu", "C++ with OpenMP and explicit vector code, built by the system compiler", emit, supports, candidates};
+const TargetDef cpu_def{"cpu", "C++ with OpenMP and explicit vector code, built by the system compiler", emit, supports,
+                        candidates};
 
 }  // namespace mtmc

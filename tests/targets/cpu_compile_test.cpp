@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/rng.h"
+#include "ops/op.h"
+#include "targets/cpu/kernel_printer.h"
+#include "targets/cpu_runner.h"
+
+namespace mtmc {
+namespace {
+
+// A program of one kernel with all results, and random leaves.
+struct Case {
+  Program program;
+  std::vector<std::vector<double>> leaves;
+};
+
+class Maker {
+ public:
+  explicit Maker(std::string name) { program_.name = std::move(name); }
+  ValueId in(const char* type, ValueKind kind = ValueKind::input) {
+    return add_leaf(program_, kind, "x" + std::to_string(program_.values.size()), *parse_type(type));
+  }
+  ValueId op(const char* name, std::vector<ValueId> inputs, Attrs attrs = {}) {
+    auto made = add_node(program_, name, std::move(inputs), std::move(attrs), "case.py:1");
+    MTMC_CHECK(made.ok(), made.error().message());
+    return made->front();
+  }
+  Case one_kernel(std::vector<ValueId> outputs, std::map<std::string, std::string> choices = {},
+                  std::map<std::string, int64_t> numbers = {}) {
+    program_.outputs = std::move(outputs);
+    Kernel kernel;
+    kernel.name = "k0";
+    kernel.family = Family::pointwise;
+    kernel.choices = std::move(choices);
+    kernel.numbers = std::move(numbers);
+    for (const Node& node : program_.nodes)
+      for (ValueId id : node.outputs) kernel.values.push_back(id);
+    program_.kernels = {kernel};
+    Case result{program_, {}};
+    Rng rng(program_.nodes.size());
+    for (const Value& value : program_.values) {
+      if (value.kind == ValueKind::result) continue;
+      std::vector<double> data(static_cast<size_t>(value.type.elements()));
+      for (double& x : data)
+        x = testing::rounded(is_float(value.type.dtype) ? rng.uniform() * 4 - 2 : static_cast<double>(rng.below(4)),
+                             value.type.dtype);
+      result.leaves.push_back(std::move(data));
+    }
+    return result;
+  }
+
+ private:
+  Program program_;
+};
+
+void expect_equal_to_reference(const std::vector<Case>& cases) {
+  std::vector<Program> programs;
+  std::vector<std::vector<std::vector<double>>> leaves;
+  for (const Case& c : cases) {
+    programs.push_back(c.program);
+    leaves.push_back(c.leaves);
+  }
+  const auto results = testing::run_on_cpu(programs, leaves);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const auto truth = evaluate(programs[i], leaves[i]);
+    ASSERT_TRUE(truth.ok()) << truth.error().message();
+    for (size_t o = 0; o < truth->size(); ++o) {
+      double error = 0, norm = 0;
+      for (size_t e = 0; e < (*truth)[o].size(); ++e) {
+        const double t = (*truth)[o][e], c = results[i][o][e];
+        if (std::isnan(t)) {
+          EXPECT_TRUE(std::isnan(c)) << programs[i].name;
+          continue;
+        }
+        error += (c - t) * (c - t);
+        norm += t * t;
+      }
+      EXPECT_LE(std::sqrt(error), 2e-6 * std::sqrt(norm))
+          << programs[i].name << " output " << o << "\n"
+          << print(programs[i]) << print_cpu_kernel(programs[i], programs[i].kernels[0], Hardware{})->text;
+    }
+  }
+}
+
+Case softmax(const char* type, int64_t dim, std::map<std::string, std::string> choices = {}) {
+  Maker m(std::string("softmax_") + std::to_string(dim));
+  const ValueId x = m.in(type);
+  return m.one_kernel({m.op("softmax", {x}, {{"dim", dim}})}, choices);
+}
+
+Case linear_gelu(std::map<std::string, std::string> choices, std::map<std::string, int64_t> numbers = {}) {
+  Maker m("linear_gelu");
+  const ValueId x = m.in("f32[70,130]"), w = m.in("f32[90,130]"), b = m.in("f32[90]");
+  return m.one_kernel({m.op("gelu", {m.op("linear", {x, w, b})}, {{"approximate", std::string("none")}})}, choices,
+                      numbers);
+}
+
+Case attention() {
+  Maker m("attention");
+  const ValueId q = m.in("f32[2,3,40,16]"), k = m.in("f32[2,3,16,40]"), v = m.in("f32[2,3,40,16]");
+  const ValueId s = m.op("softmax", {m.op("matmul", {q, k})}, {{"dim", int64_t{-1}}});
+  return m.one_kernel({m.op("matmul", {s, v})}, {{"tiled", ""}});
+}
+
+Case conv(std::map<std::string, std::string> choices) {
+  Maker m("conv");
+  const ValueId x = m.in("f32[2,5,9,11]"), w = m.in("f32[7,5,3,3]"), b = m.in("f32[7]");
+  const ValueId y = m.op("conv2d", {x, w, b},
+                         {{"stride", std::vector<int64_t>{1, 1}},
+                          {"padding", std::vector<int64_t>{1, 1}},
+                          {"dilation", std::vector<int64_t>{1, 1}},
+                          {"groups", int64_t{1}}});
+  return m.one_kernel({m.op("relu", {y})}, choices);
+}
+
+TEST(CompileCpu, KernelsMatchTheSlowReference) {
+  std::vector<Case> cases = {softmax("f32[33,1000]", -1),
+                             softmax("f32[4,37,50]", 1),
+                             softmax("f32[33,1000]", -1, {{"pipelined", ""}}),
+                             linear_gelu({}),
+                             linear_gelu({{"tiled", ""}}),
+                             linear_gelu({{"tiled", ""}}, {{"tile0", 24}, {"tile1", 33}, {"depth", 50}}),
+                             attention(),
+                             conv({}),
+                             conv({{"tiled", ""}})};
+  {
+    Maker m("layer_norm");
+    const ValueId x = m.in("f32[17,300]"), w = m.in("f32[300]"), b = m.in("f32[300]");
+    cases.push_back(m.one_kernel(
+        {m.op("layer_norm", {x, w, b}, {{"normalized_shape", std::vector<int64_t>{300}}, {"eps", 1e-5}})}));
+  }
+  {
+    Maker m("sum_all_then_scale");
+    const ValueId x = m.in("f32[300,200]");
+    const ValueId s = m.op("sum", {x});
+    cases.push_back(m.one_kernel({m.op("mul", {x, s})}, {{"split", ""}}));
+  }
+  {
+    Maker m("sum_columns");
+    const ValueId x = m.in("f32[300,200]");
+    cases.push_back(m.one_kernel({m.op("sum", {m.op("exp", {x})}, {{"dim", std::vector<int64_t>{0}}})}));
+  }
+  {
+    Maker m("two_linears");
+    const ValueId x = m.in("f32[50,40]"), w = m.in("f32[60,40]"), v = m.in("f32[30,60]");
+    cases.push_back(m.one_kernel({m.op("linear", {m.op("relu", {m.op("linear", {x, w, kNoValue})}), v, kNoValue})},
+                                 {{"tiled", ""}}));
+  }
+  expect_equal_to_reference(cases);
+}
+
+}  // namespace
+}  // namespace mtmc
