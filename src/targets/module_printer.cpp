@@ -71,7 +71,7 @@ class ModulePrinter {
          "needs torch" +
          (parts_.device == "cpu" ? " and a C++ compiler" : "") + ", not mtmc.\n\"\"\"\n");
     text(parts_.imports);
-    text("import warnings\n\nimport torch\n\n");
+    text("import warnings\n\nimport torch\nimport torch.nn.functional as F\n\n");
     text("DEVICE = \"" + parts_.device + "\"\nDESCRIPTION = \"" + program_.name + "\"\n\n");
     const int source_start = line_;
     text(parts_.source);
