@@ -41,6 +41,10 @@ void Options::positional(std::string& value, const std::string& name, const std:
   });
 }
 
+void Options::optional_positional(std::string& value, const std::string& name, const std::string& doc) {
+  app_.add_option(name, value, doc)->type_name("");
+}
+
 void Options::text(std::string& value, const std::string& name, const std::string& kind, const std::string& doc) {
   text_option(name, kind, doc, [&value](const std::string& word) {
     value = word;

@@ -1,0 +1,153 @@
+// `mtmc show`: the runs in the store, one run as a tree, or one attempt with its code and the judge's evidence.
+#include <fmt/core.h>
+
+#include <charconv>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/summary.h"
+#include "cli/verb.h"
+#include "store/store.h"
+
+namespace mtmc {
+namespace {
+
+struct ShowOptions {
+  std::string run, store;
+  int64_t node = 0;
+  bool code = false, program = false, as_json = false;
+};
+
+Json node_json(const NodeRecord& node) {
+  Json json = {{"node", node.id},         {"parent", node.parent},    {"step", node.step},
+               {"action", node.action},   {"text", node.rendered},    {"rewrites", node.rewrites},
+               {"coder", node.coder},     {"state", node.state_hash}, {"code_hash", node.code_hash},
+               {"failure", node.failure}, {"created", node.created}};
+  json["verdict"] = node.verdict() == nullptr ? Json(nullptr) : to_json(*node.verdict());
+  return json;
+}
+
+Json run_json(const RunRecord& run) {
+  return {{"run", run.id},          {"task", run.task.name}, {"target", run.target}, {"state", to_string(run.state)},
+          {"started", run.started}, {"seconds", run.seconds}};
+}
+
+Result<int> show_runs(Store& store, bool as_json) {
+  MTMC_TRY(const auto runs, store.runs());
+  Json all = Json::array();
+  if (!as_json)
+    fmt::print("{:>4}  {:<20}  {:<24}  {:<6}  {:<11}  {:>8}  {}\n", "run", "started", "task", "target", "state",
+               "attempts", "best");
+  for (const RunRecord& run : runs) {
+    MTMC_TRY(const auto nodes, store.nodes(run.id));
+    const NodeRecord* best = best_node(nodes);
+    const std::string speedup = speedup_text(best == nullptr ? nullptr : best->verdict());
+    if (as_json) {
+      all.push_back(run_json(run));
+      all.back()["attempts"] = nodes.size();
+      all.back()["best"] = best == nullptr ? Json(nullptr) : node_json(*best);
+    } else {
+      fmt::print("{:>4}  {:<20}  {:<24}  {:<6}  {:<11}  {:>8}  {}\n", run.id, run.started, run.task.name, run.target,
+                 to_string(run.state), nodes.size(), speedup);
+    }
+  }
+  if (as_json) fmt::print("{}\n", all.dump(2));
+  return kDone;
+}
+
+using Children = std::map<NodeId, std::vector<const NodeRecord*>>;
+
+void print_tree(const Children& children, NodeId parent, int depth, const NodeRecord* best) {
+  const auto found = children.find(parent);
+  if (found == children.end()) return;
+  for (const NodeRecord* node : found->second) {
+    fmt::print("{}{:>5} {}{}\n", node == best ? "*" : " ", node->id, std::string(static_cast<size_t>(depth) * 2, ' '),
+               step_line(*node));
+    print_tree(children, node->id, depth + 1, best);
+  }
+}
+
+Result<int> show_run(Store& store, RunId id, bool as_json) {
+  MTMC_TRY(const RunRecord run, store.run(id));
+  MTMC_TRY(const auto nodes, store.nodes(id));
+  const NodeRecord* best = best_node(nodes);
+  if (as_json) {
+    Json json = run_json(run);
+    json["best"] = best == nullptr ? Json(nullptr) : Json(best->id);
+    json["nodes"] = Json::array();
+    for (const NodeRecord& node : nodes) json["nodes"].push_back(node_json(node));
+    fmt::print("{}\n", json.dump(2));
+    return kDone;
+  }
+  fmt::print("run {}: {} on {} ({}), {}, {} attempts in {:.0f} s\n", run.id, run.task.name, run.target,
+             run.hardware.name, to_string(run.state), nodes.size(), run.seconds);
+  Children children;
+  for (const NodeRecord& node : nodes) children[node.parent].push_back(&node);
+  print_tree(children, kNoNode, 0, best);
+  if (best != nullptr)
+    fmt::print("* the best certified attempt; `mtmc show {} --node {} --code` prints it\n", id, best->id);
+  return kDone;
+}
+
+void print_evidence(const Verdict& verdict) {
+  fmt::print("{}, {}{}\n", to_string(verdict.tier), to_string(verdict.outcome),
+             verdict.reason.empty() ? "" : " (" + verdict.reason + "): " + verdict.message);
+  for (const OutputError& error : verdict.errors)
+    fmt::print("  {:<18} output {:<8} error {:.2e} of {:.2e} allowed, largest {:.2e} of {:.2e}{}\n", error.draw,
+               error.output, error.error, error.limit, error.max_error, error.max_limit,
+               error.broken.empty() ? "" : ", breaks rule (" + error.broken + ")");
+  for (const auto& [who, timing] : verdict.times)
+    fmt::print("  {:<18} {:.4f} ms (spread {:.4f}, {} samples)\n", who, timing.median_ms, timing.spread_ms,
+               timing.samples_ms.size());
+}
+
+Result<int> show_node(Store& store, const ShowOptions& options) {
+  MTMC_TRY(const NodeRecord node, store.node(options.node));
+  if (options.as_json) {
+    Json json = node_json(node);
+    json["code"] = node.code;
+    json["program"] = node.program;
+    fmt::print("{}\n", json.dump(2));
+    return kDone;
+  }
+  if (options.code || options.program) {
+    if (options.program) fmt::print("{}", node.program);
+    if (options.code) fmt::print("{}", node.code);
+    return kDone;
+  }
+  fmt::print("{}\n", step_line(node));
+  if (node.verdict() != nullptr) print_evidence(*node.verdict());
+  return kDone;
+}
+
+Result<int> show(const ShowOptions& options) {
+  MTMC_TRY(const auto store, open_store(store_path(options.store), OpenFor::reading));
+  if (options.node != 0) return show_node(*store, options);
+  if (options.run.empty()) return show_runs(*store, options.as_json);
+  RunId id = 0;
+  const char* end = options.run.data() + options.run.size();
+  if (const auto read = std::from_chars(options.run.data(), end, id); read.ec != std::errc() || read.ptr != end)
+    return Error{"showing a run", "not a run's number", "'" + options.run + "'", "a number that `mtmc show` lists"};
+  return show_run(*store, id, options.as_json);
+}
+
+VerbBody declare(Options& options) {
+  auto given = std::make_shared<ShowOptions>();
+  options.optional_positional(given->run, "RUN", "the number of a run; all runs without it");
+  options.integer(given->node, "--node", 1, "one attempt: its verdict and evidence");
+  options.flag(given->code, "--code", "with --node: its kernel.py");
+  options.flag(given->program, "--program", "with --node: its Program");
+  options.text(given->store, "--store", "FILE", "the store to read");
+  options.flag(given->as_json, "--json", "print JSON");
+  return [given] { return show(*given); };
+}
+
+}  // namespace
+
+extern const Verb show_def;
+const Verb show_def{"show", "The runs in the store, one run as a tree, or one attempt with its evidence.", declare};
+
+}  // namespace mtmc
