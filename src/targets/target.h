@@ -16,7 +16,9 @@ namespace mtmc {
 struct ModuleShell {
   std::string
       constructor_source;  // defines class ModelNew without forward; the line `# mtmc: forward` marks where it goes
-  std::vector<std::string> arguments;  // forward's argument names, in order ("x", "mask")
+  std::vector<std::string> arguments;  // forward's parameters as text, in order ("x", "scale=2.0", "*", "mask=None")
+  std::vector<std::string> opening;    // statements that forward begins with: checks of fixed arguments, "x0 = xs[0]"
+  std::map<std::string, std::string> sources;  // "mlp.py:15" -> the user's line of that place
   std::string
       outputs;  // how results are returned: a Python expression over {0}, {1}, ...; empty: the tensor or a tuple
   std::string description;   // one line for the docstring: "GELU MLP from gelu_mlp.py"

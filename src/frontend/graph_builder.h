@@ -1,0 +1,44 @@
+// Builds the graph of a Program call by call, by the traced names of values.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "ir/program.h"
+
+namespace mtmc {
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(std::string name) { program_.name = std::move(name); }
+
+  // {name, kind, target, type, values?}
+  void add_leaf(const Json& leaf);
+  // {op, args, call, operands, outputs, several, at}
+  void add_call(const Json& call);
+  void add_output(const std::string& name);
+  void add_state(const std::string& buffer, const std::string& name);
+  // The graph without what nobody needs, numbered afresh, one library kernel per node.
+  Program finish() &&;
+
+ private:
+  struct Known {
+    ValueId id = kNoValue;
+    bool fresh = false;  // in torch it shares no memory with an input, parameter or buffer
+  };
+
+  const Known& known(const std::string& name) const;
+  bool add_operator(const Json& call);
+  void add_library(const Json& call);
+  void bind(const Json& call, const std::vector<ValueId>& ids);
+  // The operand when the node is only a copy of it, else the value itself.
+  ValueId without_copies(ValueId id) const;
+  bool is_view_of_leaf(ValueId id) const;
+  ValueId copy_of(ValueId id);
+
+  Program program_;
+  std::map<std::string, Known, std::less<>> known_;
+};
+
+}  // namespace mtmc
