@@ -1,0 +1,235 @@
+"""The referee: holds the task, its truth and eager's errors, writes the draws, and measures what candidates returned.
+
+Never runs a candidate. Requests: {"op": "open" | "draw" | "measure" | "nulls" | "touched", ...}, see the methods.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mtmc import blobs
+from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary
+from mtmc.measure import Measurement, measure
+from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights, structure_of
+from mtmc.task import TaskError, load_task
+from mtmc.touched import touched_bytes
+from mtmc.truth import TruthError, widen
+from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
+
+SEEDS = 5  # how many draws of a kind make its budget
+
+
+@dataclass
+class Draw:
+    """A draw with all that is known about it. `errors` are eager's own, run by run, output by output."""
+
+    arguments: list[Any]
+    seed: int
+    state: State
+    eager: Eager
+    truth: Truth
+
+
+class Referee:
+    def __init__(self) -> None:
+        self.reference: Reference | None = None
+        self.folder = Path()
+        self.session = 0
+        self.states: dict[str, State] = {}
+        self.draws: dict[str, Draw] = {}
+        self.errors: dict[str, list[list[Measurement]]] = {}
+
+    def handle(self, request: Message) -> Message:
+        try:
+            return getattr(self, "on_" + request["op"])(request)
+        except TaskError as error:
+            return {"error": error.to_json()}
+        except (TruthError, blobs.BlobError) as error:
+            doing = "computing the float64 truth of the module"
+            return {"error": TaskError(doing, str(error)).to_json()}
+
+    def on_open(self, request: Message) -> Message:
+        """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states."""
+        torch.set_num_threads(request["threads"])
+        torch.set_grad_enabled(False)
+        self.folder, self.session = Path(request["folder"]), request["seed"]
+        self.draws, self.errors = {}, {}
+        task = load_task(self.folder / "task.json")
+        task.check_runs()
+        self.reference = Reference(task, seed_of(self.session, "weights"))
+        first = self.reference.pristine
+        self.states = {"first": first, "second": second_weights(first, seed_of(self.session, "second weights"))}
+        for name, state in self.states.items():
+            blobs.save(state, self.folder / f"state-{name}")
+        self._save_constructor(task)
+        run = self._draw("task-0")
+        return {
+            "mode": task.mode,
+            "weights": len(first),
+            "structured": list(STRUCTURED) if self._has_floats(run.arguments) else ["non-contiguous"],
+            "shapes": len(sizes_to_vary(run.arguments)),
+            "random": any(run.eager.drawn),
+            "files": [str(task.namespace.__file__)] if task.namespace.__name__.startswith("mtmc_file_") else [],
+        }
+
+    def _save_constructor(self, task: Any) -> None:
+        arguments = ([], {}) if task.kind == "function" else task.constructor_arguments()
+        try:
+            data = pickle.dumps(arguments)
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise TaskError("passing the constructor's arguments to a candidate", str(error)) from error
+        (self.folder / "init.pickle").write_bytes(data)
+        if task.namespace.__name__.encode() in data:
+            (self.folder / "needs_task.json").write_text((self.folder / "task.json").read_text())
+
+    def _has_floats(self, arguments: list[Any]) -> bool:
+        return any(isinstance(leaf, torch.Tensor) and leaf.is_floating_point() for leaf in blobs.leaves(arguments))
+
+    def _draw(self, name: str) -> Draw:
+        """Arguments, eager and truth of a draw; kept. EagerError when the module itself raises."""
+        if name in self.draws:
+            return self.draws[name]
+        assert self.reference is not None
+        kind, _, index = name.rpartition("-")
+        state = self.states["second" if kind == "weights" else "first"]
+        arguments = make_draw(self.reference.task, self.session, kind, int(index))
+        seed = seed_of(self.session, f"{name}-random")
+        eager = self.reference.run_eager(arguments, state, seed)
+        truth = self.reference.run_truth(arguments, state, eager, widen)
+        blobs.save(arguments, self.folder / "draws" / name)
+        self.draws[name] = Draw(arguments, seed, state, eager, truth)
+        return self.draws[name]
+
+    def _eager_errors(self, kind: str) -> list[list[Measurement]]:
+        """Eager's errors on SEEDS draws of a kind, and what half an ulp in the arguments does to the truth."""
+        if kind not in self.errors:
+            assert self.reference is not None
+            runs = []
+            for index in range(SEEDS):
+                draw = self._draw(f"{kind}-{index}")
+                runs += [self._compare(draw, call, draw.eager.calls[call], draw.eager.state) for call in range(CALLS)]
+            draw = self._draw(f"{kind}-0")
+            generator = torch.Generator().manual_seed(draw.seed)
+            moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(generator))
+            narrow = [_like(value, e) for value, e in zip(moved.calls[0], draw.eager.calls[0], strict=True)]
+            runs.append(
+                self._compare(draw, 0, narrow, {n: _like(v, draw.eager.state[n]) for n, v in moved.state.items()})
+            )
+            self.errors[kind] = runs
+        return self.errors[kind]
+
+    def _compare(self, draw: Draw, call: int, leaves: list[Any], state: State) -> list[Measurement]:
+        """Measurements of all outputs of one call, then of the changed state."""
+        found = []
+        eager, truth = draw.eager.calls[call], draw.truth.calls[call]
+        for index, (c, e, t) in enumerate(zip(leaves, eager, truth, strict=True)):
+            found.append({"output": str(index)} | measure(c, e, t, draw.truth.ties[index]))
+        for name, e in draw.eager.state.items():
+            c = state.get(name, draw.state[name])
+            found.append({"output": f"state:{name}"} | measure(c, e, draw.truth.state[name], None))
+        return found
+
+    def on_draw(self, request: Message) -> Message:
+        """Makes a draw ready. `skipped` when eager raises on it; else eager's errors on this kind of draw."""
+        name = request["name"]
+        try:
+            draw = self._draw(name)
+            errors = self._eager_errors(name.rpartition("-")[0]) if request["budget"] else []
+        except EagerError as error:
+            return {"skipped": str(error)}
+        return {
+            "seed": draw.seed,
+            "eager_errors": errors,
+            "modified": draw.eager.modified,
+            "aliases": draw.eager.aliases,
+            "overlapping": draw.eager.overlapping,
+            "random_state": draw.eager.random_state,
+            "changed_state": list(draw.eager.state),
+        }
+
+    def on_measure(self, request: Message) -> Message:
+        """Measures the saved calls of a candidate on a draw; `calls` holds one list of measurements per saved call."""
+        draw, folder = self._draw(request["draw"]), Path(request["out"])
+        calls, hashes = [], []
+        for call in range(CALLS):
+            if not (folder / str(call)).exists():
+                continue
+            value = blobs.load(folder / str(call))
+            if (structure := structure_of(value)) != draw.eager.structure:
+                return {"mismatch": "wrong-shape", "detail": f"returns {structure} instead of {draw.eager.structure}"}
+            state = blobs.load(folder / "state") if (folder / "state").exists() else draw.eager.state
+            calls.append(self._compare(draw, call, blobs.leaves(value), state))
+            hashes.append(blobs.digest(value))
+        return {"calls": calls, "hashes": hashes, "truth_hash": blobs.digest(draw.truth.calls[0])}
+
+    def on_nulls(self, request: Message) -> Message:
+        """What zeros, a constant and a copy of an input would measure on the given draws."""
+        draws = {name: self._draw(name) for name in request["draws"]}
+        levels = [_level(leaf) for leaf in next(iter(draws.values())).truth.calls[0]]
+        found: dict[str, dict[str, list[Measurement]]] = {"zeros": {}, "constant": {}, "copy": {}}
+        for name, draw in draws.items():
+            eager = draw.eager.calls[0]
+            made = {
+                "zeros": [_filled(e, 0.0) for e in eager],
+                "constant": [_filled(e, level) for e, level in zip(eager, levels, strict=True)],
+                "copy": [_copied(e, draw.arguments) for e in eager],
+            }
+            for null, leaves in made.items():
+                found[null][name] = [
+                    measure(c, e, t, None) for c, e, t in zip(leaves, eager, draw.truth.calls[0], strict=True)
+                ]
+        return {"nulls": found}
+
+    def on_touched(self, _: Message) -> Message:
+        """Bytes that any correct result must touch, and bytes of all arguments, weights and results."""
+        assert self.reference is not None
+        return touched_bytes(self.reference, self._draw("task-0").arguments)
+
+
+def _like(value: Any, e: Any) -> Any:
+    """A truth in the type of eager's output, so that both are measured alike."""
+    return value.to(e.dtype) if isinstance(e, torch.Tensor) else value
+
+
+def _filled(e: Any, level: float) -> Any:
+    return torch.full_like(e, level) if isinstance(e, torch.Tensor) else e
+
+
+def _level(t: Any) -> float:
+    """The constant nearest to a truth."""
+    if not isinstance(t, torch.Tensor) or not t.numel() or t.is_complex():
+        return 0.0
+    finite = t[torch.isfinite(t)].double() if t.is_floating_point() else t.double()
+    return (
+        float(finite.mean())
+        if finite.numel() and t.is_floating_point()
+        else float(finite.round().mode().values)
+        if finite.numel()
+        else 0.0
+    )
+
+
+def _copied(e: Any, arguments: list[Any]) -> Any:
+    """The first argument that could pass for the output by its shape and type; zeros when there is none."""
+    if not isinstance(e, torch.Tensor):
+        return e
+    for leaf in blobs.leaves(arguments):
+        if isinstance(leaf, torch.Tensor) and leaf.numel() == e.numel() and leaf.dtype == e.dtype:
+            return leaf.reshape(e.shape)
+    return torch.zeros_like(e)
+
+
+def main() -> None:
+    os.environ.setdefault("PYTHONHASHSEED", "0")
+    serve(Line(REQUESTS, REPLIES), Referee().handle)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""The user's module, run in its own precision (eager) and in double (truth), from a given state and a given seed."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from mtmc import blobs, outputs
+from mtmc.draws import map_floats
+from mtmc.task import Task, first_line
+from mtmc.truth import Record, Ties, TruthError, run_wide, widen
+
+State = dict[str, torch.Tensor]
+CALLS = 2  # a module with state is called twice from the same state
+
+
+class EagerError(Exception):
+    """The module itself raises on these arguments."""
+
+
+@dataclass
+class Eager:
+    """What eager returned, call by call, and what it did to its surroundings."""
+
+    calls: list[list[Any]]  # leaves of each call's result
+    state: State  # the entries that the calls changed
+    structure: str
+    random_state: str
+    drawn: list[list[Any]]
+    modified: list[int]  # arguments that eager itself changes
+    aliases: bool  # eager's own output shares memory with an argument or a weight
+    overlapping: list[bool]
+
+
+@dataclass
+class Truth:
+    calls: list[list[Any]]
+    state: State
+    ties: list[Ties | None] = field(default_factory=list)  # per leaf of the first call
+
+
+def structure_of(value: Any) -> str:
+    """`[tensor, {a: tensor}]`: lists and tuples are alike."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {structure_of(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(structure_of(part) for part in value) + "]"
+    return "tensor" if isinstance(value, torch.Tensor) else type(value).__name__
+
+
+def second_weights(state: State, seed: int) -> State:
+    """Other values for every float entry, of the same size and sign conventions: nothing that is 0 or 1 stays so."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def moved(name: str, value: torch.Tensor) -> torch.Tensor:
+        if not value.is_floating_point():
+            return value.clone()
+        scale = float(value.float().abs().mean()) or 1.0
+        noise = torch.randn(value.shape, generator=generator) * 0.3 * scale
+        other = value.float() + noise
+        return (other.abs() if bool((value >= 0).all()) else other).to(value.dtype)
+
+    return {name: moved(name, value) for name, value in state.items()}
+
+
+class Reference:
+    def __init__(self, task: Task, seed: int) -> None:
+        self.task = task
+        self.model = task.make_model(seed)
+        self.pristine: State = {name: value.clone() for name, value in self.model.state_dict().items()}
+        try:
+            self.wide = copy.deepcopy(self.model).double()
+        except Exception:  # some modules cannot be copied: they are built again
+            self.wide = task.make_model(seed).double()
+
+    def run_eager(self, arguments: list[Any], state: State, seed: int) -> Eager:
+        self.model.load_state_dict(state)
+        versions = self._versions()
+        arguments = blobs_copy(arguments)
+        given = [blobs.digest(argument) for argument in arguments]
+        torch.manual_seed(seed)
+        results, drawn = [], []
+        for _ in range(CALLS):
+            record = Record()
+            try:
+                with record:
+                    result = self.model(*arguments)
+            except Exception as error:
+                raise EagerError(first_line(error)) from error
+            if not results:
+                mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
+                aliases = outputs.overlaps(outputs.tensors(result), mine)
+            results.append(result)
+            drawn.append(record.drawn)
+            if self._versions() == versions and not record.drawn:
+                results, drawn = results * CALLS, drawn * CALLS
+                break
+        after, changed = self.model.state_dict(), self._versions() != versions
+        return Eager(
+            calls=[
+                [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in blobs.leaves(r)] for r in results
+            ],
+            state={n: after[n].clone() for n in state if blobs.digest(after[n]) != blobs.digest(state[n])}
+            if changed
+            else {},
+            structure=structure_of(results[0]),
+            random_state=blobs.digest(torch.get_rng_state()),
+            drawn=drawn,
+            modified=[i for i, argument in enumerate(arguments) if blobs.digest(argument) != given[i]],
+            aliases=aliases,
+            overlapping=outputs.self_overlapping(results[0]),
+        )
+
+    def _versions(self) -> list[tuple[int, int]]:
+        """Changes whenever an entry of the state is written to or replaced."""
+        return [(value.data_ptr(), value._version) for value in self.model.state_dict().values()]
+
+    def run_truth(
+        self, arguments: list[Any], state: State, eager: Eager, move: Callable[[torch.Tensor], torch.Tensor]
+    ) -> Truth:
+        """The same calls in double; `move` changes the widened arguments (see `half_an_ulp`)."""
+        with torch.no_grad():
+            self.wide.load_state_dict({name: widen(value) for name, value in state.items()})
+        wide = map_floats(blobs_copy(arguments), move)
+        calls, ties = [], []
+        for index in range(CALLS):
+            if index and not eager.state and not eager.drawn[0]:
+                calls.append(calls[0])
+                continue
+            result, found = run_wide(lambda: self.wide(*wide), eager.drawn[index])
+            calls.append([widen(leaf) for leaf in blobs.leaves(result)])
+            if index == 0:
+                ties = [found.get(leaf.data_ptr()) if isinstance(leaf, torch.Tensor) else None for leaf in calls[0]]
+        if len(calls[0]) != len(eager.calls[0]):
+            raise TruthError("in double the module returns another number of outputs")
+        after = self.wide.state_dict()
+        return Truth(calls, {name: widen(after[name]).clone() for name in eager.state}, ties)
+
+
+def half_an_ulp(generator: torch.Generator) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Widens a tensor and moves each element by half a unit in the last place of its own type, up or down."""
+
+    def move(x: torch.Tensor) -> torch.Tensor:
+        sign = torch.randint(0, 2, x.shape, generator=generator).double() * 2 - 1
+        return x.double() * (1 + sign * torch.finfo(x.dtype).eps / 2)
+
+    return move
+
+
+def blobs_copy(arguments: list[Any]) -> list[Any]:
+    """Fresh memory for every tensor, strides kept."""
+
+    def copied(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.clone(memory_format=torch.preserve_format) if value.is_contiguous() else _same_strides(value)
+        if isinstance(value, dict):
+            return {key: copied(part) for key, part in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [copied(part) for part in value]
+        return value
+
+    return [copied(argument) for argument in arguments]
+
+
+def _same_strides(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype).copy_(x)

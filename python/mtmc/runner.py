@@ -1,0 +1,192 @@
+"""Runs one candidate inside its locked room: what the guest that the zygote forks executes.
+
+Whatever is answered from here is only data: results are compared by the referee, times are checked against the zygote's
+clock, and decisions are made by the judge.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mtmc import blobs, kernel_calls, outputs, unplug
+from mtmc.audit import Audit
+from mtmc.candidate import Refused, State, construct, give_weights, import_candidate, load_weights
+from mtmc.device import current_device
+from mtmc.failures import classify
+from mtmc.profile import profile_call
+from mtmc.stopwatch import Stopwatch
+from mtmc.tamper import Snapshot
+from mtmc.wire import Line, Message, serve
+
+POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
+
+
+def state_digest(values: State) -> dict[str, str]:
+    return {name: blobs.digest(value) for name, value in values.items()}
+
+
+class Runner:
+    def __init__(self, parts: list[str]) -> None:
+        self.parts = parts
+        self.device = current_device()
+        self.stopwatch = Stopwatch(self.device)
+        self.audit: Audit | None = None
+        self.snapshot: Snapshot | None = None
+        self.model: torch.nn.Module | None = None
+        self.file = Path()
+        self.names: dict[str, str] = {}
+
+    def handle(self, request: Message) -> Message:
+        """Any failure of the candidate's is a reply with `fail` and `message`; attempts that the audit saw come first."""
+        try:
+            reply = getattr(self, "on_" + request["op"])(request)
+        except Refused as refused:
+            reply = {"fail": refused.reason, "message": refused.message}
+        if self.audit is not None and self.audit.found:
+            reason, detail = self.audit.found[0]
+            reply = {"fail": reason, "message": detail}
+        elif self.snapshot is not None and "fail" not in reply and (changes := self.snapshot.changes()):
+            reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
+        return reply
+
+    def on_hello(self, _: Message) -> Message:
+        return {"parts": self.parts}
+
+    def on_load(self, request: Message) -> Message:
+        self.file = Path(request["file"])
+        torch.set_num_threads(request["threads"])
+        torch.set_grad_enabled(False)
+        self.audit = Audit(request["writable"], request["secret"])
+        self.snapshot = Snapshot()
+        cls = import_candidate(self.file)
+        self.model = construct(cls, Path(request["task"]), self.file, request["seed"])
+        self.model.train(request["mode"] == "train")
+        weights, self.names = give_weights(self.model, blobs.load(Path(request["state"])))
+        return {"weights": weights}
+
+    def call(self, arguments: list[Any]) -> Any:
+        """One call of the candidate; what it raises becomes a reason."""
+        assert self.model is not None
+        try:
+            return self.model(*arguments)
+        except (Exception, SystemExit) as error:
+            raise Refused(*classify(error, "raised", self.file)) from error
+
+    def own_state(self) -> State:
+        """The entries that the reference has, under the reference's names."""
+        assert self.model is not None
+        own = self.model.state_dict()
+        return {name: own[mine] for name, mine in self.names.items()}
+
+    def on_state(self, request: Message) -> Message:
+        """Other weights: `load` copies them in, `assign` puts new tensors in the old ones' place."""
+        state: State = blobs.load(Path(request["state"]))
+        self._set_state(state, request["how"])
+        return {}
+
+    def _set_state(self, state: State, how: str) -> None:
+        assert self.model is not None
+        if how == "load":
+            load_weights(self.model, state, self.names)
+            return
+        own = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
+        for name, value in state.items():
+            own[self.names[name]].data = value
+
+    def on_run(self, request: Message) -> Message:
+        """Calls the module twice on a draw, in poisoned memory, and saves what it returned and which state it changed."""
+        folder = Path(request["out"])
+        if request.get("state"):
+            self.on_state(request)
+        arguments = blobs.load(Path(request["draw"]))
+        given = [blobs.digest(argument) for argument in arguments]
+        state = state_digest(self.own_state())
+        torch.manual_seed(request["seed"])
+        kernel_calls.poison_memory(POISON)
+        try:
+            first = self.call(arguments)
+            reply = self._examine(first, arguments)
+            blobs.save(first, folder / "0")
+            now = blobs.digest(first)
+            second = self.call(arguments)
+            if why := outputs.lazy(second):
+                raise Refused("lazy-output", why)
+            blobs.save(second, folder / "1")
+            random_state = blobs.digest(torch.get_rng_state())
+            for index in range(2, request["calls"]):
+                again = self.call(arguments)
+                if blobs.digest(again) != now:
+                    blobs.save(again, folder / "1")  # the one that differs is the one to measure
+                    reply["differs_at"] = index
+        finally:
+            kernel_calls.poison_memory(0)
+        time.sleep(0.001)
+        reply["reused"] = outputs.overlaps(outputs.tensors(first), outputs.tensors(second))
+        reply["written_later"] = not reply["reused"] and blobs.digest(first) != now
+        reply["modified"] = [i for i, argument in enumerate(arguments) if blobs.digest(argument) != given[i]]
+        after = self.own_state()
+        changed = [name for name, value in state_digest(after).items() if value != state[name]]
+        blobs.save({name: after[name] for name in changed}, folder / "state")
+        return {**reply, "changed_state": changed, "random_state": random_state}
+
+    def _examine(self, value: Any, arguments: list[Any]) -> Message:
+        if why := outputs.lazy(value):
+            raise Refused("lazy-output", why)
+        assert self.model is not None
+        mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
+        return {
+            "aliases": outputs.overlaps(outputs.tensors(value), mine),
+            "overlapping": outputs.self_overlapping(value),
+            "device": [str(tensor.device) for tensor in outputs.tensors(value)],
+        }
+
+    def on_arm(self, request: Message) -> Message:
+        self.stopwatch.arm(Path(request["draw"]), request["same_addresses"], request["flush"])
+        return {}
+
+    def on_go(self, _: Message) -> Message:
+        return {"ns": self.stopwatch.go(self.call)}
+
+    def on_keep(self, request: Message) -> Message:
+        """Saves the result of the call just timed: the judge asks for it only afterwards."""
+        reply = self._examine(self.stopwatch.result, self.stopwatch.arguments or [])
+        blobs.save(self.stopwatch.result, Path(request["out"]) / "0")
+        return reply
+
+    def on_profile(self, request: Message) -> Message:
+        arguments = blobs.load(Path(request["draw"]))
+        return profile_call(lambda: self.call(arguments), self.device)
+
+    def on_unplug(self, request: Message) -> Message:
+        """Does the answer change when the file's own kernels do nothing? The module is useless afterwards."""
+        arguments = blobs.load(Path(request["draw"]))
+        kernel_calls.poison_memory(POISON)
+        torch.manual_seed(request["seed"])
+        before = blobs.digest(self.call(arguments))
+        plugs = unplug.own_kernels(request["writable"])
+        claims = unplug.claims_kernels(self.file.read_text(errors="replace"))
+        if not plugs:
+            return {"kernels": 0, "claims": claims, "changed": False}
+        for plug in plugs:
+            plug.pull()
+        torch.manual_seed(request["seed"])
+        try:
+            changed = blobs.digest(self.call(arguments)) != before
+        except Refused:
+            changed = True
+        return {"kernels": len(plugs), "claims": claims, "changed": changed}
+
+
+def main(line: Line, parts: list[str]) -> None:
+    """The guest's life: answer the judge until it closes the line."""
+    sys.dont_write_bytecode = True
+    tempfile.tempdir = os.environ.get("TMPDIR")
+    runner = Runner(parts)
+    serve(line, runner.handle)

@@ -1,0 +1,161 @@
+"""A locked room for one candidate: own process, user, network and IPC namespaces, read-only files, limits.
+
+    zygote ── keeper (collects orphans, knows how the guest ended)
+                └─ init (process 1 of the guest's namespace: when it ends, the kernel ends all that the guest started)
+                     └─ guest (runs the candidate)
+
+Levels, strongest first: `bubblewrap` (the zygote itself runs inside bwrap), `namespaces`, `rlimits` (a kernel that grants
+no namespaces). Landlock and seccomp are added at every level where the kernel has them.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mtmc import kernel_calls
+from mtmc.processes import kill_descendants, process_tree
+from mtmc.wire import Line
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a guest may use. Memory is the sum over all its processes."""
+
+    memory_bytes: int
+    processes: int = 64
+    threads: int = 512
+    file_bytes: int = 4 << 30
+
+
+@dataclass
+class Guest:
+    """A running guest, seen from the zygote."""
+
+    keeper: int  # process ids
+    init: int
+    guest: int
+    line: Line
+    parts: list[str]  # what the room is made of
+
+
+def start_guest(main: Callable[[Line], None], folder: Path) -> Guest:
+    """Forks a guest that runs `main` on its end of a private line; its standard output goes to files in the folder."""
+    ours, theirs = socket.socketpair()
+    news_read, news_write = os.pipe()
+    keeper = os.fork()
+    if keeper == 0:
+        ours.close()
+        os.close(news_read)
+        _keep(main, theirs, news_write, folder)
+    theirs.close()
+    os.close(news_write)
+    news = Line(news_read, -1).receive()
+    os.close(news_read)
+    line = Line(ours.fileno(), ours.fileno())
+    ours.detach()
+    if news is None:
+        raise OSError("the sandbox could not be entered")
+    return Guest(keeper, news["init"], news["guest"], line, news["parts"])
+
+
+def _keep(main: Callable[[Line], None], line: socket.socket, news: int, folder: Path) -> None:
+    """The keeper: makes the namespaces, starts init and passes on how the guest ended."""
+    os.setsid()
+    for descriptor in (3, 4):
+        os.close(descriptor)  # the judge's own line
+    kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+    kernel_calls.prctl(kernel_calls.SET_CHILD_SUBREAPER, 1)
+    parts = []
+    flags = kernel_calls.NEWUSER | kernel_calls.NEWPID | kernel_calls.NEWNET | kernel_calls.NEWIPC
+    try:
+        kernel_calls.unshare(flags)
+        parts.append("namespaces")
+    except OSError:
+        pass  # this kernel grants none: the level in the verdict says so
+    ready_read, ready_write = os.pipe()
+    init = os.fork()
+    if init == 0:
+        os.close(ready_read)
+        kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+        _init(main, line, ready_write, folder)
+    line.close()
+    os.close(ready_write)
+    if Line(ready_read, -1).receive() is not None:
+        guest = (process_tree(init) + [init])[1]  # its number here; init has no other child yet
+        Line(-1, news).send({"init": init, "guest": guest, "parts": parts})
+    os.close(news)
+    status = os.waitpid(init, 0)[1]
+    kill_descendants(os.getpid())  # without a process namespace init's children outlive it
+    _exit_like(status)
+
+
+def _init(main: Callable[[Line], None], line: socket.socket, ready: int, folder: Path) -> None:
+    """Process 1: starts the guest, reaps whatever is left to it, ends with the guest and like the guest."""
+    go_read, go_write = os.pipe()
+    guest = os.fork()
+    if guest == 0:
+        os.read(go_read, 1)
+        os.close(go_read)
+        os.close(go_write)
+        os.close(ready)
+        _redirect(folder)
+        main(Line(line.fileno(), line.fileno()))
+        os._exit(0)
+    Line(-1, ready).send({"forked": True})
+    os.close(ready)
+    line.close()
+    os.write(go_write, b"g")
+    while True:
+        pid, status = os.wait()
+        if pid == guest:
+            _exit_like(status)
+
+
+def lock(writable: list[str], limits: Limits) -> list[str]:
+    """Called by the guest itself before it touches the candidate: gives up every right it does not need."""
+    for kind, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, limits.file_bytes),
+        (resource.RLIMIT_DATA, limits.memory_bytes),
+        (resource.RLIMIT_NPROC, limits.threads),
+    ):
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+    kernel_calls.drop_capabilities()
+    parts = ["rlimits"]
+    for name, enter in (("landlock", lambda: kernel_calls.landlock(writable)), ("seccomp", kernel_calls.seccomp)):
+        try:
+            enter()
+            parts.append(name)
+        except (OSError, KeyError):
+            continue  # an older kernel or another machine: reported as missing in `parts`
+    return parts
+
+
+def level(parts: list[str]) -> str:
+    """The word that verdicts carry."""
+    if os.environ.get("MTMC_INSIDE_BWRAP") == "1":
+        return "bubblewrap"
+    return "namespaces" if "namespaces" in parts and "seccomp" in parts else "rlimits"
+
+
+def _redirect(folder: Path) -> None:
+    null = os.open(os.devnull, os.O_RDONLY)
+    out = os.open(folder / "stdout", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    err = os.open(folder / "stderr", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    for source, target in ((null, 0), (out, 1), (err, 2)):
+        os.dup2(source, target)
+        os.close(source)
+
+
+def _exit_like(status: int) -> None:
+    """Ends this process with a child's exit code, 128 + number for a signal, as shells do."""
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(128 - code if code < 0 else code)

@@ -1,0 +1,87 @@
+"""Are the functions and the global flags of torch, time and their like still what they were before the candidate came?"""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import hashlib
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from types import ModuleType
+
+import torch
+import torch.utils._pytree as pytree
+
+WATCHED: tuple[ModuleType | type, ...] = (
+    builtins,
+    gc,
+    hashlib,
+    json,
+    os,
+    random,
+    statistics,
+    subprocess,
+    sys.modules["math"],
+    time,
+    torch,
+    torch.Tensor,
+    torch._C,
+    torch._C._nn,
+    torch._C.TensorBase,
+    torch.autograd,
+    torch.linalg,
+    torch.nn,
+    torch.nn.Module,
+    torch.nn.Parameter,
+    torch.nn.functional,
+    torch.testing,
+    torch.utils,
+    pytree,
+)
+# What Python and torch change by themselves when they are used.
+OWN_CHANGES = {"_", "__warningregistry__", "__doc__", "environ", "__builtins__"}
+
+
+def _flags() -> dict[str, object]:
+    return {
+        "default dtype": torch.get_default_dtype(),
+        "gradients": torch.is_grad_enabled(),
+        "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+        "float32 matmul precision": torch.get_float32_matmul_precision(),
+        "cuda matmul TF32": torch.backends.cuda.matmul.allow_tf32,
+        "cudnn TF32": torch.backends.cudnn.allow_tf32,
+        "cudnn enabled": torch.backends.cudnn.enabled,
+        "mkldnn enabled": torch.backends.mkldnn.enabled,
+        "default device": str(torch.get_default_device()),
+        "recursion and tracing": (sys.gettrace() is None, sys.getprofile() is None),
+    }
+
+
+class Snapshot:
+    """Identities by owner and name, taken before the candidate is imported."""
+
+    def __init__(self) -> None:
+        # The objects themselves are kept, so that no other object can take over an identity.
+        self.functions = [(owner, dict(vars(owner))) for owner in WATCHED]
+        self.modules = {
+            name: sys.modules.get(name) for name in ("torch", "time", "gc", "builtins", "torch.nn.functional")
+        }
+        self.flags = _flags()
+
+    def changes(self) -> list[str]:
+        """`module.name` of everything that was replaced or removed, and the names of flags that have another value."""
+        found = [f"sys.modules[{name}]" for name, module in self.modules.items() if sys.modules.get(name) is not module]
+        for owner, before in self.functions:
+            now = vars(owner)
+            found += [
+                f"{owner.__name__}.{name}"
+                for name, value in before.items()
+                if name not in OWN_CHANGES and now.get(name) is not value and callable(value)
+            ]
+        flags = _flags()
+        return found + [name for name, value in self.flags.items() if flags[name] != value]

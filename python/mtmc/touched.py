@@ -1,0 +1,49 @@
+"""How many bytes any correct result must touch: the outputs, and of each large operand the share that matters.
+
+The share is probed: an element whose value is replaced must change some output. An embedding's unused rows or the lower
+half of a triangular matrix do not count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from mtmc import blobs
+from mtmc.outputs import tensors
+from mtmc.reference import Reference, blobs_copy
+
+LARGE = 1 << 20  # bytes; smaller operands are not worth a probe
+PROBES = 12
+
+
+def touched_bytes(reference: Reference, arguments: list[Any]) -> dict[str, float]:
+    model = reference.model
+    model.load_state_dict(reference.pristine)
+    arguments = blobs_copy(arguments)
+    base = [dense.clone() for dense in tensors(model(*arguments))]
+    operands = [*tensors(arguments), *model.parameters(), *model.buffers()]
+    written = sum(t.numel() * t.element_size() for t in base)
+    nominal = written + sum(t.numel() * t.element_size() for t in operands)
+    needed = float(written)
+    for operand in operands:
+        size = operand.numel() * operand.element_size()
+        if size >= LARGE and operand.is_floating_point():
+            needed += size * _share_that_matters(reference, arguments, operand, base)
+    return {"needed": needed, "nominal": float(nominal)}
+
+
+def _share_that_matters(
+    reference: Reference, arguments: list[Any], operand: torch.Tensor, base: list[torch.Tensor]
+) -> float:
+    generator = torch.Generator().manual_seed(1)
+    hits = 0
+    for place in torch.randint(0, operand.numel(), (PROBES,), generator=generator).tolist():
+        where = tuple(int(i) for i in torch.unravel_index(torch.tensor(place), operand.shape))
+        before = operand[where].clone()
+        operand[where] = float("nan")
+        changed = [t for t in tensors(reference.model(*arguments))]
+        hits += any(blobs.digest(a) != blobs.digest(b) for a, b in zip(changed, base, strict=True))
+        operand[where] = before
+    return hits / PROBES

@@ -1,0 +1,145 @@
+"""Forks one locked guest per candidate from a process in which torch is already imported, and stands between it and the
+judge: relays requests, holds the stopwatch outside the guest, and ends guests that take too long or too much.
+
+Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op": "call", "request", "timeout"},
+{"op": "quiet"} (does the guest still work while nobody asks it to?), {"op": "end"}.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from pathlib import Path
+
+import torch
+
+from mtmc import runner
+from mtmc.processes import Usage, kill_tree, usage
+from mtmc.sandbox import Guest, Limits, level, lock, start_guest
+from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
+
+WATCH_SECONDS = 0.05
+SETTLE_SECONDS, LISTEN_SECONDS = 0.03, 0.02  # OpenMP's threads spin for some milliseconds after a call
+
+
+class Zygote:
+    def __init__(self) -> None:
+        self.guest: Guest | None = None
+        self.limits = Limits(memory_bytes=1 << 62)
+
+    def handle(self, request: Message) -> Message:
+        return getattr(self, "on_" + request["op"])(request)
+
+    def on_hello(self, _: Message) -> Message:
+        return {"ok": True, "torch": torch.__version__}
+
+    def on_spawn(self, request: Message) -> Message:
+        self.end()
+        folder = Path(request["folder"])
+        folder.mkdir(parents=True, exist_ok=True)
+        self.limits = Limits(**request["limits"])
+        writable = [*request["writable"], "/dev/null"]
+
+        def main(line: Line) -> None:
+            os.environ.update(request["environment"])
+            os.chdir(folder)
+            runner.main(line, lock(writable, self.limits))
+
+        self.guest = start_guest(main, folder)
+        started = self.call({"op": "hello"}, 20.0)
+        parts = self.guest.parts + started.get("reply", {}).get("parts", []) if self.guest else []
+        return {**started, "sandbox": level(parts), "parts": parts}
+
+    def on_call(self, request: Message) -> Message:
+        return self.call(request["request"], request["timeout"])
+
+    def on_quiet(self, _: Message) -> Message:
+        """How long the guest's threads ran while it had nothing to do, after the time that idle threads may spin."""
+        if self.guest is None:
+            return {"died": "crashed", "detail": "no guest"}
+        time.sleep(SETTLE_SECONDS)
+        before = usage(self.guest.init)
+        time.sleep(LISTEN_SECONDS)
+        after = usage(self.guest.init)
+        return {"busy_ms": (after.cpu_ns - before.cpu_ns) / 1e6, "processes": after.processes, "threads": after.threads}
+
+    def on_end(self, _: Message) -> Message:
+        self.end()
+        return {"ok": True}
+
+    def call(self, request: Message, timeout: float) -> Message:
+        """Relays one request. The reply carries the wall time seen from here, or how the guest died."""
+        if self.guest is None:
+            return {"died": "crashed", "detail": "no guest"}
+        start = time.perf_counter()
+        try:
+            self.guest.line.send(request)
+        except OSError:
+            return self._ended()
+        while True:
+            left = start + timeout - time.perf_counter()
+            try:
+                if select.select([self.guest.line.incoming], [], [], max(0.0, min(left, WATCH_SECONDS)))[0]:
+                    if not self.guest.line.read_some():
+                        return self._ended()
+                    if self.guest.line.complete():
+                        wall = time.perf_counter() - start
+                        return {"reply": self.guest.line.receive(), "wall_ms": wall * 1e3}
+            except ConnectionResetError:
+                return self._ended()
+            except ValueError:
+                return self._end_because("tampered", "the guest wrote something else than an answer to its line")
+            if left <= 0:
+                return self._end_because("timed-out", f"no answer within {timeout:.0f} s")
+            if excess := self._excess(usage(self.guest.init)):
+                return self._end_because(*excess)
+
+    def _excess(self, used: Usage) -> tuple[str, str] | None:
+        if used.processes > self.limits.processes or used.threads > self.limits.threads:
+            return "too-many-processes", f"{used.processes} processes with {used.threads} threads"
+        if used.memory_bytes > self.limits.memory_bytes:
+            return "out-of-memory", f"{used.memory_bytes >> 20} MiB of {self.limits.memory_bytes >> 20} MiB"
+        return None
+
+    def _end_because(self, reason: str, detail: str) -> Message:
+        self.end()
+        return {"died": reason, "detail": detail}
+
+    def _ended(self) -> Message:
+        """The guest closed its line: how did it end?"""
+        assert self.guest is not None
+        guest, self.guest = self.guest, None
+        deadline = time.perf_counter() + 2.0
+        code = None
+        while code is None and time.perf_counter() < deadline:
+            pid, status = os.waitpid(guest.keeper, os.WNOHANG)
+            code = os.waitstatus_to_exitcode(status) if pid else None
+            time.sleep(0.001)
+        if code is None:  # it closed the line and goes on
+            self.guest = guest
+            return self._end_because("crashed", "closed its line and went on")
+        os.close(guest.line.incoming)
+        how = f"signal {code - 128}" if code > 128 else f"exit code {code}"
+        return {"died": "crashed", "detail": how}
+
+    def end(self) -> None:
+        if self.guest is None:
+            return
+        kill_tree(self.guest.init)
+        kill_tree(self.guest.keeper)
+        os.waitpid(self.guest.keeper, 0)
+        os.close(self.guest.line.incoming)
+        self.guest = None
+
+
+def main() -> None:
+    zygote = Zygote()
+    try:
+        serve(Line(REQUESTS, REPLIES), zygote.handle)
+    finally:
+        zygote.end()
+
+
+if __name__ == "__main__":
+    main()

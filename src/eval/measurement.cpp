@@ -1,0 +1,44 @@
+#include "eval/measurement.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace mtmc {
+
+namespace {
+
+// Python writes a NaN or an infinity of a norm as a bare word that our parser reads as null: both are beyond any limit.
+double number(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  if (found == json.end()) return 0;
+  return found->is_number() ? found->get<double>() : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+Measurement measurement_from(const Json& json) {
+  Measurement m;
+  m.output = json.value("output", "");
+  m.mismatch = json.value("mismatch", ""), m.detail = json.value("detail", "");
+  if (!m.mismatch.empty()) return m;
+  m.dtype = json.at("dtype"), m.floating = json.at("kind") == "float";
+  m.exact = json.at("exact"), m.poison = json.at("poison");
+  m.official_bad = json.at("official_bad"), m.legacy_bad = json.at("legacy_bad");
+  if (m.floating) {
+    if (json.at("error").is_number()) m.error = json.at("error").get<double>();
+    m.norm_truth = number(json, "norm_truth"), m.max_error = number(json, "max_error");
+    m.max_truth = number(json, "max_truth");
+    m.nonfinite = json.at("nonfinite"), m.mismatched = json.at("mismatched"), m.nonzero = json.at("nonzero");
+  } else {
+    m.wrong = json.at("wrong"), m.gap = number(json, "gap");
+  }
+  return m;
+}
+
+std::vector<Measurement> measurements_from(const Json& list) {
+  std::vector<Measurement> all;
+  for (const Json& json : list) all.push_back(measurement_from(json));
+  return all;
+}
+
+}  // namespace mtmc
