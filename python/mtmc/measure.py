@@ -33,8 +33,8 @@ def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
     if e.is_complex():
         c, e, t = torch.view_as_real(c), torch.view_as_real(e), torch.view_as_real(t)
     if e.is_floating_point():
-        return found | _measure_float(c, e, t.double())
-    return found | _measure_integer(c, t, ties)
+        return jsonable(found | _measure_float(c, e, t.double()))
+    return jsonable(found | _measure_integer(c, t, ties))
 
 
 def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measurement:
@@ -69,6 +69,11 @@ def _norm(x: torch.Tensor) -> float:
     """The 2-norm, safe from overflow and underflow of the squares."""
     top = _largest(x)
     return float(torch.linalg.vector_norm(x / top)) * top if top > 0 else 0.0
+
+
+def jsonable(measurement: Measurement) -> Measurement:
+    """JSON has no infinity and no NaN: they become null, which the judge reads as beyond any limit."""
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in measurement.items()}
 
 
 def _largest(x: torch.Tensor) -> float:

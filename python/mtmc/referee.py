@@ -5,7 +5,6 @@ Never runs a candidate. Requests: {"op": "open" | "draw" | "measure" | "nulls" |
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 
 from mtmc import blobs
+from mtmc.outputs import tensors
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary
 from mtmc.measure import Measurement, measure
 from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights, structure_of
@@ -65,6 +65,7 @@ class Referee:
         task.check_runs()
         self.reference = Reference(task, seed_of(self.session, "weights"))
         first = self.reference.pristine
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.states = {"first": first, "second": second_weights(first, seed_of(self.session, "second weights"))}
         for name, state in self.states.items():
             blobs.save(state, self.folder / f"state-{name}")
@@ -75,7 +76,8 @@ class Referee:
             "weights": len(first),
             "structured": list(STRUCTURED) if self._has_floats(run.arguments) else ["non-contiguous"],
             "shapes": len(sizes_to_vary(run.arguments)),
-            "random": any(run.eager.drawn),
+            "eager_seconds": run.eager.seconds,
+            "argument_bytes": sum(t.numel() * t.element_size() for t in tensors(run.arguments)),
             "files": [str(task.namespace.__file__)] if task.namespace.__name__.startswith("mtmc_file_") else [],
         }
 
@@ -153,6 +155,16 @@ class Referee:
             "random_state": draw.eager.random_state,
             "changed_state": list(draw.eager.state),
         }
+
+    def on_arguments(self, request: Message) -> Message:
+        """Writes the arguments of draws for timed calls, without computing anything about them."""
+        assert self.reference is not None
+        for name in request["names"]:
+            if not (self.folder / "draws" / name).exists():
+                kind, _, index = name.rpartition("-")
+                arguments = make_draw(self.reference.task, self.session, kind, int(index))
+                blobs.save(arguments, self.folder / "draws" / name)
+        return {}
 
     def on_measure(self, request: Message) -> Message:
         """Measures the saved calls of a candidate on a draw; `calls` holds one list of measurements per saved call."""

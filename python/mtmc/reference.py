@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,7 @@ class Eager:
     modified: list[int]  # arguments that eager itself changes
     aliases: bool  # eager's own output shares memory with an argument or a weight
     overlapping: list[bool]
+    seconds: float  # of the last call
 
 
 @dataclass
@@ -85,12 +87,13 @@ class Reference:
         torch.manual_seed(seed)
         results, drawn = [], []
         for _ in range(CALLS):
-            record = Record()
+            record, start = Record(), time.perf_counter()
             try:
                 with record:
                     result = self.model(*arguments)
             except Exception as error:
                 raise EagerError(first_line(error)) from error
+            seconds = time.perf_counter() - start
             if not results:
                 mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
                 aliases = outputs.overlaps(outputs.tensors(result), mine)
@@ -113,6 +116,7 @@ class Reference:
             modified=[i for i, argument in enumerate(arguments) if blobs.digest(argument) != given[i]],
             aliases=aliases,
             overlapping=outputs.self_overlapping(results[0]),
+            seconds=seconds,
         )
 
     def _versions(self) -> list[tuple[int, int]]:

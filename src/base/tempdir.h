@@ -1,4 +1,5 @@
-// A folder under $TMPDIR (or /tmp) that is removed with everything in it at the end of its scope.
+// A folder under $TMPDIR (or /tmp), or under a parent of the caller's choice, that is removed with everything in it at
+// the end of its scope.
 #pragma once
 #include <cstdlib>
 #include <filesystem>
@@ -12,8 +13,8 @@ namespace mtmc {
 
 class TempDir {
  public:
-  TempDir() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mtmc-XXXXXX").string();
+  explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+    std::string pattern = (parent / "mtmc-XXXXXX").string();
     const char* made = mkdtemp(pattern.data());
     MTMC_CHECK(made != nullptr, "cannot make a temporary folder " + pattern);
     path_ = made;

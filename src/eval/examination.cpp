@@ -1,0 +1,214 @@
+#include "eval/examination.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace mtmc {
+
+namespace {
+
+constexpr double kBusyMs = 6;  // of CPU time in 20 ms of idleness
+
+bool same_kind(const std::string& a, const std::string& b) {
+  return a.substr(0, a.rfind('-')) == b.substr(0, b.rfind('-'));
+}
+
+}  // namespace
+
+bool Examination::refuse(const std::string& reason, const std::string& message) {
+  verdict_.outcome = reason == "ill-conditioned" ? Outcome::ill_conditioned : Outcome::refused;
+  verdict_.reason = reason, verdict_.message = message;
+  return false;
+}
+
+std::filesystem::path Examination::next_out(const Guest& guest) {
+  return guest.room().folder / fmt::format("out-{}", outs_++);
+}
+
+Result<bool> Examination::load(Guest& guest, const std::string& state) {
+  verdict_.stage = "compile", verdict_.sandbox = guest.sandbox();
+  MTMC_TRY(const Answer answer, guest.call({{"op", "load"},
+                                            {"file", candidate_.string()},
+                                            {"task", facts_.folder().string()},
+                                            {"state", (facts_.folder() / ("state-" + state)).string()},
+                                            {"mode", facts_.mode()},
+                                            {"seed", 20250131},
+                                            {"threads", threads_},
+                                            {"writable", guest.writable()},
+                                            {"secret", facts_.files()}},
+                                           limits_.load_seconds));
+  if (!answer.ok()) return refuse(answer.reason, answer.message);
+  verdict_.weights = answer.reply->at("weights");
+  verdict_.stage = "run";
+  return true;
+}
+
+Result<bool> Examination::set_state(Guest& guest, const std::string& state, const std::string& how) {
+  const std::string folder = (facts_.folder() / ("state-" + state)).string();
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "state"}, {"state", folder}, {"how", how}}));
+  if (!answer.ok()) return refuse(answer.reason, answer.message);
+  return true;
+}
+
+Result<bool> Examination::run(Guest& guest, const std::string& draw, const std::string& state, int calls) {
+  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
+  const std::filesystem::path out = next_out(guest);
+  Json request = {{"op", "run"},         {"draw", facts_.draw_folder(draw).string()},
+                  {"seed", facts->seed}, {"calls", calls},
+                  {"out", out.string()}, {"how", "load"}};
+  if (!state.empty()) request["state"] = (facts_.folder() / ("state-" + state)).string();
+  MTMC_TRY(const Answer answer, call(guest, request));
+  if (!answer.ok()) return refuse(answer.reason, fmt::format("on draw {}: {}", draw, answer.message));
+  verdict_.stage = "correctness";
+  if (std::find(verdict_.draws.begin(), verdict_.draws.end(), draw) == verdict_.draws.end())
+    verdict_.draws.push_back(draw);
+  if (!behaves(*facts, *answer.reply)) return false;
+  return measured(*facts, out, *answer.reply, false);
+}
+
+// What the call did to its surroundings, as far as eager does not do the same.
+bool Examination::behaves(const DrawFacts& facts, const Json& reply) {
+  if (reply.value("aliases", false) && !facts.aliases) {
+    return refuse("output-aliases-input", "an output shares memory with an argument or a weight on draw " + facts.name);
+  }
+  for (const int index : reply.value("modified", std::vector<int>{})) {
+    if (std::find(facts.modified.begin(), facts.modified.end(), index) == facts.modified.end()) {
+      return refuse("input-modified", fmt::format("argument {} was changed by the call on draw {}", index, facts.name));
+    }
+  }
+  if (reply.value("written_later", false)) {
+    return refuse("background-work", "an output changed after the call had returned, on draw " + facts.name);
+  }
+  if (reply.value("reused", false) && !facts.aliases) {
+    return refuse("output-reused",
+                  "the second call returned the memory of the first call's output on draw " + facts.name);
+  }
+  for (const std::string& name : reply.value("changed_state", std::vector<std::string>{})) {
+    if (std::find(facts.changed_state.begin(), facts.changed_state.end(), name) == facts.changed_state.end()) {
+      return refuse("state-differs", fmt::format("{} was changed by the call on draw {}", name, facts.name));
+    }
+  }
+  return true;
+}
+
+Result<bool> Examination::measured(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply,
+                                   bool timed) {
+  MTMC_TRY(const Json measured, facts_.measure(facts.name, out));
+  if (measured.contains("mismatch")) {
+    return refuse(measured.at("mismatch"), fmt::format("on draw {}: {}", facts.name, measured.value("detail", "")));
+  }
+  const std::vector<bool> overlapping = reply.value("overlapping", std::vector<bool>{});
+  for (size_t i = 0; i < overlapping.size() && i < facts.overlapping.size(); ++i) {
+    if (overlapping[i] && !facts.overlapping[i]) {
+      return refuse("wrong-shape", fmt::format("output {} is an expanded tensor on draw {}", i, facts.name));
+    }
+  }
+  const Json& calls = measured.at("calls");
+  for (size_t call = 0; call < calls.size(); ++call) {
+    const std::string hash = measured.at("hashes").at(call);
+    if (!judge_call(facts, measurements_from(calls[call]), hash, static_cast<int>(call))) return false;
+  }
+  if (!timed && reply.value("random_state", facts.random_state) != facts.random_state) {
+    return refuse("state-differs", "torch's random generator is not where eager leaves it, on draw " + facts.name);
+  }
+  return true;
+}
+
+bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash,
+                             int call) {
+  const bool own = same_kind(facts.name, "task-0");
+  for (const Measurement& m : outputs) {
+    const auto found = facts.budgets.find(m.output);
+    const Budget budget = found == facts.budgets.end() ? Budget{} : found->second;
+    const OutputError error = apply_rules(facts.name, m, budget);
+    verdict_.errors.push_back(error);
+    if (!error.counts)
+      return refuse("ill-conditioned",
+                    fmt::format("eager's own relative error is {:.3g} on draw {}", budget.error, facts.name));
+    if (own) task_outputs_.push_back(m);
+    if (error.broken.empty()) continue;
+    const std::string reason =
+        call > 0 && error.broken != "e" ? "nondeterministic" : refine(reason_of(error, m), facts.name, hash);
+    return refuse(reason, sentence_of(error, m));
+  }
+  if (own) task_budgets_ = facts.budgets;
+  seen_.emplace(hash, facts.name);
+  return true;
+}
+
+// A wrong result that repeats, bit for bit, a right one of other arguments.
+std::string Examination::refine(const std::string& reason, const std::string& draw, const std::string& hash) const {
+  const auto seen = seen_.find(hash);
+  if ((reason != "wrong-result" && reason != "precision") || seen == seen_.end() || seen->second == draw) return reason;
+  return same_kind(seen->second, draw) || draw.starts_with("timed") ? "stale-output" : "insensitive-to-input";
+}
+
+Result<bool> Examination::other_shape(Guest& guest, const std::string& draw) {
+  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
+  if (!facts->usable) return true;  // eager itself takes no other shape
+  const std::filesystem::path out = next_out(guest);
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "run"},
+                                             {"draw", facts_.draw_folder(draw).string()},
+                                             {"seed", facts->seed},
+                                             {"calls", 2},
+                                             {"out", out.string()}}));
+  if (answer.reason == "raised") return true;
+  const std::string what = "with one size of the arguments larger by one";
+  if (!answer.ok()) return refuse("unsupported-shape-accepted", what + ": " + answer.reason + " " + answer.message);
+  const Verdict before = verdict_;
+  MTMC_TRY(const bool right, measured(*facts, out, *answer.reply, false));
+  const std::string message = verdict_.message;
+  verdict_ = before;  // errors on other shapes are no evidence for the task's own
+  if (!right) return refuse("unsupported-shape-accepted", what + " the answer is wrong: " + message);
+  return true;
+}
+
+Result<bool> Examination::stays_quiet(Guest& guest) {
+  MTMC_TRY(const double busy, guest.busy_ms());
+  if (busy > kBusyMs) return refuse("background-work", fmt::format("{:.1f} ms of work in 20 ms without a call", busy));
+  return true;
+}
+
+Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "profile"}, {"draw", facts_.draw_folder(draw).string()}}));
+  if (!answer.ok()) return refuse(answer.reason, answer.message);
+  verdict_.own_kernel_share = answer.reply->at("own_kernel_share").get<double>();
+  verdict_.library_use = answer.reply->at("library_use");
+  return true;
+}
+
+Result<bool> Examination::unplug(Guest& guest, const std::string& draw) {
+  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "unplug"},
+                                             {"draw", facts_.draw_folder(draw).string()},
+                                             {"seed", facts->seed},
+                                             {"writable", guest.writable()}}));
+  if (!answer.ok()) return true;  // without its kernels it does not even return: they are used
+  const int kernels = answer.reply->at("kernels");
+  if (kernels > 0 && !answer.reply->at("changed").get<bool>()) {
+    return refuse("kernel-unused", "the answer stays the same when the file's own kernels do nothing");
+  }
+  if (kernels == 0 && answer.reply->at("claims").get<bool>()) {
+    return refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
+  }
+  return true;
+}
+
+Result<bool> Examination::check_timed(Guest& guest, const std::string& draw) {
+  const std::filesystem::path out = next_out(guest);
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "keep"}, {"out", out.string()}}));
+  if (!answer.ok()) return refuse(answer.reason, answer.message);
+  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
+  if (!behaves(*facts, *answer.reply)) return false;
+  return measured(*facts, out, *answer.reply, true);
+}
+
+void Examination::conclude() {
+  verdict_.official = !task_outputs_.empty() && official_passes(task_outputs_);
+  verdict_.legacy = !task_outputs_.empty() && legacy_passes(task_outputs_);
+  if (!task_outputs_.empty()) verdict_.accuracy_class = accuracy_class(task_outputs_, task_budgets_);
+}
+
+}  // namespace mtmc

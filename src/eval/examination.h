@@ -1,0 +1,60 @@
+// Is one candidate correct? Runs it on draws in a guest, has the referee measure, applies the rules, fills the verdict.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "eval/guest.h"
+#include "eval/task_facts.h"
+
+namespace mtmc {
+
+struct Limits {
+  double load_seconds = 180;  // import, which may compile
+  double call_seconds = 30;   // any later request
+};
+
+class Examination {
+ public:
+  Examination(TaskFacts& facts, std::filesystem::path candidate, int threads, Limits limits, Verdict& verdict)
+      : facts_(facts), candidate_(std::move(candidate)), threads_(threads), limits_(limits), verdict_(verdict) {}
+
+  // Each step returns false when the verdict is settled (refused); an Error when the judge itself fails.
+  Result<bool> load(Guest& guest, const std::string& state = "first");
+  // Runs a draw and applies the rules to all its outputs. `state`: weights to load before, empty to leave them.
+  Result<bool> run(Guest& guest, const std::string& draw, const std::string& state = "", int calls = 2);
+  Result<bool> set_state(Guest& guest, const std::string& state, const std::string& how);
+  // Arguments of another shape: right, or a clear error.
+  Result<bool> other_shape(Guest& guest, const std::string& draw);
+  Result<bool> stays_quiet(Guest& guest);
+  Result<bool> profile(Guest& guest, const std::string& draw);
+  Result<bool> unplug(Guest& guest, const std::string& draw);
+  // Measures what a timed call returned.
+  Result<bool> check_timed(Guest& guest, const std::string& draw);
+
+  // Fills in accuracy class and the official and legacy verdicts from what was measured.
+  void conclude();
+  bool refuse(const std::string& reason, const std::string& message);
+  const Limits& limits() const { return limits_; }
+
+ private:
+  Result<Answer> call(Guest& guest, const Json& request) { return guest.call(request, limits_.call_seconds); }
+  bool behaves(const DrawFacts& facts, const Json& reply);
+  Result<bool> measured(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply, bool timed);
+  bool judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash, int call);
+  std::string refine(const std::string& reason, const std::string& draw, const std::string& hash) const;
+  std::filesystem::path next_out(const Guest& guest);
+
+  TaskFacts& facts_;
+  std::filesystem::path candidate_;
+  int threads_;
+  Limits limits_;
+  Verdict& verdict_;
+  int outs_ = 0;
+  std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right
+  std::vector<Measurement> task_outputs_;    // on the task's own draws
+  Budgets task_budgets_;
+};
+
+}  // namespace mtmc

@@ -1,0 +1,79 @@
+#include "eval/guest.h"
+
+#include <nlohmann/json.hpp>
+
+#include "eval/stats.h"
+
+namespace mtmc {
+
+namespace {
+
+constexpr double kZygoteSeconds = 30;  // what the zygote may need beyond the guest's own time
+constexpr int kPings = 8;
+
+// Caches that tools keep in the user's home go to the candidate's own folders.
+Json environment_of(const Room& room) {
+  const std::string build = room.build.string();
+  return {{"MTMC_KERNEL_CACHE", build},
+          {"HOME", build},
+          {"XDG_CACHE_HOME", build},
+          {"TORCH_EXTENSIONS_DIR", build + "/torch_extensions"},
+          {"TORCHINDUCTOR_CACHE_DIR", build + "/inductor"},
+          {"TRITON_CACHE_DIR", build + "/triton"},
+          {"TMPDIR", room.folder.string()}};
+}
+
+}  // namespace
+
+Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
+  std::filesystem::create_directories(room.folder);
+  std::filesystem::create_directories(room.build);
+  Guest guest(zygote, room);
+  MTMC_TRY(const Json reply, zygote.ask({{"op", "spawn"},
+                                         {"folder", room.folder.string()},
+                                         {"writable", guest.writable()},
+                                         {"environment", environment_of(room)},
+                                         {"limits", {{"memory_bytes", room.memory_bytes}}}},
+                                        kZygoteSeconds));
+  if (!reply.contains("reply"))
+    return Error{"entering the sandbox", reply.value("detail", "the guest did not answer"), "", ""};
+  guest.sandbox_ = reply.at("sandbox");
+  std::vector<double> pings;
+  for (int i = 0; i < kPings; ++i) {
+    MTMC_TRY(const Answer answer, guest.call({{"op", "hello"}}, kZygoteSeconds));
+    if (answer.ok()) pings.push_back(answer.wall_ms);
+  }
+  if (!pings.empty()) guest.ping_ms_ = quantile(pings, 0.9);
+  return guest;
+}
+
+Guest::~Guest() {
+  if (zygote_ != nullptr && zygote_->running()) {
+    const auto ended = zygote_->ask({{"op", "end"}}, kZygoteSeconds);
+    if (!ended.ok()) zygote_->stop();
+  }
+}
+
+Result<Answer> Guest::call(const Json& request, double timeout_seconds) {
+  MTMC_TRY(Json relayed, zygote_->ask({{"op", "call"}, {"request", request}, {"timeout", timeout_seconds}},
+                                      timeout_seconds + kZygoteSeconds));
+  Answer answer;
+  if (relayed.contains("died")) {
+    answer.reason = relayed.at("died"), answer.message = relayed.value("detail", "");
+    return answer;
+  }
+  answer.wall_ms = relayed.at("wall_ms");
+  Json& reply = relayed.at("reply");
+  if (reply.contains("fail") && reply["fail"].is_string()) {
+    answer.reason = reply["fail"], answer.message = reply.value("message", "");
+  }
+  answer.reply = std::make_shared<const Json>(std::move(reply));
+  return answer;
+}
+
+Result<double> Guest::busy_ms() {
+  MTMC_TRY(const Json reply, zygote_->ask({{"op", "quiet"}}, kZygoteSeconds));
+  return reply.value("busy_ms", 0.0);
+}
+
+}  // namespace mtmc

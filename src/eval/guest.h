@@ -1,0 +1,56 @@
+// One candidate in its locked room, through the zygote.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "eval/judge_process.h"
+
+namespace mtmc {
+
+// What the guest answered, or the reason word for which it is refused.
+struct Answer {
+  std::shared_ptr<const Json> reply;  // never null when `reason` is empty
+  double wall_ms = 0;                 // seen from the zygote
+  std::string reason, message;
+
+  bool ok() const { return reason.empty(); }
+};
+
+struct Room {
+  std::filesystem::path folder;  // the guest's own, writable, thrown away
+  std::filesystem::path build;   // writable, kept: where the candidate compiles its kernels
+  size_t memory_bytes = 0;
+};
+
+class Guest {
+ public:
+  // Forks a guest. An Error when the zygote itself fails.
+  static Result<Guest> enter(JudgeProcess& zygote, const Room& room);
+  Guest(const Guest&) = delete;
+  Guest(Guest&& other) noexcept
+      : zygote_(std::exchange(other.zygote_, nullptr)),
+        room_(other.room_),
+        sandbox_(other.sandbox_),
+        ping_ms_(other.ping_ms_) {}
+  ~Guest();
+
+  Result<Answer> call(const Json& request, double timeout_seconds);
+  // CPU time in ms that the idle guest used while it was watched.
+  Result<double> busy_ms();
+
+  const Room& room() const { return room_; }
+  std::vector<std::string> writable() const { return {room_.folder.string(), room_.build.string()}; }
+  const std::string& sandbox() const { return sandbox_; }
+  double ping_ms() const { return ping_ms_; }  // what an empty call costs, before the candidate is loaded
+
+ private:
+  Guest(JudgeProcess& zygote, Room room) : zygote_(&zygote), room_(std::move(room)) {}
+  JudgeProcess* zygote_;
+  Room room_;
+  std::string sandbox_;
+  double ping_ms_ = 0;
+};
+
+}  // namespace mtmc

@@ -1,0 +1,33 @@
+#include "eval/judge_process.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mtmc {
+
+Status JudgeProcess::start() {
+  MTMC_TRY(LineProcess process, LineProcess::start(command_));
+  process_ = std::make_unique<LineProcess>(std::move(process));
+  return ok_status();
+}
+
+Error JudgeProcess::lost(const std::string& why) {
+  process_.reset();
+  return Error{"asking the judge's " + name_, why, "", ""};
+}
+
+Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
+  if (!process_) MTMC_RETURN_IF_ERROR(start());
+  const Status sent = process_->send(request.dump());
+  if (!sent.ok()) return lost("it has ended");
+  const Result<std::string> line = process_->receive(timeout_seconds);
+  if (!line.ok()) return lost(line.error().wrong == "closed" ? "it has ended" : "no answer in time");
+  Json reply = Json::parse(*line, nullptr, false);
+  if (!reply.is_object()) return lost("it answered something else than JSON");
+  if (reply.contains("error")) {
+    const Json& e = reply["error"];
+    return Error{e.value("doing", ""), e.value("wrong", ""), e.value("got", ""), e.value("wanted", "")};
+  }
+  return reply;
+}
+
+}  // namespace mtmc

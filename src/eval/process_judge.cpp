@@ -1,0 +1,246 @@
+#include "eval/process_judge.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "base/hash.h"
+#include "base/tempdir.h"
+#include "base/text.h"
+#include "eval/examination.h"
+#include "eval/rounds.h"
+#include "eval/sandbox_command.h"
+
+namespace mtmc {
+
+namespace {
+
+constexpr const char* kEvaluator = "judge 1";
+constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: below it every timed call gets values of its own
+constexpr int kScreenRounds = 10, kCertifyRounds = 30;
+
+uint64_t system_seed() {
+  std::random_device device;
+  return (static_cast<uint64_t>(device()) << 31) ^ device();
+}
+
+class ProcessJudge final : public Judge {
+ public:
+  explicit ProcessJudge(JudgeOptions options)
+      : options_(complete(std::move(options))),
+        folder_(memory_folder()),
+        zygote_("zygote", zygote_command(options_, folder_.path())),
+        referee_("referee", python_command(options_, "mtmc.referee")),
+        baseline_("baseline", python_command(options_, "mtmc.baseline")),
+        rng_(options_.seed) {}
+
+  Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override;
+
+ private:
+  static JudgeOptions complete(JudgeOptions options) {
+    if (options.seed == 0) options.seed = system_seed();
+    return complete_options(std::move(options));
+  }
+  Status open(const Task& task);
+  Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
+  Result<bool> screen(Examination& examination, const Room& room, Verdict& verdict);
+  Result<bool> certify(Examination& examination, const Room& room, Verdict& verdict);
+  Result<bool> follows_weights(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
+  Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
+  Status ready_baseline(bool compile);
+  Room next_room(const Room& like);
+
+  JudgeOptions options_;
+  TempDir folder_;
+  JudgeProcess zygote_, referee_, baseline_;
+  Rng rng_;
+  std::string open_task_;  // hash of the open task's JSON
+  std::optional<TaskFacts> facts_;
+  bool baseline_open_ = false, baseline_compiled_ = false;
+  std::string compile_failure_;
+  double bandwidth_ = 0;
+  int rooms_ = 0, timed_sets_ = 0;
+};
+
+Status ProcessJudge::open(const Task& task) {
+  const std::string key = short_hash(task.json);
+  if (facts_ && key == open_task_ && referee_.running()) return ok_status();
+  facts_.reset(), open_task_.clear(), baseline_open_ = false, baseline_compiled_ = false;
+  const std::filesystem::path folder = folder_.path() / "tasks" / key;
+  std::filesystem::remove_all(folder_.path() / "tasks");
+  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, options_.seed, options_.threads));
+  facts_ = std::move(facts), open_task_ = key;
+  return ok_status();
+}
+
+Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
+  const double start = now_seconds();
+  // A process of ours that dies is no fault of the candidate's the first time: everything is set up again, once.
+  for (int attempts = 0;; ++attempts) {
+    Result<Verdict> verdict = attempt(task, candidate, tier);
+    if (verdict.ok()) {
+      verdict->seconds = now_seconds() - start;
+      return verdict;
+    }
+    const bool lost = facts_ && (!zygote_.running() || !referee_.running() || !baseline_.running());
+    if (!lost || attempts > 0) return verdict.error();
+    facts_.reset();
+  }
+}
+
+Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candidate, Tier tier) {
+  MTMC_RETURN_IF_ERROR(open(task));
+  Verdict verdict;
+  verdict.tier = tier, verdict.evaluator = kEvaluator;
+  const std::string key = short_hash(candidate.code);
+  Room room;
+  room.build = folder_.path() / "build" / key;
+  room.memory_bytes = options_.memory_bytes;
+  const std::filesystem::path file = folder_.path() / "candidates" / key / "kernel.py";
+  std::filesystem::create_directories(file.parent_path());
+  MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
+  const Limits limits{options_.load_seconds, options_.call_seconds + 50 * facts_->eager_seconds()};
+  Examination examination(*facts_, file, options_.threads, limits, verdict);
+  MTMC_TRY(const bool passed,
+           tier == Tier::screen ? screen(examination, room, verdict) : certify(examination, room, verdict));
+  if (passed) verdict.outcome = Outcome::certified;
+  examination.conclude();
+  return verdict;
+}
+
+Room ProcessJudge::next_room(const Room& like) {
+  Room room = like;
+  std::error_code ignored;  // the guest of the last room is gone; a leftover is only disk space until the end
+  std::filesystem::remove_all(folder_.path() / "rooms" / std::to_string(rooms_), ignored);
+  room.folder = folder_.path() / "rooms" / std::to_string(++rooms_);
+  return room;
+}
+
+#define MTMC_PASS(expression)                \
+  do {                                       \
+    MTMC_TRY(const bool passes, expression); \
+    if (!passes) return false;               \
+  } while (false)
+
+Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Verdict& verdict) {
+  MTMC_TRY(Guest guest, Guest::enter(zygote_, next_room(like)));
+  MTMC_PASS(examination.load(guest));
+  MTMC_PASS(examination.run(guest, "task-0"));
+  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
+  for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw));
+  if (structured.empty()) verdict.notes.push_back("no-structured-draw");
+  return time(examination, guest, Tier::screen, verdict);
+}
+
+Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, Verdict& verdict) {
+  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(100));
+  if (structured.size() < 2) verdict.notes.push_back("few-structured-draws");
+  {
+    MTMC_TRY(Guest guest, Guest::enter(zygote_, next_room(like)));
+    MTMC_PASS(examination.load(guest));
+    std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
+    for (const std::string& draw : draws) MTMC_PASS(examination.run(guest, draw, "first", 5));
+    for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
+    draws.insert(draws.end(), structured.begin(), structured.end());
+    MTMC_TRY(verdict.degenerate, facts_->degenerate(draws));
+    MTMC_PASS(examination.stays_quiet(guest));
+    MTMC_PASS(examination.profile(guest, "task-0"));
+    MTMC_PASS(follows_weights(examination, guest, like, verdict));
+    for (int i = 0; i < facts_->shapes() && i < 2; ++i) {
+      MTMC_PASS(examination.other_shape(guest, fmt::format("shape{}-0", i)));
+    }
+    MTMC_PASS(examination.unplug(guest, "task-0"));
+  }
+  MTMC_TRY(Guest fresh, Guest::enter(zygote_, next_room(like)));
+  MTMC_PASS(examination.load(fresh));
+  MTMC_PASS(time(examination, fresh, Tier::certify, verdict));
+  return examination.stays_quiet(fresh);
+}
+
+// Weights are inputs: other values, copied in or put in place of the old tensors, must change the answer.
+Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& guest, const Room& like, Verdict& verdict) {
+  if (!facts_->has_weights()) return true;
+  MTMC_TRY(const DrawFacts* facts, facts_->draw("weights-0"));
+  if (!facts->usable) {
+    verdict.notes.push_back("second-weights-unusable");
+    return true;
+  }
+  if (!options_.freeze_weights) {
+    MTMC_TRY(const bool followed, examination.run(guest, "weights-0", "second"));
+    if (followed) {
+      MTMC_PASS(examination.set_state(guest, "first", "assign"));
+      MTMC_PASS(examination.run(guest, "task-1"));
+      return true;
+    }
+    if (verdict.reason != "wrong-result" && verdict.reason != "precision") return false;
+  }
+  const std::string message = verdict.message;
+  MTMC_TRY(Guest fresh, Guest::enter(zygote_, next_room(like)));
+  MTMC_PASS(examination.load(fresh, "second"));
+  MTMC_TRY(const bool right, examination.run(fresh, "weights-0"));
+  if (!right) return examination.refuse("insensitive-to-weights", "with other weights, " + verdict.message);
+  if (options_.freeze_weights) {
+    verdict.notes.push_back("frozen-weights");
+    return true;
+  }
+  return examination.refuse("stale-weights", "after the weights had changed, " + message);
+}
+
+Status ProcessJudge::ready_baseline(bool compile) {
+  if (!baseline_.running()) baseline_open_ = baseline_compiled_ = false;
+  if (!baseline_open_) {
+    MTMC_TRY(const Json opened, baseline_.ask({{"op", "open"},
+                                               {"folder", facts_->folder().string()},
+                                               {"threads", options_.threads},
+                                               {"seed", options_.seed >> 2}},
+                                              600));
+    baseline_open_ = true;
+  }
+  if (bandwidth_ == 0) {
+    MTMC_TRY(const Json measured, baseline_.ask({{"op", "bandwidth"}}, 60));
+    bandwidth_ = measured.at("bytes_per_second");
+  }
+  if (compile && !baseline_compiled_) {
+    MTMC_TRY(const Json compiled,
+             baseline_.ask({{"op", "compile"}, {"draw", facts_->draw_folder("task-0").string()}}, 900));
+    compile_failure_ = compiled.value("failed", "");
+    baseline_compiled_ = true;
+  }
+  return ok_status();
+}
+
+Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict) {
+  MTMC_RETURN_IF_ERROR(ready_baseline(options_.compile_baseline));
+  RoundPlan plan;
+  plan.compile = options_.compile_baseline && compile_failure_.empty();
+  if (!compile_failure_.empty()) verdict.notes.push_back("no-compile: " + compile_failure_);
+  plan.rounds = tier == Tier::screen ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_.below(8));
+  plan.warm_ups = 2 + static_cast<int>(rng_.below(3));
+  plan.checks = tier == Tier::screen ? 1 : 3;
+  // Screens share one set of arguments; every certification gets its own, which nothing has seen before.
+  const int set = tier == Tier::screen ? 0 : ++timed_sets_;
+  const int size = facts_->argument_bytes() < kSmallArguments ? plan.rounds + plan.warm_ups : 5;
+  const int limit = tier == Tier::screen ? std::min(size, kScreenRounds) : size;
+  for (int i = 0; i < limit; ++i) plan.draws.push_back(fmt::format("timed-{}", 1000 * set + i));
+  MTMC_PASS(time_rounds(guest, baseline_, *facts_, examination, plan, rng_, verdict));
+  if (tier == Tier::screen) return true;
+  MTMC_TRY(const TaskFacts::Bytes bytes, facts_->bytes());
+  if (faster_than_physics(*verdict.time_ms, bytes.needed, bandwidth_)) {
+    return examination.refuse(
+        "faster-than-physics",
+        fmt::format("{:.3f} ms for {:.0f} MB at {:.1f} GB/s", *verdict.time_ms, bytes.needed / 1e6, bandwidth_ / 1e9));
+  }
+  if (faster_than_physics(*verdict.time_ms * 0.5, bytes.nominal, bandwidth_)) verdict.notes.push_back("above-roofline");
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Judge> make_process_judge(const JudgeOptions& options) {
+  return std::make_unique<ProcessJudge>(options);
+}
+
+}  // namespace mtmc

@@ -1,0 +1,24 @@
+// The judge that runs code: Python processes for candidate, reference and baselines (see docs/JUDGE.md).
+#pragma once
+#include <filesystem>
+#include <memory>
+
+#include "eval/judge.h"
+
+namespace mtmc {
+
+struct JudgeOptions {
+  std::string python;             // empty: $MTMC_PYTHON, else python3
+  std::filesystem::path source;   // the folder that holds the package mtmc; empty: this source tree's
+  int threads = 0;                // of every side; 0: all cores
+  uint64_t seed = 0;              // of all hidden draws; 0: drawn from the system
+  bool compile_baseline = false;  // time torch.compile too (compiled once per task)
+  bool freeze_weights = false;    // candidates may pack weights once; the verdict carries `frozen-weights`
+  size_t memory_bytes = 0;        // a candidate's limit; 0: three quarters of the machine's
+  double load_seconds = 180;      // limit on import and compilation
+  double call_seconds = 20;       // limit on a call, beyond 50 times eager's own time
+};
+
+std::unique_ptr<Judge> make_process_judge(const JudgeOptions& options);
+
+}  // namespace mtmc

@@ -1,0 +1,89 @@
+#include "eval/rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "eval/stats.h"
+
+namespace mtmc {
+
+namespace {
+
+constexpr double kBaselineSeconds = 600;
+
+struct Series {
+  std::map<std::string, std::vector<double>> ms;  // engine -> samples
+  std::vector<double> outside_ms;                 // the candidate's, by the zygote's clock
+};
+
+Json arm_request(const TaskFacts& facts, const std::string& draw, bool same_addresses) {
+  return {
+      {"op", "arm"}, {"draw", facts.draw_folder(draw).string()}, {"same_addresses", same_addresses}, {"flush", true}};
+}
+
+Result<double> baseline_call(JudgeProcess& baseline, const std::string& engine, const Json& arm) {
+  MTMC_TRY(const Json armed, baseline.ask(arm, kBaselineSeconds));
+  MTMC_TRY(const Json went, baseline.ask({{"op", "go"}, {"engine", engine}}, kBaselineSeconds));
+  return went.at("ns").get<double>() / 1e6;
+}
+
+// Which of the plan's counted rounds are checked afterwards: drawn at random, so that nobody can know.
+std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
+  std::set<int> picked;
+  while (static_cast<int>(picked.size()) < std::min(plan.checks, plan.rounds)) {
+    picked.insert(static_cast<int>(rng.below(static_cast<uint64_t>(plan.rounds))));
+  }
+  return picked;
+}
+
+}  // namespace
+
+Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts, Examination& examination,
+                         const RoundPlan& plan, Rng& rng, Verdict& verdict) {
+  verdict.stage = "timing";
+  MTMC_RETURN_IF_ERROR(facts.prepare_timed(plan.draws));
+  const std::set<int> checks = pick_checks(plan, rng);
+  std::vector<std::string> engines = {"candidate", "eager"};
+  if (plan.compile) engines.push_back("compile");
+  Series series;
+  for (int round = -plan.warm_ups; round < plan.rounds; ++round) {
+    const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups) % plan.draws.size()];
+    const Json arm = arm_request(facts, draw, rng.below(2) == 0);
+    std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
+    for (const std::string& engine : engines) {
+      if (engine != "candidate") {
+        MTMC_TRY(const double ms, baseline_call(baseline, engine, arm));
+        if (round >= 0) series.ms[engine].push_back(ms);
+        continue;
+      }
+      MTMC_TRY(const Answer armed, guest.call(arm, examination.limits().call_seconds));
+      if (!armed.ok()) return examination.refuse(armed.reason, armed.message);
+      MTMC_TRY(const Answer went, guest.call({{"op", "go"}}, examination.limits().call_seconds));
+      if (!went.ok()) return examination.refuse(went.reason, went.message);
+      if (round < 0) continue;
+      series.ms[engine].push_back(went.reply->at("ns").get<double>() / 1e6);
+      series.outside_ms.push_back(went.wall_ms);
+      if (checks.contains(round)) {
+        MTMC_TRY(const bool right, examination.check_timed(guest, draw));
+        if (!right) return false;
+      }
+    }
+  }
+  for (auto& [engine, samples] : series.ms) verdict.times[engine] = summarize(std::move(samples));
+  const Timing& own = verdict.times.at("candidate");
+  verdict.time_ms = own.median_ms;
+  for (const auto& [engine, timing] : verdict.times) {
+    if (engine != "candidate") verdict.speedup[engine] = speedup_of(timing, own);
+  }
+  const double outside = median(series.outside_ms);
+  if (!clock_agrees(own.median_ms, outside, guest.ping_ms())) {
+    return examination.refuse("clock-mismatch", fmt::format("{:.3f} ms by its own clock, {:.3f} ms seen from outside",
+                                                            own.median_ms, outside));
+  }
+  return true;
+}
+
+}  // namespace mtmc

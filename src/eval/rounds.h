@@ -1,0 +1,19 @@
+// How fast? Interleaved rounds of single cold calls: candidate, eager and, when there is one, torch.compile.
+#pragma once
+#include "base/rng.h"
+#include "eval/examination.h"
+
+namespace mtmc {
+
+struct RoundPlan {
+  int warm_ups = 2, rounds = 10;   // the candidate learns neither
+  std::vector<std::string> draws;  // arguments of round i: draws[i % size]
+  int checks = 1;                  // timed calls whose outputs are measured
+  bool compile = false;            // torch.compile takes part
+};
+
+// Fills in times and speedups; false when a timed output is wrong or the clocks disagree.
+Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts, Examination& examination,
+                         const RoundPlan& plan, Rng& rng, Verdict& verdict);
+
+}  // namespace mtmc

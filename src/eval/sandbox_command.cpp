@@ -1,0 +1,62 @@
+#include "eval/sandbox_command.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <thread>
+
+namespace mtmc {
+
+namespace {
+
+const std::vector<std::string> kBubblewrap = {
+    "bwrap",  "--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev",
+    "--proc",     "/proc"};
+
+bool bubblewrap_works() {
+  Command probe;
+  probe.argv = kBubblewrap;
+  probe.argv.insert(probe.argv.end(), {"--", "true"});
+  probe.timeout_seconds = 10;
+  const auto finished = run(probe);
+  return finished.ok() && finished->exit_code == 0;
+}
+
+}  // namespace
+
+JudgeOptions complete_options(JudgeOptions options) {
+  const char* python = std::getenv("MTMC_PYTHON");
+  if (options.python.empty()) options.python = python != nullptr ? python : "python3";
+  if (options.source.empty()) options.source = std::filesystem::path(MTMC_SOURCE_DIR) / "python";
+  if (options.threads == 0) options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (options.memory_bytes == 0) {
+    options.memory_bytes =
+        static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 4 * 3;
+  }
+  return options;
+}
+
+Command python_command(const JudgeOptions& options, const std::string& module) {
+  Command command;
+  command.argv = {options.python, "-m", module};
+  command.environment = {{"PYTHONPATH", options.source.string()}, {"PYTHONDONTWRITEBYTECODE", "1"}};
+  return command;
+}
+
+Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable) {
+  Command command = python_command(options, "mtmc.zygote");
+  if (!bubblewrap_works()) return command;
+  std::vector<std::string> argv = kBubblewrap;
+  argv.insert(argv.end(), {"--bind", writable.string(), writable.string(), "--"});
+  argv.insert(argv.end(), command.argv.begin(), command.argv.end());
+  command.argv = std::move(argv);
+  command.environment["MTMC_INSIDE_BWRAP"] = "1";
+  return command;
+}
+
+std::filesystem::path memory_folder() {
+  const std::filesystem::path shared = "/dev/shm";
+  return access(shared.c_str(), W_OK) == 0 ? shared : std::filesystem::temp_directory_path();
+}
+
+}  // namespace mtmc

@@ -1,0 +1,18 @@
+// How the judge's processes are started: which Python, which walls.
+#pragma once
+#include <filesystem>
+
+#include "base/process.h"
+#include "eval/process_judge.h"
+
+namespace mtmc {
+
+// Fills in what was left to us: Python, source folder, threads, memory.
+JudgeOptions complete_options(JudgeOptions options);
+Command python_command(const JudgeOptions& options, const std::string& module);
+// The zygote inside bubblewrap where it works: only `writable` can be changed, no network, own process namespace.
+Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable);
+// A folder in memory where the machine has one, else the temporary folder: draws and outputs pass through it.
+std::filesystem::path memory_folder();
+
+}  // namespace mtmc
