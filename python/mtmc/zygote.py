@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import torch
+import torch._dynamo  # torch imports it when it is first needed, and then wraps functions of its own
 
 from mtmc import runner
 from mtmc.processes import Usage, kill_tree, usage

@@ -127,7 +127,7 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
     if (!error.counts)
       return refuse("ill-conditioned",
                     fmt::format("eager's own relative error is {:.3g} on draw {}", budget.error, facts.name));
-    if (own) task_outputs_.push_back(m);
+    if (own && !m.output.starts_with("state:")) task_outputs_.push_back(m);
     if (error.broken.empty()) continue;
     const std::string reason =
         call > 0 && error.broken != "e" ? "nondeterministic" : refine(reason_of(error, m), facts.name, hash);
@@ -153,6 +153,8 @@ Result<bool> Examination::other_shape(Guest& guest, const std::string& draw) {
                                              {"draw", facts_.draw_folder(draw).string()},
                                              {"seed", facts->seed},
                                              {"calls", 2},
+                                             {"state", (facts_.folder() / "state-first").string()},
+                                             {"how", "load"},
                                              {"out", out.string()}}));
   if (answer.reason == "raised") return true;
   const std::string what = "with one size of the arguments larger by one";

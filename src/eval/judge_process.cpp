@@ -5,6 +5,7 @@
 namespace mtmc {
 
 Status JudgeProcess::start() {
+  if (process_) return ok_status();
   MTMC_TRY(LineProcess process, LineProcess::start(command_));
   process_ = std::make_unique<LineProcess>(std::move(process));
   return ok_status();
@@ -16,7 +17,7 @@ Error JudgeProcess::lost(const std::string& why) {
 }
 
 Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
-  if (!process_) MTMC_RETURN_IF_ERROR(start());
+  MTMC_RETURN_IF_ERROR(start());
   const Status sent = process_->send(request.dump());
   if (!sent.ok()) return lost("it has ended");
   const Result<std::string> line = process_->receive(timeout_seconds);

@@ -13,6 +13,8 @@ class JudgeProcess {
  public:
   JudgeProcess(std::string name, Command command) : name_(std::move(name)), command_(std::move(command)) {}
 
+  // Starts it when it is not running; it comes up while we do something else.
+  Status start();
   // One request, one reply. An Error when the process reports the user's mistake, or when it died or gave no answer in
   // time; then it is gone, and the next call starts another.
   Result<Json> ask(const Json& request, double timeout_seconds);
@@ -21,7 +23,6 @@ class JudgeProcess {
   void stop() { process_.reset(); }
 
  private:
-  Status start();
   Error lost(const std::string& why);
 
   std::string name_;

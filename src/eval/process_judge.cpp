@@ -68,6 +68,7 @@ class ProcessJudge final : public Judge {
 Status ProcessJudge::open(const Task& task) {
   const std::string key = short_hash(task.json);
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
+  for (JudgeProcess* process : {&zygote_, &referee_, &baseline_}) MTMC_RETURN_IF_ERROR(process->start());
   facts_.reset(), open_task_.clear(), baseline_open_ = false, baseline_compiled_ = false;
   const std::filesystem::path folder = folder_.path() / "tasks" / key;
   std::filesystem::remove_all(folder_.path() / "tasks");
@@ -130,7 +131,7 @@ Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Ve
   MTMC_PASS(examination.load(guest));
   MTMC_PASS(examination.run(guest, "task-0"));
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
-  for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw));
+  for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
   if (structured.empty()) verdict.notes.push_back("no-structured-draw");
   return time(examination, guest, Tier::screen, verdict);
 }
@@ -172,8 +173,7 @@ Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& gues
     MTMC_TRY(const bool followed, examination.run(guest, "weights-0", "second"));
     if (followed) {
       MTMC_PASS(examination.set_state(guest, "first", "assign"));
-      MTMC_PASS(examination.run(guest, "task-1"));
-      return true;
+      return examination.run(guest, "task-1");
     }
     if (verdict.reason != "wrong-result" && verdict.reason != "precision") return false;
   }

@@ -11,7 +11,7 @@ namespace {
 
 const std::vector<std::string> kBubblewrap = {
     "bwrap",  "--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev",
-    "--proc",     "/proc"};
+    "--proc", "/proc"};
 
 bool bubblewrap_works() {
   Command probe;
@@ -45,6 +45,7 @@ Command python_command(const JudgeOptions& options, const std::string& module) {
 
 Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable) {
   Command command = python_command(options, "mtmc.zygote");
+  command.environment["TMPDIR"] = writable.string();
   if (!bubblewrap_works()) return command;
   std::vector<std::string> argv = kBubblewrap;
   argv.insert(argv.end(), {"--bind", writable.string(), writable.string(), "--"});

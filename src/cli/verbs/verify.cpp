@@ -1,0 +1,61 @@
+// `mtmc verify FILE CANDIDATE`: judges a kernel file from anyone and prints the evidence.
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/task_options.h"
+#include "cli/verb.h"
+#include "eval/evidence.h"
+#include "eval/process_judge.h"
+
+namespace mtmc {
+namespace {
+
+struct VerifyOptions {
+  TaskOptions task;
+  std::string candidate, python, tier = "certify";
+  int64_t threads = 0, seed = 0;
+  bool compile = false, freeze_weights = false, json = false;
+};
+
+Result<int> verify(const VerifyOptions& options) {
+  MTMC_TRY(const Task task, options.task.task());
+  const auto code = read_file(options.candidate);
+  if (!code.ok())
+    return Error{"opening the candidate", code.error().wrong, "'" + options.candidate + "'",
+                 "a Python file with ModelNew"};
+  JudgeOptions judge_options;
+  judge_options.python = options.python;
+  judge_options.threads = static_cast<int>(options.threads);
+  judge_options.seed = static_cast<uint64_t>(options.seed);
+  judge_options.compile_baseline = options.compile;
+  judge_options.freeze_weights = options.freeze_weights;
+  const std::unique_ptr<Judge> judge = make_process_judge(judge_options);
+  const Tier tier = options.tier == "screen" ? Tier::screen : Tier::certify;
+  MTMC_TRY(const Verdict verdict, judge->judge(task, {*code, nullptr}, tier));
+  fmt::print("{}\n", options.json ? to_json(verdict).dump(2) : render_evidence(verdict));
+  return verdict.certified() ? kDone : kNotBetter;
+}
+
+VerbBody declare(Options& options) {
+  const auto given = std::make_shared<VerifyOptions>();
+  given->task.declare(options);
+  options.positional(given->candidate, "CANDIDATE", "a kernel file: Python that defines ModelNew");
+  options.choice(given->tier, "--tier", {"certify", "screen"}, "everything, or the short examination of the search");
+  options.text(given->python, "--python", "PATH", "the Python to judge with");
+  options.integer(given->threads, "--threads", 0, "threads of every side (0: all cores)");
+  options.integer(given->seed, "--seed", 0, "of the hidden draws, to repeat a verdict (0: drawn from the system)");
+  options.flag(given->compile, "--compile", "time torch.compile too");
+  options.flag(given->freeze_weights, "--freeze-weights", "allow weights to be packed once");
+  options.flag(given->json, "--json", "print the verdict as JSON");
+  return [given] { return verify(*given); };
+}
+
+}  // namespace
+
+extern const Verb verify_def;
+const Verb verify_def{"verify", "judge a kernel file from anyone, with all defences, and print the evidence", declare};
+
+}  // namespace mtmc

@@ -1,0 +1,77 @@
+#include "eval/evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace mtmc {
+
+namespace {
+
+std::string headline(const Verdict& v) {
+  if (v.certified()) {
+    return fmt::format(
+        "certified ({}): {}", to_string(v.tier),
+        v.accuracy_class == "exact" ? "bit for bit what eager returns" : "as exact as " + v.accuracy_class);
+  }
+  return fmt::format("{}: {} at the stage {}\n  {}", to_string(v.outcome), v.reason, v.stage, v.message);
+}
+
+// The worst error of each output over all draws, beside its limit.
+std::vector<std::string> error_lines(const Verdict& v) {
+  std::map<std::string, std::pair<OutputError, int>> worst;
+  for (const OutputError& e : v.errors) {
+    auto [at, added] = worst.try_emplace(e.output, e, 0);
+    ++at->second.second;
+    const auto used = [](const OutputError& x) { return x.limit > 0 ? x.error / x.limit : x.error; };
+    if (!added && used(e) > used(at->second.first)) at->second.first = e;
+  }
+  std::vector<std::string> lines;
+  for (const auto& [output, entry] : worst) {
+    const OutputError& e = entry.first;
+    lines.push_back(fmt::format(
+        "  output {}: {} calls measured, worst relative error {:.3g} on {} (limit {:.3g}, eager errs {:.3g})", output,
+        entry.second, e.error, e.draw, e.limit, e.budget));
+  }
+  return lines;
+}
+
+std::vector<std::string> time_lines(const Verdict& v) {
+  std::vector<std::string> lines;
+  for (const auto& [engine, timing] : v.times) {
+    std::string line = fmt::format("  {:<10} {:9.3f} ms  (spread {:.3f}, {} cold calls)", engine, timing.median_ms,
+                                   timing.spread_ms, timing.samples_ms.size());
+    if (const auto speedup = v.speedup.find(engine); speedup != v.speedup.end()) {
+      line += fmt::format("  {:.2f} times", speedup->second);
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+const char* yes(bool value) { return value ? "yes" : "no"; }
+
+}  // namespace
+
+std::string render_evidence(const Verdict& v) {
+  std::vector<std::string> lines = {headline(v)};
+  if (!v.draws.empty()) lines.push_back("draws: " + join(v.draws, ", "));
+  const auto errors = error_lines(v), times = time_lines(v);
+  lines.insert(lines.end(), errors.begin(), errors.end());
+  if (!times.empty()) lines.push_back("time, and how many times faster the candidate is:");
+  lines.insert(lines.end(), times.begin(), times.end());
+  if (v.own_kernel_share) {
+    lines.push_back(
+        fmt::format("own kernels: {:.0f} % of the time; library use: {}", 100 * *v.own_kernel_share, v.library_use));
+  }
+  lines.push_back(fmt::format("certified: {}   official (allclose 1e-4): {}   legacy (1e-2): {}   degenerate task: {}",
+                              yes(v.certified()), yes(v.official), yes(v.legacy), yes(v.degenerate)));
+  if (!v.weights.empty()) lines.push_back("weights: " + v.weights);
+  for (const std::string& note : v.notes) lines.push_back("note: " + note);
+  lines.push_back(fmt::format("sandbox: {}   judged in {:.1f} s by {}", v.sandbox, v.seconds, v.evaluator));
+  return join(lines, "\n");
+}
+
+}  // namespace mtmc

@@ -1,0 +1,12 @@
+// A verdict for people: what was checked, with figures.
+#pragma once
+#include <string>
+
+#include "eval/verdict.h"
+
+namespace mtmc {
+
+// Several lines, no trailing newline. The first says certified or refused, with the reason.
+std::string render_evidence(const Verdict& verdict);
+
+}  // namespace mtmc
