@@ -28,9 +28,9 @@ namespace {
 constexpr const char* kChecks = R"PY(
 def _expect(name, tensor, shape, dtype):
     """This kernel is specialised: anything but the traced shape, dtype and device is refused."""
-    if tuple(tensor.shape) != shape or tensor.dtype != dtype or tensor.device.type != DEVICE:
-        raise ValueError(f"running {DESCRIPTION}: {name} does not fit: got {tuple(tensor.shape)} {tensor.dtype} on {tensor.device.type}, "
-                         f"wanted {shape} {dtype} on {DEVICE}")
+    if tuple(tensor.shape) != shape or tensor.dtype != dtype or tensor.device.type != _DEVICE:
+        raise ValueError(f"running {_DESCRIPTION}: {name} does not fit: got {tuple(tensor.shape)} {tensor.dtype} on {tensor.device.type}, "
+                         f"wanted {shape} {dtype} on {_DEVICE}")
     return tensor.contiguous()
 
 
@@ -70,22 +70,29 @@ class ModulePrinter {
          ", optimised by MTMC.\n\nA drop-in ModelNew: same constructor, parameters and state_dict as the original; "
          "needs torch" +
          (parts_.device == "cpu" ? " and a C++ compiler" : "") + ", not mtmc.\n\"\"\"\n");
+    std::string constructor = shell_.constructor_source;
+    while (constructor.starts_with("from __future__")) {  // must stand first in a file
+      const size_t end = constructor.find('\n') + 1;
+      text(constructor.substr(0, end));
+      constructor.erase(0, end);
+    }
     text(parts_.imports);
     text("import warnings\n\nimport torch\nimport torch.nn.functional as F\n\n");
-    text("DEVICE = \"" + parts_.device + "\"\nDESCRIPTION = \"" + program_.name + "\"\n\n");
+    text("_DEVICE = \"" + parts_.device + "\"\nDESCRIPTION = \"" + program_.name + "\"\n\n");
     const int source_start = line_;
     text(parts_.source);
     find_sources(source_start);
+    constants();
     text(kChecks);
     text("\n\n");
-    const size_t marker = shell_.constructor_source.find("# mtmc: forward");
+    const size_t marker = constructor.find("# mtmc: forward");
     MTMC_CHECK(marker != std::string::npos, "the constructor source has no marker for forward");
-    const size_t line_start = shell_.constructor_source.rfind('\n', marker) + 1;
-    const size_t line_end = shell_.constructor_source.find('\n', marker);
+    const size_t line_start = constructor.rfind('\n', marker) + 1;
+    const size_t line_end = constructor.find('\n', marker);
     margin_ = std::string(marker - line_start, ' ');
-    text(shell_.constructor_source.substr(0, line_start));
+    text(constructor.substr(0, line_start));
     forward();
-    if (line_end != std::string::npos) text(shell_.constructor_source.substr(line_end));
+    if (line_end != std::string::npos) text(constructor.substr(line_end));
     for (const Kernel& kernel : program_.kernels)
       for (ValueId id : kernel.values) code_.values[id] = code_.kernels[kernel.name];
     return std::move(code_);
@@ -113,19 +120,31 @@ class ModulePrinter {
     if (id == kNoValue) return "None";
     const Value& value = program_.value(id);
     if (value.kind == ValueKind::input) return value.name;
-    if (value.kind == ValueKind::constant && value.name.find_first_not_of("0123456789+-.einfa ") == std::string::npos)
-      return constant_text(value);
-    return "v" + std::to_string(id);
+    return (value.kind == ValueKind::constant && literal(value) ? "_c" : "v") + std::to_string(id);
   }
 
-  static std::string constant_text(const Value& value) {
-    std::vector<std::string> numbers;
-    for (const std::string& number : split(value.name, ' '))
-      if (!number.empty())
-        numbers.push_back(number == "inf" || number == "-inf" || number == "nan" ? "float(\"" + number + "\")"
-                                                                                 : number);
-    return "torch.tensor([" + join(numbers, ", ") + "], dtype=" + torch_dtype(value.type.dtype) + ").reshape(" +
-           shape_text(value.type.shape) + ")";
+  // Values that the Python text names: what library calls and launches read, and results.
+  std::set<ValueId> named() const {
+    std::set<ValueId> found(program_.outputs.begin(), program_.outputs.end());
+    for (const StateUpdate& state : program_.states) found.insert(state.value);
+    for (const Launch& launch : parts_.launches) found.insert(launch.reads.begin(), launch.reads.end());
+    for (const Kernel& kernel : program_.kernels)
+      if (kernel.family == Family::library)
+        for (ValueId id : program_.reads(kernel)) found.insert(id);
+    return found;
+  }
+
+  // Constants with their elements in the text are made once, when the file is imported.
+  void constants() {
+    for (ValueId id : named()) {
+      if (id == kNoValue || program_.value(id).kind != ValueKind::constant || !literal(program_.value(id))) continue;
+      const Value& value = program_.value(id);
+      std::vector<std::string> numbers;
+      for (const std::string& number : split(value.name, ' '))
+        numbers.push_back(number.find_first_of("in") != std::string::npos ? "float(\"" + number + "\")" : number);
+      text(python_name(id) + " = torch.tensor([" + join(numbers, ", ") + "], dtype=" + torch_dtype(value.type.dtype) +
+           ", device=_DEVICE).reshape(" + shape_text(value.type.shape) + ")\n");
+    }
   }
 
   void forward() {
@@ -151,11 +170,13 @@ class ModulePrinter {
   }
 
   void leaves() {
+    for (const std::string& line : shell_.opening) statement(line);
     for (const Value& value : program_.values) {
       const std::string check = ", " + shape_text(value.type.shape) + ", " + torch_dtype(value.type.dtype) + ")";
       if (value.kind == ValueKind::input)
         statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + value.name + check);
-      if (value.kind == ValueKind::param || value.kind == ValueKind::buffer)
+      const bool held = value.kind == ValueKind::constant && !literal(value);  // by the module, under this name
+      if (value.kind == ValueKind::param || value.kind == ValueKind::buffer || held)
         statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + attribute_path(value.name) + check);
     }
   }

@@ -37,7 +37,7 @@ def _build():
             for command in ([compiler, *flags, "-c", source, "-o", unit], [compiler, unit, *link, "-o", made]):
                 done = subprocess.run(command, capture_output=True, text=True)
                 if done.returncode != 0:
-                    raise RuntimeError(f"compiling the kernels of {DESCRIPTION} with {compiler}:\n{done.stderr[:4000]}")
+                    raise RuntimeError(f"compiling the kernels of {_DESCRIPTION} with {compiler}:\n{done.stderr[:4000]}")
             os.replace(made, path)
     return ctypes.CDLL(path)
 
