@@ -1,0 +1,54 @@
+#include "coder/tuner.h"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace mtmc {
+namespace {
+
+constexpr double kBuildSeconds = 60;  // the most that building all versions of one kernel may take
+
+}  // namespace
+
+Status PythonTuner::warm_up() {
+  if (process_ && process_->alive()) return ok_status();
+  const char* python = std::getenv("MTMC_PYTHON");
+  MTMC_TRY(LineProcess started, LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tuner"},
+                                                    .directory = folder_.path(),
+                                                    .environment = {}}));
+  process_.emplace(std::move(started));
+  return ok_status();
+}
+
+Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string>& modules,
+                                                   const std::vector<TensorType>& inputs, double seconds) {
+  MTMC_RETURN_IF_ERROR(warm_up());
+  Json paths = Json::array(), types = Json::array();
+  for (const std::string& module : modules) {
+    const auto path = folder_.path() / ("version" + std::to_string(files_++) + ".py");
+    MTMC_RETURN_IF_ERROR(write_file(path, module));
+    paths.push_back(path.string());
+  }
+  for (const TensorType& type : inputs) types.push_back(to_string(type));
+  MTMC_RETURN_IF_ERROR(process_->send(Json({{"modules", paths}, {"inputs", types}, {"seconds", seconds}}).dump()));
+  const auto line = process_->receive(kBuildSeconds + 4 * seconds);
+  if (!line.ok()) {
+    process_.reset();  // crashed or hung: the next tuning gets a fresh one
+    return Error{"tuning a kernel", "a version harmed the process that times it: " + line.error().message(), "", ""};
+  }
+  const Json reply = Json::parse(*line);
+  std::vector<Measured> measured;
+  for (const Json& one : reply.at("results")) {
+    Measured result;
+    if (one.contains("ms")) result.ms = one.at("ms").get<double>();
+    result.note = one.value("note", "");
+    measured.push_back(std::move(result));
+  }
+  MTMC_CHECK(measured.size() == modules.size(), "the tuner answered for another number of versions: " + *line);
+  return measured;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,45 @@
+// The short measured tuning inside a step: several versions of one kernel are built in parallel and timed one after the
+// other. Its times only order versions among themselves; they are never reported as results.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/process.h"
+#include "base/result.h"
+#include "base/tempdir.h"
+#include "ir/type.h"
+
+namespace mtmc {
+
+struct Measured {
+  std::optional<double> ms;  // median of a call; absent: it did not build or run, or was too slow to go on with
+  std::string note;          // why there is no time
+};
+
+class Tuner {
+ public:
+  virtual ~Tuner() = default;
+  // One answer per module text (each defines ModelNew without constructor arguments). `inputs`: types of forward's
+  // arguments, filled with random values. An Error: this machine cannot tune, or the versions harmed the process.
+  virtual Result<std::vector<Measured>> measure(const std::vector<std::string>& modules,
+                                                const std::vector<TensorType>& inputs, double seconds) = 0;
+};
+
+// python/mtmc/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
+class PythonTuner final : public Tuner {
+ public:
+  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs,
+                                        double seconds) override;
+  // Starts the process now, so that importing torch overlaps with other work.
+  Status warm_up();
+
+ private:
+  std::optional<LineProcess> process_;
+  TempDir folder_;
+  int files_ = 0;
+};
+
+}  // namespace mtmc

@@ -1,0 +1,225 @@
+#include "search/environment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/process.h"
+
+namespace mtmc {
+
+double SearchNode::score() const {
+  if (!verdict().certified()) return 0;
+  if (const auto over_eager = verdict().speedup.find("eager"); over_eager != verdict().speedup.end())
+    return over_eager->second;
+  return verdict().time_ms ? 1 / *verdict().time_ms : 0;
+}
+
+Environment::Environment(EnvironmentParts parts, Judge& judge, Store& store, Coder& coder, Policy& policy,
+                         ProgressListener& listener)
+    : parts_(std::move(parts)),
+      judge_(judge),
+      store_(store),
+      coder_(coder),
+      policy_(policy),
+      listener_(listener),
+      started_(now_seconds()) {}
+
+double Environment::seconds() const { return parts_.seconds_before + now_seconds() - started_; }
+
+RunStatus Environment::status() const {
+  RunStatus status;
+  status.seconds = seconds();
+  status.evaluations = evaluations_;
+  const Limits& limits = parts_.limits;
+  if (limits.seconds > 0) {
+    status.seconds_left = std::max(0.0, limits.seconds - status.seconds);
+    status.fraction = status.seconds / limits.seconds;
+  }
+  if (limits.evaluations > 0)
+    status.fraction = std::max(status.fraction, static_cast<double>(evaluations_) / limits.evaluations);
+  status.fraction = std::min(1.0, status.fraction);
+  for (const SearchNode& node : nodes_) status.best_speedup = std::max(status.best_speedup, node.score());
+  return status;
+}
+
+bool Environment::spent() const {
+  const Limits& limits = parts_.limits;
+  if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
+  return limits.seconds > 0 && seconds() + certify_seconds_ >= limits.seconds;
+}
+
+SearchNode* Environment::best() {
+  SearchNode* best = nullptr;
+  for (SearchNode& node : nodes_)
+    if (node.verdict().certified() && (best == nullptr || node.score() > best->score())) best = &node;
+  return best;
+}
+
+SearchNode* Environment::best_certified() {
+  SearchNode* best = nullptr;
+  for (SearchNode& node : nodes_)
+    if (node.certify && node.certify->certified() && (best == nullptr || node.score() > best->score())) best = &node;
+  return best;
+}
+
+std::vector<SearchNode*> Environment::sample(uint64_t seed, double share) {
+  std::vector<SearchNode*> drawn;
+  for (SearchNode& node : nodes_) {
+    if (node.certify || !node.screen.certified()) continue;
+    const std::string digits = short_hash(std::to_string(seed) + "/" + node.state.code.text, 12);
+    if (static_cast<double>(std::stoull(digits, nullptr, 16)) * 0x1p-48 < share) drawn.push_back(&node);
+  }
+  return drawn;
+}
+
+const NodeRecord* Environment::recorded(NodeId parent, const std::string& action) const {
+  const auto at = recorded_.find({parent, action});
+  return at == recorded_.end() ? nullptr : &at->second;
+}
+
+Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tier, const NodeRecord* record) {
+  if (record != nullptr && record->code == state.code.text) {
+    const std::optional<Verdict>& verdict = tier == Tier::screen ? record->screen : record->certify;
+    if (verdict) return Judged{*verdict, true};
+  }
+  const VerdictKey key{parts_.task_hash, sha256(state.code.text), tier, parts_.evaluator, parts_.hardware.name};
+  MTMC_TRY(auto known, store_.find_verdict(key));
+  if (known) return Judged{std::move(*known), true};
+  MTMC_TRY(Verdict verdict, judge_.judge(parts_.task, {state.code.text, state.program}, tier));
+  return Judged{std::move(verdict), false};
+}
+
+Result<SearchNode*> Environment::start() {
+  MTMC_TRY(const std::vector<NodeRecord> before, store_.nodes(parts_.run));
+  for (const NodeRecord& node : before) recorded_.emplace(std::pair{node.parent, node.action}, node);
+  SearchNode node;
+  node.state.program = parts_.program;
+  node.state_hash = mtmc::state_hash(*parts_.program);
+  MTMC_TRY(node.state.code, parts_.target.emit(*parts_.program, parts_.hardware, parts_.shell));
+  say("judging the module as it is");
+  MTMC_TRY(Judged first, judged(node.state, Tier::screen, recorded(kNoNode, "")));
+  certify_seconds_ = 2 * first.verdict.seconds;
+  node.screen = std::move(first.verdict);
+  MTMC_TRY(SearchNode * kept, keep(std::move(node), "", "start"));
+  listener_.on_attempt({0, "", &kept->screen, "", first.remembered}, status());
+  return kept;
+}
+
+Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
+  if (node.step >= parts_.limits.steps || node.state.program == nullptr) return std::vector<Proposal>{};
+  const Program& program = *node.state.program;
+  std::vector<Proposal> proposals;
+  for (Action& action : enumerate_actions(program, context())) {
+    std::string text = render(action, program, node.state.code);
+    proposals.push_back({std::move(action), std::move(text)});
+  }
+  Observation observation{parts_.hardware.name, parts_.description,        node.state.code.text, &program, {},
+                          node.state_hash,      visits_[node.state_hash]++};
+  for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
+    observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
+  std::reverse(observation.history.begin(), observation.history.end());
+  MTMC_TRY(const std::vector<size_t> order, policy_.rank(observation, proposals));
+  std::vector<Proposal> wanted;
+  for (size_t i : order) {
+    if (proposals[i].stop()) break;
+    wanted.push_back(std::move(proposals[i]));
+  }
+  return wanted;
+}
+
+Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& proposal) {
+  MTMC_CHECK(node.state.program != nullptr, "a step from a state without a Program");
+  const auto predicted = apply_action(*node.state.program, proposal.action, context());
+  if (!predicted.ok()) {
+    MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, predicted.error()));
+    return Step{};
+  }
+  // A refused state may be reached again: another coder's work on it can be right.
+  const std::string hash = mtmc::state_hash(*predicted);
+  if (const auto known = by_state_.find(hash); known != by_state_.end()) return Step{known->second, false};
+
+  const NodeRecord* record = recorded(node.id, store_text(proposal.action));
+  auto made = implement(node, proposal, record);
+  if (!made.ok()) {
+    MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, made.error()));
+    return Step{};
+  }
+  SearchNode next;
+  next.parent = &node;
+  next.step = node.step + 1;
+  next.action = proposal.action;
+  next.rendered = proposal.text;
+  next.state = {made->program, std::move(made->code)};
+  next.state_hash = made->program ? mtmc::state_hash(*made->program) : "";
+  next.rewrites = made->program && made->program->rewrites.size() > node.state.program->rewrites.size();
+  say("judging " + proposal.text);
+  MTMC_TRY(Judged verdict, judged(next.state, Tier::screen, record));
+  ++evaluations_;
+  next.screen = std::move(verdict.verdict);
+  MTMC_TRY(SearchNode * kept, keep(std::move(next), made->notes, coder_.name()));
+  listener_.on_attempt({kept->step, kept->rendered, &kept->screen, "", verdict.remembered}, status());
+  return Step{kept, true};
+}
+
+Result<Implementation> Environment::implement(const SearchNode& node, const Proposal& proposal,
+                                              const NodeRecord* record) {
+  if (record != nullptr && !record->program.empty() && !record->code.empty()) {
+    MTMC_TRY(Program program, parse_program(record->program));
+    MTMC_TRY(Code code, parts_.target.emit(program, parts_.hardware, parts_.shell));
+    code.text = record->code;  // a coder may have changed what the target prints
+    return Implementation{std::make_shared<const Program>(std::move(program)), std::move(code), record->note};
+  }
+  say("writing " + proposal.text);
+  return coder_.implement({node.state, proposal.action, {}, &node.screen});
+}
+
+Result<SearchNode*> Environment::keep(SearchNode node, const std::string& notes, const std::string& coder) {
+  NodeRecord record;
+  record.run = parts_.run;
+  record.parent = node.parent ? node.parent->id : kNoNode;
+  record.step = node.step;
+  record.action = node.parent ? store_text(node.action) : "";
+  record.rendered = node.rendered;
+  record.rewrites = node.rewrites;
+  record.coder = coder;
+  record.program = node.state.program ? print(*node.state.program) : "";
+  record.state_hash = node.state_hash;
+  record.code = node.state.code.text;
+  record.note = notes;
+  record.screen = node.screen;
+  MTMC_TRY(node.id, store_.add_node(record));
+  nodes_.push_back(std::move(node));
+  SearchNode* kept = &nodes_.back();
+  if (!kept->state_hash.empty() && kept->screen.certified()) by_state_[kept->state_hash] = kept;
+  return kept;
+}
+
+Status Environment::keep_refusal(const SearchNode& node, const Proposal& proposal, const Error& error) {
+  NodeRecord record;
+  record.run = parts_.run;
+  record.parent = node.id;
+  record.step = node.step + 1;
+  record.action = store_text(proposal.action);
+  record.rendered = proposal.text;
+  record.coder = coder_.name();
+  record.failure = error.message();
+  MTMC_TRY([[maybe_unused]] const NodeId id, store_.add_node(record));
+  listener_.on_attempt({record.step, record.rendered, nullptr, record.failure, false}, status());
+  return ok_status();
+}
+
+Status Environment::certify(SearchNode& node) {
+  if (node.certify) return ok_status();
+  say("certifying " + (node.parent ? node.rendered : std::string("the module as it is")));
+  const NodeRecord* record =
+      recorded(node.parent ? node.parent->id : kNoNode, node.parent ? store_text(node.action) : "");
+  MTMC_TRY(Judged verdict, judged(node.state, Tier::certify, record));
+  MTMC_RETURN_IF_ERROR(store_.add_verdict(node.id, verdict.verdict));
+  node.certify = std::move(verdict.verdict);
+  listener_.on_attempt({node.step, node.rendered, &*node.certify, "", verdict.remembered}, status());
+  return ok_status();
+}
+
+}  // namespace mtmc

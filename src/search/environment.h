@@ -1,0 +1,122 @@
+// The world a search acts in: states, their legal actions in the policy's order, and steps that implement, judge and
+// store. Budgets, duplicates and resumption are its business, so that a strategy is only a loop.
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coder/coder.h"
+#include "eval/judge.h"
+#include "search/policy.h"
+#include "search/progress.h"
+#include "store/store.h"
+
+namespace mtmc {
+
+struct Limits {
+  int steps = 8;        // depth of the tree
+  double seconds = 40;  // of the whole run, certification included; 0: no limit
+  int evaluations = 0;  // candidates screened; 0: no limit
+};
+
+// One attempt that is in the tree. Nodes never move in memory.
+struct SearchNode {
+  NodeId id = kNoNode;
+  const SearchNode* parent = nullptr;
+  int step = 0;
+  Action action;
+  std::string rendered;
+  CodeState state;
+  std::string state_hash;
+  bool rewrites = false;
+  Verdict screen;
+  std::optional<Verdict> certify;
+
+  // The verdict that counts.
+  const Verdict& verdict() const { return certify ? *certify : screen; }
+  // Larger is better; 0 when refused. Speedup over eager, both timed in the same run.
+  double score() const;
+};
+
+struct EnvironmentParts {
+  Task task;
+  std::string task_hash, description, evaluator;
+  std::shared_ptr<const Program> program;  // as traced: what eager does
+  const TargetDef& target;
+  const Hardware& hardware;
+  const ModuleShell& shell;
+  bool paper_only = false;
+  Limits limits;
+  RunId run = 0;
+  double seconds_before = 0;  // spent on this run before it was resumed
+};
+
+class Environment {
+ public:
+  // All references must outlive the environment.
+  Environment(EnvironmentParts parts, Judge& judge, Store& store, Coder& coder, Policy& policy,
+              ProgressListener& listener);
+
+  // The untouched program, judged.
+  Result<SearchNode*> start();
+
+  // What the policy wants to try at a node, best first, cut at its `stop`; empty at the step limit.
+  Result<std::vector<Proposal>> ranked(const SearchNode& node);
+
+  struct Step {
+    SearchNode* node = nullptr;  // null: the coder refused, or the budget ended before it was judged
+    bool fresh = false;          // false: a state that is in the tree already; nothing was run
+  };
+  // Implements, judges and stores one step.
+  Result<Step> step(SearchNode& node, const Proposal& proposal);
+
+  // Judges a node at the certify tier; its verdict says how it went.
+  Status certify(SearchNode& node);
+
+  // No more steps: evaluations are used up, or only the time that certification needs is left.
+  bool spent() const;
+  RunStatus status() const;
+  const std::deque<SearchNode>& nodes() const { return nodes_; }
+  // The node with the highest score by the verdict that counts; null when all are refused.
+  SearchNode* best();
+  // The same among those that passed the certify tier.
+  SearchNode* best_certified();
+  // A share of the nodes that passed screening and were not certified, drawn by seed and code.
+  std::vector<SearchNode*> sample(uint64_t seed, double share);
+  int evaluations() const { return evaluations_; }
+  double seconds() const;
+
+ private:
+  struct Judged {
+    Verdict verdict;
+    bool remembered = false;
+  };
+  // The attempt as a resumed run left it, or null.
+  const NodeRecord* recorded(NodeId parent, const std::string& action) const;
+  // From the record, else from the store, else from the judge.
+  Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record);
+  Result<Implementation> implement(const SearchNode& node, const Proposal& proposal, const NodeRecord* record);
+  Result<SearchNode*> keep(SearchNode node, const std::string& notes, const std::string& coder);
+  Status keep_refusal(const SearchNode& node, const Proposal& proposal, const Error& error);
+  ActionContext context() const { return {parts_.hardware, parts_.target, parts_.paper_only}; }
+  void say(const std::string& what) { listener_.on_doing(what, status()); }
+
+  EnvironmentParts parts_;
+  Judge& judge_;
+  Store& store_;
+  Coder& coder_;
+  Policy& policy_;
+  ProgressListener& listener_;
+  double started_;
+  int evaluations_ = 0;
+  double certify_seconds_ = 0;  // what certifying is expected to take
+  std::deque<SearchNode> nodes_;
+  std::map<std::string, SearchNode*> by_state_;                    // state_hash -> node
+  std::map<std::string, int> visits_;                              // state_hash -> times ranked
+  std::map<std::pair<NodeId, std::string>, NodeRecord> recorded_;  // (parent, stored action) of the resumed run
+};
+
+}  // namespace mtmc

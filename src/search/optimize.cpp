@@ -1,0 +1,193 @@
+#include "search/optimize.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "targets/cost.h"
+
+namespace mtmc {
+namespace {
+
+constexpr double kAtRoofline = 1.05;    // time over the roofline
+constexpr double kCertifyShare = 0.05;  // of screened nodes, certified at random
+constexpr int kWinners = 3;             // certified winners after which nobody else is asked
+
+// Everything that shapes the search; what only limits its time or says where its results go is not part of it.
+std::string options_text(const OptimizeRequest& request, const Coder& coder, const Policy& policy,
+                         const StrategyDef& strategy) {
+  return Json({{"actions", request.paper_only ? "paper" : "all"},
+               {"coder", coder.name()},
+               {"policy", policy.name()},
+               {"strategy", strategy.name},
+               {"target", request.target.name},
+               {"steps", request.limits.steps},
+               {"evaluations", request.limits.evaluations},
+               {"width", request.strategy_options.width},
+               {"breadth", request.strategy_options.breadth},
+               {"seed", request.seed}})
+      .dump();
+}
+
+struct Opened {
+  RunId run = 0;
+  double seconds_before = 0;
+  bool resumed = false;
+};
+
+Result<Opened> open_run(const OptimizeRequest& request, const std::string& task_hash, const std::string& options,
+                        Store& store) {
+  MTMC_TRY(const auto unfinished, store.find_resumable(task_hash, sha256(options)));
+  if (unfinished) return Opened{unfinished->id, unfinished->seconds, true};
+  RunRecord run;
+  run.task = request.task;
+  run.source = request.source;
+  run.task_hash = task_hash;
+  run.target = std::string(request.target.name);
+  run.hardware = request.hardware;
+  run.options = options;
+  run.shell = request.shell_json;
+  run.seed = request.seed;
+  run.evaluator = request.evaluator;
+  MTMC_TRY(const RunId id, store.begin_run(run));
+  return Opened{id, 0, false};
+}
+
+// Certifies the best node; when it fails, or turns out slower than another looked, the next one. Returns the best
+// certified node, null when there is none.
+Result<SearchNode*> certify_winner(Environment& environment) {
+  for (int certified = 0; certified < kWinners;) {
+    SearchNode* best = environment.best();
+    if (best == nullptr || best->certify) break;
+    MTMC_RETURN_IF_ERROR(environment.certify(*best));
+    certified += best->certify->certified();
+  }
+  return environment.best_certified();
+}
+
+// The sample depends on the seed and the code only: a resumed run draws the same one.
+Status certify_sample(Environment& environment, uint64_t seed) {
+  for (SearchNode* node : environment.sample(seed, kCertifyShare)) {
+    if (environment.spent()) break;
+    MTMC_RETURN_IF_ERROR(environment.certify(*node));
+  }
+  return ok_status();
+}
+
+double time_of(const Verdict& verdict) { return verdict.time_ms.value_or(0) / 1e3; }
+
+bool at_roofline(const OptimizeRequest& request, const SearchNode& start) {
+  return start.screen.time_ms &&
+         time_of(start.screen) <= kAtRoofline * roofline_seconds(*request.program, request.hardware);
+}
+
+std::vector<OptimizedStep> steps_to(const SearchNode& node) {
+  std::vector<OptimizedStep> steps;
+  for (const SearchNode* at = &node; at != nullptr; at = at->parent)
+    steps.push_back({at->id, at->parent ? store_text(at->action) : "", at->rendered, at->verdict()});
+  std::reverse(steps.begin(), steps.end());
+  return steps;
+}
+
+Optimized conclude(const OptimizeRequest& request, const Environment& environment, const Opened& run,
+                   const SearchNode& best, Answer answer) {
+  Optimized done;
+  done.run = run.run;
+  done.best = best.id;
+  done.answer = answer;
+  done.program = best.state.program;
+  done.code = best.state.code;
+  done.verdict = best.verdict();
+  done.steps = steps_to(best);
+  const double seconds = time_of(best.verdict());
+  if (seconds > 0) done.roofline_share = roofline_seconds(*request.program, request.hardware) / seconds;
+  done.evaluations = environment.evaluations();
+  done.seconds = environment.seconds();
+  done.resumed = run.resumed;
+  return done;
+}
+
+Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Environment& environment,
+                         const StrategyDef& strategy) {
+  MTMC_TRY(SearchNode * start, environment.start());
+  if (!start->screen.certified()) return conclude(request, environment, run, *start, Answer::refused);
+  const bool nothing_to_gain = at_roofline(request, *start);
+  if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, request.strategy_options));
+  MTMC_TRY(SearchNode * winner, certify_winner(environment));
+  MTMC_RETURN_IF_ERROR(certify_sample(environment, request.seed));
+  if (winner == nullptr) return conclude(request, environment, run, *start, Answer::refused);
+  const bool faster = winner != start && winner->score() > 1;
+  const Answer answer = nothing_to_gain ? Answer::at_roofline : faster ? Answer::faster : Answer::not_faster;
+  return conclude(request, environment, run, *winner, answer);
+}
+
+}  // namespace
+
+std::string to_string(Answer answer) {
+  switch (answer) {
+    case Answer::faster: return "faster";
+    case Answer::at_roofline: return "at-roofline";
+    case Answer::not_faster: return "not-faster";
+    case Answer::refused: return "refused";
+  }
+  MTMC_CHECK(false, "an answer without a name");
+}
+
+Json result_json(const OptimizeRequest& request, const Optimized& optimized) {
+  const Verdict& verdict = optimized.verdict;
+  Json steps = Json::array();
+  for (const OptimizedStep& step : optimized.steps) {
+    if (step.action.empty()) continue;
+    Json row = {{"action", step.action},
+                {"region", step.rendered},
+                {"verdict", to_string(step.verdict.outcome)},
+                {"tier", to_string(step.verdict.tier)}};
+    if (const auto over = step.verdict.speedup.find("eager"); over != step.verdict.speedup.end())
+      row["speedup"] = over->second;
+    steps.push_back(std::move(row));
+  }
+  Json rewrites = Json::array();
+  for (const Rewrite& rewrite : optimized.program->rewrites)
+    rewrites.push_back({{"action", rewrite.action}, {"what", rewrite.what}});
+  Json json = to_json(verdict);  // certified, degenerate, official, legacy, accuracy_class, speedup, time_ms, ...
+  json["task"] = request.task.name;
+  json["target"] = request.target.name;
+  json["hardware"] = request.hardware.name;
+  json["answer"] = to_string(optimized.answer);
+  json["roofline_share"] = optimized.roofline_share;
+  json["steps"] = std::move(steps);
+  json["rewrites"] = std::move(rewrites);
+  json["evaluations"] = optimized.evaluations;
+  json["seconds"] = optimized.seconds;
+  json["judge_seconds"] = verdict.seconds;
+  json["run"] = optimized.run;
+  json["node"] = optimized.best;
+  return json;
+}
+
+Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& store, Coder& coder, Policy& policy,
+                           const StrategyDef& strategy, ProgressListener& listener) {
+  const std::string task_hash = hash_task(request.task, request.source, print(*request.program));
+  const std::string options = options_text(request, coder, policy, strategy);
+  MTMC_TRY(const Opened run, open_run(request, task_hash, options, store));
+  Environment environment({.task = request.task,
+                           .task_hash = task_hash,
+                           .description = request.description,
+                           .evaluator = request.evaluator,
+                           .program = request.program,
+                           .target = request.target,
+                           .hardware = request.hardware,
+                           .shell = request.shell,
+                           .paper_only = request.paper_only,
+                           .limits = request.limits,
+                           .run = run.run,
+                           .seconds_before = run.seconds_before},
+                          judge, store, coder, policy, listener);
+  auto optimized = search(request, run, environment, strategy);
+  const RunState state = optimized.ok() ? RunState::done : RunState::interrupted;
+  const std::string result = optimized.ok() ? result_json(request, *optimized).dump() : "";
+  MTMC_RETURN_IF_ERROR(store.finish_run(run.run, state, environment.seconds(), result));
+  return optimized;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,65 @@
+// The whole loop: from a traced module to the best certified kernel.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "search/environment.h"
+#include "search/strategy.h"
+
+namespace mtmc {
+
+struct OptimizeRequest {
+  Task task;
+  std::string source;                      // the text of the user's file
+  std::string description;                 // one line for the policy
+  std::shared_ptr<const Program> program;  // as traced, one library kernel per operator
+  ModuleShell shell;
+  std::string shell_json;  // as the store keeps it, for replay
+  const TargetDef& target;
+  Hardware hardware;
+  std::string evaluator;  // version of the judge
+  bool paper_only = false;
+  Limits limits;
+  StrategyOptions strategy_options;
+  uint64_t seed = 0;
+};
+
+enum class Answer {
+  faster,       // something certified is faster than eager
+  at_roofline,  // the untouched start is within 5 % of the roofline
+  not_faster,   // nothing that was tried is certified and faster than the untouched start
+  refused,      // not even the untouched start is certified: its verdict says why
+};
+std::string to_string(Answer answer);  // "faster", "at-roofline", ...
+
+struct OptimizedStep {
+  NodeId node = kNoNode;
+  std::string action, rendered;
+  Verdict verdict;
+};
+
+struct Optimized {
+  RunId run = 0;
+  NodeId best = kNoNode;
+  Answer answer = Answer::not_faster;
+  std::shared_ptr<const Program> program;  // of the best node
+  Code code;
+  Verdict verdict;                   // certify tier, of the best node
+  std::vector<OptimizedStep> steps;  // from the start (without an action) to the best node
+  double roofline_share = 0;         // the least possible time over the measured one
+  int evaluations = 0;               // candidates screened, the start not counted
+  double seconds = 0;
+  bool resumed = false;
+};
+
+// What result.json says, by the names of the list: task, target, certified, speedup, steps, ...
+Json result_json(const OptimizeRequest& request, const Optimized& optimized);
+
+// Searches, certifies the winner (the next best when it fails) and 5 % of the screened at random, and finishes the run
+// in the store. The same request resumes a run that was cut off and ends where it would have ended. An Error is the
+// user's mistake, or a judge or store that cannot work; the run then stays resumable.
+Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& store, Coder& coder, Policy& policy,
+                           const StrategyDef& strategy, ProgressListener& listener);
+
+}  // namespace mtmc

@@ -1,0 +1,62 @@
+// Macro thinking: which action next. A policy sees what a person would see (hardware, code, description, history) and
+// the rendered actions, and puts them in order. To add one: src/search/policies/NAME.cpp defining
+// `extern const PolicyDef NAME_def`; a generated table finds it.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "actions/action.h"
+#include "base/result.h"
+
+namespace mtmc {
+
+struct HistoryStep {
+  std::string action;   // as rendered when it was taken
+  std::string outcome;  // "certified", or the reason of the refusal
+  double speedup = 0;   // over eager, as screened; 0 when refused
+};
+
+struct Observation {
+  std::string hardware, description;
+  const std::string& code;
+  const Program* program;  // null when the state has none
+  std::vector<HistoryStep> history;
+  std::string state_hash;
+  int visit = 0;  // how often this state was ranked before in this run
+};
+
+// A legal action as the policy reads it.
+struct Proposal {
+  Action action;
+  std::string text;  // "fuse linear and gelu in lines 31-47"
+  bool stop() const { return action.type == "stop"; }
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  virtual std::string name() const = 0;
+  // Positions in `proposals`, best first. What stands behind `stop` is not worth a try. `proposals` always holds one
+  // stop. The order depends on the arguments and the policy's seed only, so that a resumed run repeats itself.
+  virtual Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) = 0;
+};
+
+struct PolicyOptions {
+  const Hardware& hardware;
+  const TargetDef& target;
+  bool paper_only = false;
+  uint64_t seed = 0;
+};
+
+struct PolicyDef {
+  std::string_view name, doc;
+  std::unique_ptr<Policy> (*make)(const PolicyOptions& options);
+};
+
+const PolicyDef* find_policy(std::string_view name);
+std::vector<const PolicyDef*> all_policies();
+
+}  // namespace mtmc

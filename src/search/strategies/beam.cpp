@@ -1,0 +1,45 @@
+// Beam search: at each depth the best few proposals of each kept node are tried, and the fastest results are kept.
+#include <algorithm>
+
+#include "search/strategy.h"
+
+namespace mtmc {
+namespace {
+
+constexpr int kPatience = 2;  // depths in a row without a new best
+
+// Tries the node's proposals until `breadth` of them reached a new state.
+Status expand(Environment& environment, SearchNode& node, int breadth, std::vector<SearchNode*>& found) {
+  MTMC_TRY(const std::vector<Proposal> proposals, environment.ranked(node));
+  for (const Proposal& proposal : proposals) {
+    if (breadth == 0 || environment.spent()) break;
+    MTMC_TRY(const Environment::Step taken, environment.step(node, proposal));
+    if (!taken.fresh) continue;
+    --breadth;
+    if (taken.node->screen.certified()) found.push_back(taken.node);
+  }
+  return ok_status();
+}
+
+Status run(Environment& environment, SearchNode& start, const StrategyOptions& options) {
+  std::vector<SearchNode*> kept{&start};
+  int idle = 0;
+  while (!kept.empty() && idle < kPatience && !environment.spent()) {
+    const double best = environment.best()->score();
+    std::vector<SearchNode*> found;
+    for (SearchNode* node : kept) MTMC_RETURN_IF_ERROR(expand(environment, *node, options.breadth, found));
+    std::stable_sort(found.begin(), found.end(),
+                     [](const SearchNode* a, const SearchNode* b) { return a->score() > b->score(); });
+    if (found.size() > static_cast<size_t>(options.width)) found.resize(options.width);
+    kept = std::move(found);
+    idle = environment.best()->score() > best ? 0 : idle + 1;
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+extern const StrategyDef beam_def;
+const StrategyDef beam_def{"beam", "try the best few actions at each kept state, keep the fastest results", run};
+
+}  // namespace mtmc

@@ -1,0 +1,51 @@
+// Best-first tree search: always the fastest state that has untried proposals; each failed try makes its state less
+// attractive, so that a dead end is left in time.
+#include <cmath>
+
+#include "search/strategy.h"
+
+namespace mtmc {
+namespace {
+
+constexpr double kDiscount = 0.9;  // per proposal already tried at a state
+
+struct Open {
+  SearchNode* node;
+  std::vector<Proposal> proposals;
+  size_t next = 0;
+  bool ranked = false;
+
+  double attraction() const { return node->score() * std::pow(kDiscount, static_cast<double>(next)); }
+  bool exhausted() const { return ranked && next >= proposals.size(); }
+};
+
+Open* most_attractive(std::vector<Open>& open) {
+  Open* best = nullptr;
+  for (Open& one : open)
+    if (!one.exhausted() && (best == nullptr || one.attraction() > best->attraction())) best = &one;
+  return best;
+}
+
+Status run(Environment& environment, SearchNode& start, const StrategyOptions&) {
+  std::vector<Open> open{Open{&start, {}}};
+  while (!environment.spent()) {
+    Open* chosen = most_attractive(open);
+    if (chosen == nullptr) break;
+    if (!chosen->ranked) {
+      MTMC_TRY(chosen->proposals, environment.ranked(*chosen->node));
+      chosen->ranked = true;
+      continue;
+    }
+    const Proposal proposal = chosen->proposals[chosen->next++];
+    MTMC_TRY(const Environment::Step taken, environment.step(*chosen->node, proposal));
+    if (taken.fresh && taken.node->screen.certified()) open.push_back(Open{taken.node, {}});
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+extern const StrategyDef tree_def;
+const StrategyDef tree_def{"tree", "best-first: always the fastest state with something left to try", run};
+
+}  // namespace mtmc

@@ -1,0 +1,26 @@
+// How a policy is used: which node is expanded next. To add one: src/search/strategies/NAME.cpp defining
+// `extern const StrategyDef NAME_def`; a generated table finds it.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "search/environment.h"
+
+namespace mtmc {
+
+struct StrategyOptions {
+  int width = 2;    // beam: nodes kept at each depth
+  int breadth = 3;  // proposals tried at a node before others get their turn
+};
+
+struct StrategyDef {
+  std::string_view name, doc;
+  // Steps until the environment is spent or nothing is left to try. `start` is judged and not refused.
+  Status (*run)(Environment& environment, SearchNode& start, const StrategyOptions& options);
+};
+
+const StrategyDef* find_strategy(std::string_view name);
+std::vector<const StrategyDef*> all_strategies();
+
+}  // namespace mtmc
