@@ -102,9 +102,8 @@ Result<SearchNode*> Environment::start() {
   MTMC_TRY(Judged first, judged(node.state, Tier::screen, recorded(kNoNode, "")));
   certify_seconds_ = 2 * first.verdict.seconds;
   node.screen = std::move(first.verdict);
-  MTMC_TRY(SearchNode * kept, keep(std::move(node), "", "start"));
-  listener_.on_attempt({0, "", &kept->screen, "", first.remembered}, status());
-  return kept;
+  node.coder = "start";
+  return keep(std::move(node), first.remembered);
 }
 
 Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
@@ -151,6 +150,8 @@ Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& pr
   next.step = node.step + 1;
   next.action = proposal.action;
   next.rendered = proposal.text;
+  next.coder = coder_.name();
+  next.notes = made->notes;
   next.state = {made->program, std::move(made->code)};
   next.state_hash = made->program ? mtmc::state_hash(*made->program) : "";
   next.rewrites = made->program && made->program->rewrites.size() > node.state.program->rewrites.size();
@@ -158,8 +159,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& pr
   MTMC_TRY(Judged verdict, judged(next.state, Tier::screen, record));
   ++evaluations_;
   next.screen = std::move(verdict.verdict);
-  MTMC_TRY(SearchNode * kept, keep(std::move(next), made->notes, coder_.name()));
-  listener_.on_attempt({kept->step, kept->rendered, &kept->screen, "", verdict.remembered}, status());
+  MTMC_TRY(SearchNode * kept, keep(std::move(next), verdict.remembered));
   return Step{kept, true};
 }
 
@@ -175,24 +175,31 @@ Result<Implementation> Environment::implement(const SearchNode& node, const Prop
   return coder_.implement({node.state, proposal.action, {}, &node.screen});
 }
 
-Result<SearchNode*> Environment::keep(SearchNode node, const std::string& notes, const std::string& coder) {
+NodeRecord Environment::record_of(const SearchNode& node) const {
   NodeRecord record;
+  record.id = node.id;
   record.run = parts_.run;
   record.parent = node.parent ? node.parent->id : kNoNode;
   record.step = node.step;
   record.action = node.parent ? store_text(node.action) : "";
   record.rendered = node.rendered;
   record.rewrites = node.rewrites;
-  record.coder = coder;
+  record.coder = node.coder;
   record.program = node.state.program ? print(*node.state.program) : "";
   record.state_hash = node.state_hash;
   record.code = node.state.code.text;
-  record.note = notes;
+  record.note = node.notes;
   record.screen = node.screen;
-  MTMC_TRY(node.id, store_.add_node(record));
+  record.certify = node.certify;
+  return record;
+}
+
+Result<SearchNode*> Environment::keep(SearchNode node, bool remembered) {
+  MTMC_TRY(node.id, store_.add_node(record_of(node)));
   nodes_.push_back(std::move(node));
   SearchNode* kept = &nodes_.back();
   if (!kept->state_hash.empty() && kept->screen.certified()) by_state_[kept->state_hash] = kept;
+  listener_.on_attempt(record_of(*kept), remembered, status());
   return kept;
 }
 
@@ -205,8 +212,8 @@ Status Environment::keep_refusal(const SearchNode& node, const Proposal& proposa
   record.rendered = proposal.text;
   record.coder = coder_.name();
   record.failure = error.message();
-  MTMC_TRY([[maybe_unused]] const NodeId id, store_.add_node(record));
-  listener_.on_attempt({record.step, record.rendered, nullptr, record.failure, false}, status());
+  MTMC_TRY(record.id, store_.add_node(record));
+  listener_.on_attempt(record, false, status());
   return ok_status();
 }
 
@@ -218,7 +225,7 @@ Status Environment::certify(SearchNode& node) {
   MTMC_TRY(Judged verdict, judged(node.state, Tier::certify, record));
   MTMC_RETURN_IF_ERROR(store_.add_verdict(node.id, verdict.verdict));
   node.certify = std::move(verdict.verdict);
-  listener_.on_attempt({node.step, node.rendered, &*node.certify, "", verdict.remembered}, status());
+  listener_.on_attempt(record_of(node), verdict.remembered, status());
   return ok_status();
 }
 

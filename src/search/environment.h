@@ -32,6 +32,7 @@ struct SearchNode {
   CodeState state;
   std::string state_hash;
   bool rewrites = false;
+  std::string coder, notes;
   Verdict screen;
   std::optional<Verdict> certify;
 
@@ -99,7 +100,9 @@ class Environment {
   // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record);
   Result<Implementation> implement(const SearchNode& node, const Proposal& proposal, const NodeRecord* record);
-  Result<SearchNode*> keep(SearchNode node, const std::string& notes, const std::string& coder);
+  NodeRecord record_of(const SearchNode& node) const;
+  // Stores a screened node and puts it into the tree.
+  Result<SearchNode*> keep(SearchNode node, bool remembered);
   Status keep_refusal(const SearchNode& node, const Proposal& proposal, const Error& error);
   ActionContext context() const { return {parts_.hardware, parts_.target, parts_.paper_only}; }
   void say(const std::string& what) { listener_.on_doing(what, status()); }

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "eval/verdict.h"
+#include "store/store.h"
 
 namespace mtmc {
 
@@ -14,21 +14,14 @@ struct RunStatus {
   double best_speedup = 1;  // over eager, of the best attempt so far
 };
 
-// One attempt after it was judged, or refused by its coder.
-struct Attempt {
-  int step = 0;        // depth in the tree; 0: the start
-  std::string action;  // as rendered; empty at the start
-  const Verdict* verdict = nullptr;
-  std::string failure;      // why there is nothing to judge
-  bool remembered = false;  // found in the store, nothing was run
-};
-
 class ProgressListener {
  public:
   virtual ~ProgressListener() = default;
   // "judging fuse linear and gelu in lines 31-47"
   virtual void on_doing(const std::string& what, const RunStatus& status) = 0;
-  virtual void on_attempt(const Attempt& attempt, const RunStatus& status) = 0;
+  // One attempt after it was screened, certified (again, with both verdicts) or refused by its coder; as it is stored.
+  // `remembered`: the verdict was found in the store, nothing was run.
+  virtual void on_attempt(const NodeRecord& attempt, bool remembered, const RunStatus& status) = 0;
 };
 
 }  // namespace mtmc
