@@ -154,6 +154,7 @@ Result<std::vector<ValueId>> apply(Program& program, AtenCall call, const Match&
   if (match.rule->adapt) match.rule->adapt(call);
   MTMC_TRY(Operands operands, take_operands(call, match.rule->operands));
   MTMC_TRY(Attrs attrs, take_attrs(call, match.rule->attrs));
+  std::erase_if(call.args, [](const auto& arg) { return std::holds_alternative<std::monostate>(arg.second); });
   if (!call.args.empty()) return unfit(call, "no rule for argument", call.args.begin()->first);
   add_fixed(attrs, match.rule->fixed);
   const size_t values = program.values.size();
@@ -168,6 +169,9 @@ Result<std::vector<ValueId>> apply(Program& program, AtenCall call, const Match&
 bool knows_aten(std::string_view overload) { return rules().count(overload) > 0; }
 
 Result<std::vector<ValueId>> import_aten(Program& program, AtenCall call, std::string location) {
+  // Where and how a result lies in memory is not part of what is computed.
+  for (const char* name : {"device", "layout", "pin_memory", "memory_format", "non_blocking", "implicit", "copy"})
+    call.args.erase(name);
   Result<std::vector<ValueId>> outcome = unfit(call, "no operator stands for it");
   const auto [first, last] = rules().equal_range(call.overload);
   for (auto match = first; match != last; ++match) {

@@ -39,7 +39,7 @@ Result<std::vector<TensorType>> infer_rows(const OpCall& call) {
 }
 Result<std::vector<TensorType>> infer_native(const OpCall& call) {
   MTMC_TRY(auto types, infer_rows(call));
-  const TensorType stats{compute_type(types[0].dtype), rows_of(call, true).shape};
+  const TensorType stats{call.has(1) ? call.type(1).dtype : types[0].dtype, rows_of(call, true).shape};
   types.push_back(stats);
   types.push_back(stats);
   return types;
@@ -64,8 +64,9 @@ Definition layer_norm(const OpCall& call, bool statistics) {
   const ExprP normal = (operand(call, 0, at) - b.at(rows.mean, split.row)) * b.at(rows.inverse, split.row);
   b.output(b.map("normalised", in, cast(in.dtype, affine(call, normal, 1, row))), in.dtype);
   if (statistics) {
-    b.output(rows.mean, b.type(rows.mean).dtype);
-    b.output(rows.inverse, b.type(rows.inverse).dtype);
+    const DType stats = infer_native(call).value()[1].dtype;
+    b.output(rows.mean, stats);
+    b.output(rows.inverse, stats);
   }
   return b.done();
 }
