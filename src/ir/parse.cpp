@@ -239,7 +239,8 @@ class Parser {
     if (!found) throw ParseFailure{"a kernel family such as reduction"};
     while (!at_line_end() && peek() != '|') {
       const std::string key = word("a choice");
-      kernel.choices[key] = accept(":") ? word("a choice's word") : "";
+      // A colon belongs to this choice only when it follows at once: accept() would look beyond the line.
+      kernel.choices[key] = at_ < text_.size() && text_[at_] == ':' && accept(":") ? word("a choice's word") : "";
     }
     if (!at_line_end()) {
       expect("|");

@@ -18,7 +18,7 @@ constexpr const char* kText = R"(program mlp {
 }
 kernel k0 = { %3 } library
 kernel k1 = { %4 %5 %6 } reduction order:rows tiled | m:16 unroll:4
-kernel k2 = { %7 } pointwise
+kernel k2 = { %7 } pointwise tiled
 capture { k0 k1 }
 rewritten simplify "batch_norm folded into conv2d"
 )";

@@ -112,10 +112,12 @@ class KernelPrinter {
       line("#pragma omp parallel for" + (shared > 1 ? " collapse(" + std::to_string(shared) + ")" : std::string()) +
            " schedule(static)");
     }
-    for (size_t p = 0; p < shared; ++p) {
+    const bool reversed = kernel_.choices.count("order") && kernel_.choices.at("order") == "reversed";
+    for (size_t at = 0; at < shared; ++at) {
+      const size_t p = reversed ? shared - 1 - at : at;
       const std::string var = begin_of(tiling, p), extent = std::to_string(frame.shared[p].extent);
       const std::string step = tiling.tiles[p] == 1 ? "++" + var : var + " += " + std::to_string(tiling.tiles[p]);
-      line("for (long " + var + " = 0; " + var + " < " + extent + "; " + step + ")" + (p + 1 == shared ? " {" : ""));
+      line("for (long " + var + " = 0; " + var + " < " + extent + "; " + step + ")" + (at + 1 == shared ? " {" : ""));
     }
     if (shared > 0) ++depth_;
     for (size_t p = 0; p < shared; ++p) {

@@ -1,0 +1,72 @@
+#include <algorithm>
+
+#include "actions/schedule.h"
+
+namespace mtmc {
+namespace {
+
+std::vector<std::vector<std::string>> runs(const Program& program) {
+  std::vector<std::vector<std::string>> found;
+  std::vector<std::string> run;
+  const auto flush = [&] {
+    if (run.size() > 1 && std::find(program.captures.begin(), program.captures.end(), run) == program.captures.end())
+      found.push_back(run);
+    run.clear();
+  };
+  for (const Kernel& kernel : program.kernels) {
+    if (kernel.family == Family::library) {
+      flush();
+    } else {
+      run.push_back(kernel.name);
+    }
+  }
+  flush();
+  return found;
+}
+
+std::vector<ValueId> values_of(const Program& program, const std::vector<std::string>& names) {
+  std::vector<ValueId> values;
+  for (const std::string& name : names) {
+    const Kernel* kernel = program.kernel(name);
+    values.insert(values.end(), kernel->values.begin(), kernel->values.end());
+  }
+  return values;
+}
+
+std::vector<Action> enumerate(const Program& program, const ActionContext&) {
+  std::vector<Action> actions;
+  for (const auto& run : runs(program)) actions.push_back({"capture", {values_of(program, run)}, ""});
+  return actions;
+}
+
+Result<Program> apply(const Program& program, const Action& action, const ActionContext&) {
+  Program result = program;
+  for (const auto& region : action.regions) {
+    bool found = false;
+    for (const auto& run : runs(result)) {
+      if (values_of(result, run) != region) continue;
+      std::erase_if(result.captures,
+                    [&](const auto& capture) { return std::find(run.begin(), run.end(), capture[0]) != run.end(); });
+      result.captures.push_back(run);
+      found = true;
+      break;
+    }
+    if (!found) return refuse("capture", "the region is not a run of generated kernels, or is captured already");
+  }
+  return result;
+}
+
+}  // namespace
+
+namespace actions {
+extern const ActionDef capture_def;
+const ActionDef capture_def{"capture",
+                            "Launch consecutive kernels with one call.",
+                            "k1; k2; k3  becomes  one call of {k1 k2 k3}",
+                            false,
+                            false,
+                            enumerate,
+                            apply};
+}  // namespace actions
+
+}  // namespace mtmc

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "actions/schedule.h"
+
+namespace mtmc {
+namespace {
+
+bool is_generated(const Program&, const Kernel& kernel) { return kernel.family != Family::library; }
+
+std::vector<Action> enumerate(const Program& program, const ActionContext&) {
+  return one_per_class(program, "library", isomorphism_classes(program, is_generated));
+}
+
+Result<Program> apply(const Program& program, const Action& action, const ActionContext&) {
+  Program result = program;
+  for (const auto& region : action.regions) {
+    const Kernel* found = kernel_with(result, region);
+    if (!found) return refuse("library", "no kernel computes exactly this region");
+    if (found->family == Family::library) return refuse("library", "the kernel is a library call already", found->name);
+    const Kernel kernel = *found;
+    std::vector<Kernel> kernels;
+    Program named = result;
+    for (const Kernel& one : result.kernels) {
+      if (one.name != kernel.name) {
+        kernels.push_back(one);
+        continue;
+      }
+      bool first = true;
+      for (const Node* node : nodes_of(result, kernel)) {
+        // A value that another kernel computes for everybody needs no call of its own.
+        const auto others = result.kernels_of(node->outputs[0]);
+        const bool elsewhere = std::any_of(others.begin(), others.end(), [&](const Kernel* o) {
+          return o->name != kernel.name && o->family == Family::library;
+        });
+        if (elsewhere) continue;
+        Kernel call;
+        call.name = first ? kernel.name : named.next_kernel_name();
+        call.values = node->outputs;
+        first = false;
+        named.kernels.push_back(call);
+        kernels.push_back(std::move(call));
+      }
+    }
+    result.kernels = std::move(kernels);
+    if (!order_kernels(result)) return refuse("library", "its operators cannot be put in order");
+    drop_broken_captures(result);
+  }
+  return result;
+}
+
+}  // namespace
+
+namespace actions {
+extern const ActionDef library_def;
+const ActionDef library_def{"library",
+                            "Give a generated kernel back to the library, one call an operator.",
+                            "generated kernel -> %t  becomes  library calls -> %t",
+                            false,
+                            false,
+                            enumerate,
+                            apply};
+}  // namespace actions
+
+}  // namespace mtmc

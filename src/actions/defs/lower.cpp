@@ -1,0 +1,40 @@
+#include "actions/schedule.h"
+#include "targets/frame.h"
+
+namespace mtmc {
+namespace {
+
+bool can_lower(const Program& program, const Kernel& kernel) {
+  return kernel.family == Family::library && !is_view_kernel(program, kernel) &&
+         can_generate(program, kernel.values).ok() && !program.writes(kernel).empty();
+}
+
+std::vector<Action> enumerate(const Program& program, const ActionContext&) {
+  return one_per_class(program, "lower", isomorphism_classes(program, can_lower));
+}
+
+Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
+  Program result = program;
+  for (const auto& region : action.regions) {
+    const Kernel* kernel = kernel_with(result, region);
+    if (!kernel) return refuse("lower", "no kernel computes exactly this region");
+    if (kernel->family != Family::library) return refuse("lower", "the kernel is generated already", kernel->name);
+    MTMC_TRY(result, merge_kernels(result, {kernel->name}, context));
+  }
+  return result;
+}
+
+}  // namespace
+
+namespace actions {
+extern const ActionDef lower_def;
+const ActionDef lower_def{"lower",
+                          "Replace a library call by a generated kernel.",
+                          "library call -> %t  becomes  generated kernel -> %t",
+                          true,
+                          false,
+                          enumerate,
+                          apply};
+}  // namespace actions
+
+}  // namespace mtmc

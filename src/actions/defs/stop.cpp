@@ -1,0 +1,16 @@
+#include "actions/action.h"
+
+namespace mtmc {
+namespace {
+
+std::vector<Action> enumerate(const Program&, const ActionContext&) { return {{"stop", {}, ""}}; }
+Result<Program> apply(const Program& program, const Action&, const ActionContext&) { return program; }
+
+}  // namespace
+
+namespace actions {
+extern const ActionDef stop_def;
+const ActionDef stop_def{"stop", "End the episode.", "p becomes p", true, false, enumerate, apply};
+}  // namespace actions
+
+}  // namespace mtmc

@@ -1,0 +1,40 @@
+#include "actions/schedule.h"
+#include "targets/frame.h"
+
+namespace mtmc {
+namespace {
+
+// Blocking means something where data is used again (contractions, windows) or a long axis is cut (pointwise code).
+Status allowed(const Program& program, const Kernel& kernel, const std::string&) {
+  if (kernel.family == Family::library)
+    return refuse("tile", "a library call has no tiles", kernel.name, "a generated kernel");
+  if (kernel.has("tiled")) return refuse("tile", "the kernel is tiled already", kernel.name);
+  const auto group = build_group(program, kernel);
+  if (!group.ok()) return group.error();
+  for (const Frame& frame : build_frames(*group))
+    if (!frame.shared.empty()) return ok_status();
+  return refuse("tile", "no axis is shared by all stages of the kernel", kernel.name);
+}
+bool wanted(const Program& program, const Kernel& kernel) { return allowed(program, kernel, "").ok(); }
+
+std::vector<Action> enumerate(const Program& program, const ActionContext&) {
+  return one_per_class(program, "tile", isomorphism_classes(program, wanted));
+}
+Result<Program> apply(const Program& program, const Action& action, const ActionContext&) {
+  return add_choice(program, action, "tiled", "", allowed);
+}
+
+}  // namespace
+
+namespace actions {
+extern const ActionDef tile_def;
+const ActionDef tile_def{"tile",
+                         "Partition a kernel's data into blocks that fit registers and caches.",
+                         "for i  becomes  for block, for i in block",
+                         true,
+                         false,
+                         enumerate,
+                         apply};
+}  // namespace actions
+
+}  // namespace mtmc

@@ -1,0 +1,239 @@
+#include "actions/schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ops/op.h"
+#include "targets/frame.h"
+
+namespace mtmc {
+
+Error refuse(std::string_view type, std::string wrong, std::string got, std::string wanted) {
+  return Error{"applying " + std::string(type), std::move(wrong), std::move(got), std::move(wanted)};
+}
+
+const Kernel* kernel_with(const Program& program, const std::vector<ValueId>& values) {
+  for (const Kernel& kernel : program.kernels)
+    if (kernel.values == values) return &kernel;
+  return nullptr;
+}
+Kernel* kernel_with(Program& program, const std::vector<ValueId>& values) {
+  return const_cast<Kernel*>(kernel_with(std::as_const(program), values));
+}
+
+std::vector<const Node*> nodes_of(const Program& program, const Kernel& kernel) {
+  std::vector<const Node*> nodes;
+  const std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
+  for (const Node& node : program.nodes)
+    if (own.count(node.outputs[0])) nodes.push_back(&node);
+  return nodes;
+}
+
+bool is_view_kernel(const Program& program, const Kernel& kernel) {
+  if (kernel.family != Family::library) return false;
+  for (const Node* node : nodes_of(program, kernel)) {
+    const OpDef* op = find_op(node->op);
+    if (!op || !op->is_view) return false;
+  }
+  return true;
+}
+
+bool is_constant_kernel(const Program& program, const Kernel& kernel) {
+  for (const Node* node : nodes_of(program, kernel))
+    for (ValueId input : node->inputs)
+      if (input != kNoValue) return false;
+  return can_generate(program, kernel.values).ok();
+}
+
+std::string isomorphism_key(const Program& program, const Kernel& kernel) {
+  std::map<ValueId, int> local;
+  std::string key(name(kernel.family));
+  for (const auto& [choice, word] : kernel.choices) key += " " + choice + ":" + word;
+  for (const Node* node : nodes_of(program, kernel)) {
+    Node bare = *node;
+    bare.location.clear();
+    key += "\n" + bare.op + "(";
+    for (ValueId input : node->inputs) {
+      const auto inside = local.find(input);
+      if (input == kNoValue) {
+        key += "none,";
+      } else if (inside != local.end()) {
+        key += "#" + std::to_string(inside->second) + ",";
+      } else {
+        key += to_string(program.value(input).type) + ",";
+      }
+    }
+    Program attributes;  // the printer of attributes is the program's
+    attributes.name = "p";
+    bare.inputs.clear();
+    bare.outputs = {0};
+    attributes.values.push_back({0, ValueKind::result, "", {}, DType::f32, {}});
+    attributes.nodes.push_back(bare);
+    key += print(attributes);
+    for (ValueId output : node->outputs) {
+      local.emplace(output, static_cast<int>(local.size()));
+      key += to_string(program.value(output).type) + " ";
+    }
+  }
+  for (ValueId id : program.writes(kernel)) key += " writes #" + std::to_string(local[id]);
+  return key;
+}
+
+std::vector<std::vector<const Kernel*>> isomorphism_classes(const Program& program,
+                                                            bool (*wanted)(const Program&, const Kernel&)) {
+  std::vector<std::vector<const Kernel*>> classes;
+  std::map<std::string, size_t> seen;
+  for (const Kernel& kernel : program.kernels) {
+    if (!wanted(program, kernel)) continue;
+    const auto [at, fresh] = seen.emplace(isomorphism_key(program, kernel), classes.size());
+    if (fresh) classes.emplace_back();
+    classes[at->second].push_back(&kernel);
+  }
+  return classes;
+}
+
+std::vector<Action> one_per_class(const Program&, std::string_view type,
+                                  const std::vector<std::vector<const Kernel*>>& classes, const std::string& detail) {
+  std::vector<Action> actions;
+  for (const auto& places : classes) {
+    Action all{std::string(type), {}, detail};
+    for (const Kernel* kernel : places) all.regions.push_back(kernel->values);
+    if (places.size() > 1)
+      for (const Kernel* kernel : places) actions.push_back({std::string(type), {kernel->values}, detail});
+    actions.push_back(std::move(all));
+  }
+  return actions;
+}
+
+bool order_kernels(Program& program) {
+  std::vector<Kernel> pending = program.kernels, ordered;
+  std::set<ValueId> available;
+  for (const Value& value : program.values)
+    if (value.kind != ValueKind::result) available.insert(value.id);
+  // Reads do not depend on the order; what is available after a kernel is everything it computes that another reads,
+  // whoever writes it first.
+  std::vector<std::vector<ValueId>> reads;
+  for (const Kernel& kernel : pending) reads.push_back(program.reads(kernel));
+  std::vector<bool> done(pending.size(), false);
+  while (ordered.size() < pending.size()) {
+    size_t next = pending.size();
+    for (size_t i = 0; i < pending.size() && next == pending.size(); ++i) {
+      if (done[i]) continue;
+      if (std::all_of(reads[i].begin(), reads[i].end(), [&](ValueId id) { return available.count(id) > 0; })) next = i;
+    }
+    if (next == pending.size()) return false;
+    done[next] = true;
+    ordered.push_back(pending[next]);
+    available.insert(pending[next].values.begin(), pending[next].values.end());
+  }
+  program.kernels = std::move(ordered);
+  return true;
+}
+
+void drop_broken_captures(Program& program) {
+  std::vector<std::vector<std::string>> kept;
+  for (const auto& capture : program.captures) {
+    Program trial = program;
+    trial.captures = {capture};
+    bool whole = verify(trial).ok();
+    for (const std::string& name : capture) whole = whole && program.kernel(name)->family != Family::library;
+    if (whole) kept.push_back(capture);
+  }
+  program.captures = std::move(kept);
+}
+
+namespace {
+
+// Views and constants that feed the group join it: taken over when nobody else needs them, computed again otherwise.
+void absorb_inputs(Program& program, std::set<ValueId>& values) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const Kernel& kernel : program.kernels) {
+      if (values.count(kernel.values[0]) || !(is_view_kernel(program, kernel) || is_constant_kernel(program, kernel)))
+        continue;
+      if (!can_generate(program, kernel.values).ok()) continue;
+      bool feeds = false;
+      for (ValueId id : kernel.values)
+        for (const Node* user : program.users(id)) feeds |= values.count(user->outputs[0]) > 0;
+      if (!feeds) continue;
+      values.insert(kernel.values.begin(), kernel.values.end());
+      changed = true;
+      break;
+    }
+  }
+}
+
+bool needed_outside(const Program& program, const Kernel& kernel, const std::set<ValueId>& values) {
+  for (ValueId id : kernel.values) {
+    if (std::count(program.outputs.begin(), program.outputs.end(), id) > 0) return true;
+    for (const StateUpdate& state : program.states)
+      if (state.value == id) return true;
+    for (const Node* user : program.users(id))
+      if (!values.count(user->outputs[0])) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Program> merge_kernels(const Program& program, const std::vector<std::string>& names,
+                              const ActionContext& context) {
+  Program result = program;
+  std::set<ValueId> values;
+  for (const std::string& name : names) {
+    const Kernel* kernel = program.kernel(name);
+    MTMC_CHECK(kernel != nullptr, "no kernel " + name);
+    values.insert(kernel->values.begin(), kernel->values.end());
+  }
+  const std::set<ValueId> asked = values;
+  absorb_inputs(result, values);
+  Kernel merged;
+  merged.name = names.front();
+  for (const Node& node : program.nodes)
+    if (values.count(node.outputs[0]))
+      merged.values.insert(merged.values.end(), node.outputs.begin(), node.outputs.end());
+  MTMC_RETURN_IF_ERROR(can_generate(program, merged.values));
+  std::vector<Kernel> kernels;
+  size_t place = 0;
+  for (const Kernel& kernel : program.kernels) {
+    const bool inside = values.count(kernel.values[0]) > 0;
+    const bool is_asked = std::count(names.begin(), names.end(), kernel.name) > 0;
+    if (is_asked) {
+      for (const auto& [key, word] : kernel.choices) merged.choices.emplace(key, word);
+      place = kernels.size();
+      continue;
+    }
+    // A view or constant that others need too stays where it is, unless it hangs on the group itself.
+    bool from_inside = false;
+    for (const Node* node : nodes_of(program, kernel))
+      for (ValueId input : node->inputs) from_inside |= asked.count(input) > 0;
+    if (inside && (from_inside || !needed_outside(program, kernel, values))) continue;
+    kernels.push_back(kernel);
+  }
+  kernels.insert(kernels.begin() + static_cast<std::ptrdiff_t>(place), merged);
+  result.kernels = std::move(kernels);
+  if (!order_kernels(result)) return refuse("fuse", "another kernel stands between them in the data flow");
+  Kernel& placed = const_cast<Kernel&>(*result.kernel(merged.name));
+  MTMC_TRY(const Group group, build_group(result, placed));
+  placed.family = classify(group);
+  drop_broken_captures(result);
+  MTMC_RETURN_IF_ERROR(context.target.supports(result, placed));
+  return result;
+}
+
+Result<Program> add_choice(const Program& program, const Action& action, const std::string& key,
+                           const std::string& word,
+                           Status (*allowed)(const Program&, const Kernel&, const std::string& word)) {
+  Program result = program;
+  for (const auto& region : action.regions) {
+    Kernel* kernel = kernel_with(result, region);
+    if (!kernel) return refuse(action.type, "no kernel computes exactly this region");
+    MTMC_RETURN_IF_ERROR(allowed(program, *kernel, word));
+    kernel->choices[key] = word;
+    kernel->numbers.clear();
+  }
+  return result;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,47 @@
+// Edits that several action types share: finding kernels, merging them, putting kernels in order again.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "actions/action.h"
+
+namespace mtmc {
+
+// The kernel that computes exactly these values, or null.
+const Kernel* kernel_with(const Program& program, const std::vector<ValueId>& values);
+Kernel* kernel_with(Program& program, const std::vector<ValueId>& values);
+std::vector<const Node*> nodes_of(const Program& program, const Kernel& kernel);
+// A kernel that only renames memory: views of something, run by torch for nothing.
+bool is_view_kernel(const Program& program, const Kernel& kernel);
+// A kernel without operands: a constant made in place.
+bool is_constant_kernel(const Program& program, const Kernel& kernel);
+
+// What two kernels must share to be one place of an isomorphism class: operators, attributes, types, wiring and
+// choices.
+std::string isomorphism_key(const Program& program, const Kernel& kernel);
+// Groups kernels (by index, of those `wanted`) into classes, in order of first appearance.
+std::vector<std::vector<const Kernel*>> isomorphism_classes(const Program& program,
+                                                            bool (*wanted)(const Program&, const Kernel&));
+// One action for each class and, where a class has several places, one for each place too.
+std::vector<Action> one_per_class(const Program& program, std::string_view type,
+                                  const std::vector<std::vector<const Kernel*>>& classes,
+                                  const std::string& detail = {});
+
+// Merges kernels into one generated kernel, with the views and constants between and before them. An Error when another
+// kernel stands between them in the data flow or a value has no definition. The new kernel keeps the name of the first.
+Result<Program> merge_kernels(const Program& program, const std::vector<std::string>& names,
+                              const ActionContext& context);
+// Puts kernels in an order that respects data flow, staying as close to the present one as it can. False when there is
+// none.
+bool order_kernels(Program& program);
+// Drops captures that no longer name consecutive kernels.
+void drop_broken_captures(Program& program);
+
+// Adds a choice to the kernel of each region; refuses with `why` when `allowed` says no.
+Result<Program> add_choice(const Program& program, const Action& action, const std::string& key,
+                           const std::string& word,
+                           Status (*allowed)(const Program&, const Kernel&, const std::string& word));
+
+Error refuse(std::string_view type, std::string wrong, std::string got = {}, std::string wanted = {});
+
+}  // namespace mtmc

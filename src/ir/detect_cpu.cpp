@@ -1,0 +1,139 @@
+// What this machine's CPU is and does: names and caches from the system, rates from a short measurement that is kept
+// for the next start.
+#include <sched.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "ir/hardware.h"
+
+namespace mtmc {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+std::string cpu_field(const std::string& name) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind(name, 0) == 0) return std::string(trim(line.substr(line.find(':') + 1)));
+  return {};
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+int64_t cache_bytes(int level, int64_t otherwise) {
+  for (int index = 0; index < 6; ++index) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    std::ifstream level_file(folder + "level"), size_file(folder + "size"), type_file(folder + "type");
+    int found = 0;
+    int64_t kib = 0;
+    std::string type;
+    if (level_file >> found && size_file >> kib && type_file >> type && found == level && type != "Instruction")
+      return kib << 10;
+  }
+  return otherwise;
+}
+
+// Runs `work` on every core at once and returns how much of it a second gets done, each call counting `amount`.
+template <typename Work>
+double rate(int cores, double amount, Work work) {
+  std::vector<std::thread> threads;
+  std::vector<double> done(cores, 0);
+  for (int t = 0; t < cores; ++t)
+    threads.emplace_back([&, t] {
+      work(t);  // touch and warm
+      const auto start = Clock::now();
+      double calls = 0;
+      while (seconds_since(start) < 0.06) work(t), calls += 1;
+      done[t] = calls * amount / seconds_since(start);
+    });
+  for (std::thread& thread : threads) thread.join();
+  double total = 0;
+  for (double one : done) total += one;
+  return total;
+}
+
+// Twelve independent chains of multiply-adds; the sum keeps them alive.
+#define MTMC_FMA_KERNEL(name, features, bytes)                                                                    \
+  __attribute__((target(features))) float name() {                                                                \
+    typedef float Lanes __attribute__((vector_size(bytes)));                                                      \
+    Lanes acc[12] = {};                                                                                           \
+    const Lanes x = Lanes{} + 0.999f, y = Lanes{} + 1e-3f;                                                        \
+    for (int i = 0; i < 4096; ++i) _Pragma("GCC unroll 12") for (int a = 0; a < 12; ++a) acc[a] = acc[a] * x + y; \
+    float sum = 0;                                                                                                \
+    for (const Lanes& one : acc) sum += one[0];                                                                   \
+    return sum;                                                                                                   \
+  }
+#if defined(__x86_64__)
+MTMC_FMA_KERNEL(fma_512, "avx512f,fma", 64)
+MTMC_FMA_KERNEL(fma_256, "avx2,fma", 32)
+#endif
+MTMC_FMA_KERNEL(fma_plain, "default", 16)
+#undef MTMC_FMA_KERNEL
+
+void measure(Hardware& hardware) {
+  float (*kernel)() = fma_plain;
+  hardware.vector_bytes = 16;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) kernel = fma_256, hardware.vector_bytes = 32;
+  if (__builtin_cpu_supports("avx512f")) kernel = fma_512, hardware.vector_bytes = 64;
+#endif
+  std::vector<float> sink(hardware.cores);
+  hardware.flops_f32 =
+      rate(hardware.cores, 12.0 * 4096 * 2 * hardware.vector_bytes / 4, [&](int t) { sink[t] += kernel(); });
+  hardware.flops_special = hardware.flops_f32 / 3;  // weighted operations: polynomials run as multiply-adds
+  std::vector<std::vector<char>> from(hardware.cores, std::vector<char>(48 << 20, 1)), to = from;
+  hardware.bandwidth =
+      rate(hardware.cores, 2.0 * (48 << 20), [&](int t) { std::copy(from[t].begin(), from[t].end(), to[t].begin()); });
+  const size_t small = static_cast<size_t>(hardware.l2_bytes / 4);
+  hardware.cache_bandwidth = rate(hardware.cores, 2.0 * static_cast<double>(small), [&](int t) {
+    std::copy(from[t].begin(), from[t].begin() + static_cast<std::ptrdiff_t>(small), to[t].begin());
+  });
+}
+
+std::filesystem::path cache_file(const Hardware& hardware) {
+  const char* home = std::getenv("XDG_CACHE_HOME");
+  const char* user = std::getenv("HOME");
+  const std::filesystem::path base =
+      home && *home ? std::filesystem::path(home) : std::filesystem::path(user && *user ? user : "/tmp") / ".cache";
+  return base / "mtmc" / ("cpu-" + short_hash(hardware.name) + ".json");
+}
+
+}  // namespace
+
+Hardware detect_cpu() {
+  Hardware hardware;
+  hardware.target = "cpu";
+  hardware.cores = usable_cores();
+  std::string model = cpu_field("model name");
+  if (model.empty()) model = "CPU";
+  hardware.name = model + ", " + std::to_string(hardware.cores) + (hardware.cores == 1 ? " core" : " cores");
+  const auto path = cache_file(hardware);
+  if (const auto text = read_file(path); text.ok()) {
+    const auto known = hardware_from_json(Json::parse(*text, nullptr, false));
+    if (known.ok() && known->name == hardware.name) return *known;
+  }
+  hardware.l1_bytes = cache_bytes(1, hardware.l1_bytes);
+  hardware.l2_bytes = cache_bytes(2, hardware.l2_bytes);
+  hardware.l3_bytes = cache_bytes(3, hardware.l3_bytes);
+  measure(hardware);
+  std::error_code code;
+  std::filesystem::create_directories(path.parent_path(), code);
+  if (!code && !write_file(path, to_json(hardware).dump(2) + "\n").ok())
+    return hardware;  // a read-only cache folder: measured again next time
+  return hardware;
+}
+
+}  // namespace mtmc
