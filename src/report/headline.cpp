@@ -1,0 +1,158 @@
+// The first screen: what was gained, whether it is certified, and how to use it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "ir/program.h"
+#include "report/html.h"
+
+namespace mtmc {
+namespace {
+
+std::string tile(const std::string& look, const std::string& label, const std::string& figure,
+                 const std::string& detail) {
+  return fmt::format(
+      "<div class='card tile {}'><div class='label'>{}</div><div class='figure'>{}</div><div "
+      "class='detail'>{}</div></div>\n",
+      look, label, figure, detail);
+}
+
+std::optional<double> median(const Verdict& verdict, const std::string& name) {
+  const auto found = verdict.times.find(name);
+  return found == verdict.times.end() ? std::nullopt : std::optional<double>(found->second.median_ms);
+}
+
+std::string speed_tile(const Verdict& verdict, const std::string& baseline, const std::string& label) {
+  const auto speedup = speedup_over(&verdict, baseline);
+  if (!speedup) return tile("", label, "–", "not measured");
+  std::string detail = fmt::format("{} → {}", format_ms(median(verdict, baseline)), format_ms(verdict.time_ms));
+  if (const auto range = speedup_range(verdict, baseline))
+    detail += fmt::format("<br>quartiles reach from {} to {}", format_speedup(range->low), format_speedup(range->high));
+  return tile(*speedup > 1 ? "main" : "", label, format_speedup(speedup), detail);
+}
+
+// How much of its limit the worst error uses, over the draws that count.
+std::string error_line(const Verdict& verdict) {
+  double worst = -1;
+  for (const OutputError& error : verdict.errors)
+    if (error.counts && error.limit > 0) worst = std::max(worst, error.error / error.limit);
+  return worst < 0 ? "no error was measured" : fmt::format("the worst error uses {:.0f} % of its limit", 100 * worst);
+}
+
+std::string accuracy_tile(const Verdict& verdict) {
+  const std::string name = verdict.accuracy_class.empty() ? "–" : verdict.accuracy_class;
+  return tile("", "Accuracy class", escape_html(name),
+              verdict.accuracy_class == "exact" ? "bit for bit what eager returns" : error_line(verdict));
+}
+
+std::string roofline_tile(const ReportData& data) {
+  const auto share = roofline_share(data);
+  if (!share) return tile("", "Of the roofline", "–", "the least possible time is not known");
+  const double percent = std::min(100.0, 100 * *share);
+  return tile("", "Of the roofline", fmt::format("{:.0f} %", 100 * *share),
+              fmt::format("<div class='meter'><i style='width:{:.1f}%'></i></div>the least possible time is {}",
+                          percent, format_ms(data.roofline_seconds * 1e3)));
+}
+
+std::string seal(const ReportData& data) {
+  const Verdict* verdict = data.best_verdict();
+  if (!verdict) return "<span class='badge bad seal'>nothing certified</span>";
+  if (verdict->tier == Tier::screen) return "<span class='badge warn seal'>screened, not certified</span>";
+  return "<span class='badge good seal'>✓ certified</span>";
+}
+
+std::string warnings(const ReportData& data) {
+  std::string text;
+  const Verdict* verdict = data.best_verdict();
+  if (verdict && verdict->degenerate)
+    text +=
+        "<p class='note'><span class='badge warn'>degenerate task</span> Zeros, a constant or a copy of an input "
+        "would pass this task too: its result proves little, and headline figures leave it out.</p>";
+  if (!data.rewrites.empty())
+    text += fmt::format(
+        "<p class='note'><span class='badge info'>graph rewritten</span> {}. The actions that did it change what is "
+        "computed, not only how; the result was judged like any other.</p>",
+        escape_html(join(data.rewrites, "; ")));
+  if (data.run.state != RunState::done)
+    text += fmt::format("<p class='note'><span class='badge warn'>run {}</span> This is what it had found so far.</p>",
+                        to_string(data.run.state));
+  return text;
+}
+
+std::string lead(const ReportData& data) {
+  const Verdict* verdict = data.best_verdict();
+  if (!verdict)
+    return fmt::format("None of the {} attempts passed the judge; the tree below says why.", data.nodes.size());
+  const size_t steps = data.path().size() - 1;
+  const std::string work = fmt::format("{} candidates judged in {:.0f} s", data.evaluations(), data.run.seconds);
+  if (data.answer == "at-roofline") return "The module already runs at the roofline of this machine: nothing to gain.";
+  if (steps == 0) return "Nothing that was tried is faster than the untouched module: " + work + ".";
+  std::string text;
+  if (const auto eager = speedup_over(verdict, "eager"))
+    text = fmt::format("<b>{} as fast as eager PyTorch</b>", format_speedup(eager));
+  if (const auto compile = speedup_over(verdict, "compile"))
+    text += fmt::format(" and {} as fast as torch.compile", format_speedup(compile));
+  return fmt::format("{} after {} step{}; {}.", text, steps, steps == 1 ? "" : "s", work);
+}
+
+// "f32[64,512], f32[512]": what forward takes.
+std::string argument_types(const ReportData& data) {
+  const auto program = parse_program(data.nodes.empty() ? "" : data.nodes[0].program);
+  if (!program.ok()) return "";
+  std::vector<std::string> types;
+  for (const Value& value : program->values)
+    if (value.kind == ValueKind::input) types.push_back(value.name + " " + to_string(value.type));
+  return join(types, ", ");
+}
+
+std::string constructor_call(const Json& task) {
+  std::vector<std::string> arguments;
+  if (task.contains("init_args") && task["init_args"].is_array())
+    for (const Json& argument : task["init_args"]) arguments.push_back(argument.dump());
+  if (task.contains("init_kwargs") && task["init_kwargs"].is_object())
+    for (const auto& [name, value] : task["init_kwargs"].items()) arguments.push_back(name + "=" + value.dump());
+  if (arguments.empty() && !task.contains("init_args")) arguments.push_back("*get_init_inputs()");
+  return "ModelNew(" + join(arguments, ", ") + ")";
+}
+
+}  // namespace
+
+std::string headline_section(const ReportData& data) {
+  std::string html = fmt::format(
+      "<header>\n<div class='eyebrow'>mtmc · run {} · {} · {}</div>\n<h1>{} {}</h1>\n<p class='lead'>{}</p>\n{}",
+      data.run.id, escape_html(data.run.target), escape_html(data.run.started), escape_html(data.run.task.name),
+      seal(data), lead(data), warnings(data));
+  if (const Verdict* verdict = data.best_verdict()) {
+    html += "<div class='tiles'>\n" + speed_tile(*verdict, "eager", "Over eager PyTorch") +
+            speed_tile(*verdict, "compile", "Over torch.compile") + accuracy_tile(*verdict) + roofline_tile(data) +
+            "</div>\n";
+  }
+  return html + "</header>\n";
+}
+
+std::string usage_section(const ReportData& data) {
+  if (data.best == kNoNode) return "";
+  const Json task = Json::parse(data.run.task.json, nullptr, false);
+  const std::string file = task.is_object() && task.contains("file") && task["file"].is_string()
+                               ? std::filesystem::path(task["file"].get<std::string>()).filename().string()
+                               : data.run.task.name;
+  const std::string attr = task.is_object() ? task.value("attr", "Model") : "Model";
+  const std::string types = argument_types(data);
+  const std::string needs = data.run.target == "cpu" ? "torch and a C++ compiler" : "torch and " + data.run.target;
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"from kernel import ModelNew", "kernel.py stands alone: it needs " + needs + ", not mtmc."},
+      {"model = " + constructor_call(task.is_object() ? task : Json::object()),
+       "The same constructor, parameters and buffers as " + attr + "."},
+      {"model.load_state_dict(original.state_dict())", "Weights are inputs: it follows every later change of them."},
+      {"y = model(x)", (types.empty() ? "The shapes it was made for" : "Made for " + types) +
+                           "; another shape raises an error, gradients are not computed."},
+      {"mtmc verify " + file + " kernel.py", "Judges it again on your machine, with all defences."}};
+  std::string html = "<section class='card'>\n<h2>Use it</h2>\n<ol class='use'>\n";
+  for (const auto& [code, why] : lines)
+    html += fmt::format("<li><code>{}</code><span>{}</span></li>\n", escape_html(code), escape_html(why));
+  return html + "</ol>\n</section>\n";
+}
+
+}  // namespace mtmc

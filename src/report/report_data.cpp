@@ -1,0 +1,95 @@
+#include "report/report_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace mtmc {
+
+const NodeRecord& ReportData::node(NodeId id) const {
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const NodeRecord& each) { return each.id == id; });
+  MTMC_CHECK(found != nodes.end(), fmt::format("node {} is not in run {}", id, run.id));
+  return *found;
+}
+
+const NodeRecord* ReportData::best_node() const { return best == kNoNode ? nullptr : &node(best); }
+
+const Verdict* ReportData::best_verdict() const { return best == kNoNode ? nullptr : node(best).verdict(); }
+
+std::vector<const NodeRecord*> ReportData::path() const {
+  return best == kNoNode ? std::vector<const NodeRecord*>{} : path_to(nodes, best);
+}
+
+int ReportData::evaluations() const {
+  return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [](const NodeRecord& each) {
+    return each.parent != kNoNode && each.verdict() != nullptr;
+  }));
+}
+
+Result<ReportData> load_report(Store& store, RunId run) {
+  ReportData data;
+  MTMC_TRY(data.run, store.run(run));
+  MTMC_TRY(data.nodes, store.nodes(run));
+  if (const NodeRecord* best = best_node(data.nodes)) data.best = best->id;
+  if (!data.run.result.empty()) {
+    const Json result = Json::parse(data.run.result, nullptr, false);
+    if (result.is_object()) data.answer = result.value("answer", "");
+  }
+  return data;
+}
+
+std::optional<double> roofline_share(const ReportData& data) {
+  const Verdict* verdict = data.best_verdict();
+  if (!verdict || !verdict->time_ms || *verdict->time_ms <= 0 || data.roofline_seconds <= 0) return std::nullopt;
+  return data.roofline_seconds * 1e3 / *verdict->time_ms;
+}
+
+namespace {
+
+// The value below which a share of the samples lies (nearest rank).
+double quantile(std::vector<double> samples, double share) {
+  std::sort(samples.begin(), samples.end());
+  return samples[static_cast<size_t>(share * static_cast<double>(samples.size() - 1) + 0.5)];
+}
+
+}  // namespace
+
+std::optional<Range> speedup_range(const Verdict& verdict, const std::string& baseline) {
+  const auto candidate = verdict.times.find("candidate"), other = verdict.times.find(baseline);
+  if (candidate == verdict.times.end() || other == verdict.times.end()) return std::nullopt;
+  const auto &mine = candidate->second.samples_ms, &theirs = other->second.samples_ms;
+  if (mine.empty() || theirs.empty()) return std::nullopt;
+  return Range{quantile(theirs, 0.25) / quantile(mine, 0.75), quantile(theirs, 0.75) / quantile(mine, 0.25)};
+}
+
+std::string format_speedup(std::optional<double> speedup) {
+  if (!speedup) return "–";
+  return *speedup < 9.995 ? fmt::format("{:.2f}×", *speedup) : fmt::format("{:.1f}×", *speedup);
+}
+
+std::string format_ms(std::optional<double> milliseconds) {
+  if (!milliseconds) return "–";
+  if (*milliseconds < 0.0995) return fmt::format("{:.1f} µs", *milliseconds * 1e3);
+  return *milliseconds < 9.995 ? fmt::format("{:.3f} ms", *milliseconds) : fmt::format("{:.1f} ms", *milliseconds);
+}
+
+std::optional<double> speedup_over(const Verdict* verdict, const std::string& baseline) {
+  if (!verdict) return std::nullopt;
+  const auto found = verdict->speedup.find(baseline);
+  return found == verdict->speedup.end() ? std::nullopt : std::optional<double>(found->second);
+}
+
+std::string verdict_word(const NodeRecord& node) {
+  const Verdict* verdict = node.verdict();
+  if (!verdict) return node.failure.empty() ? "not judged" : "no code";
+  if (verdict->outcome == Outcome::refused) return verdict->reason;
+  return verdict->certified() && verdict->tier == Tier::screen ? "passed screen" : to_string(verdict->outcome);
+}
+
+std::string step_name(const NodeRecord& node) {
+  if (node.parent == kNoNode) return "start";
+  return node.rendered.empty() ? node.action : node.rendered;
+}
+
+}  // namespace mtmc

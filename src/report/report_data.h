@@ -1,0 +1,59 @@
+// What result.json, report.html and the tables are made from: a run as the store has it, and the cost model's figures.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "store/store.h"
+
+namespace mtmc {
+
+// One kernel of a Program against the roofline, by the cost model.
+struct KernelShare {
+  std::string name;             // "k3"
+  std::string what;             // its operators: "linear, gelu"
+  double seconds = 0;           // estimated
+  double roofline = 0;          // the least time that its bytes and operations allow
+  double bytes = 0, flops = 0;  // moved and done, once a call
+  bool own = false;             // generated; false: a call of the torch operator
+};
+
+struct ReportData {
+  RunRecord run;
+  std::vector<NodeRecord> nodes;      // as the store gives them: parents before children
+  NodeId best = kNoNode;              // the run's result; kNoNode when nothing is certified
+  std::string answer;                 // of a finished run: faster, at-roofline, not-faster, refused; else empty
+  std::vector<std::string> rewrites;  // what the best Program's graph rewrites say: "simplify: ..."
+  double roofline_seconds = 0;        // the least time for the whole task; 0: unknown
+  std::vector<KernelShare> kernels_before, kernels_after;  // of the start and of the best node; may be empty
+
+  const NodeRecord& node(NodeId id) const;
+  const NodeRecord* best_node() const;  // null when nothing is certified
+  const Verdict* best_verdict() const;
+  std::vector<const NodeRecord*> path() const;  // from the start to the best node; empty when nothing is certified
+  int evaluations() const;                      // attempts that were judged, the start not counted
+};
+
+// Everything but the cost model's part.
+Result<ReportData> load_report(Store& store, RunId run);
+
+// Roofline time over measured time, at most what the measurement says; absent when one of them is unknown.
+std::optional<double> roofline_share(const ReportData& data);
+
+struct Range {
+  double low = 0, high = 0;
+};
+// How far the quartiles of the two timings let a speedup reach; absent without both raw samples.
+std::optional<Range> speedup_range(const Verdict& verdict, const std::string& baseline);
+
+// "2.31x" and "0.084 ms" for people; absent is an en dash.
+std::string format_speedup(std::optional<double> speedup);
+std::string format_ms(std::optional<double> milliseconds);
+std::optional<double> speedup_over(const Verdict* verdict, const std::string& baseline);
+// A verdict in one or two words: "certified", "wrong-result", "not judged".
+std::string verdict_word(const NodeRecord& node);
+// "fuse linear and gelu", or "start".
+std::string step_name(const NodeRecord& node);
+
+}  // namespace mtmc

@@ -1,0 +1,99 @@
+#include "report/result_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mtmc {
+namespace {
+
+Json or_null(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+
+Json step_json(const NodeRecord& node) {
+  const Verdict* verdict = node.verdict();
+  return {{"step", node.step},
+          {"node", node.id},
+          {"action", node.action},
+          {"region", node.rendered},
+          {"coder", node.coder},
+          {"rewrites", node.rewrites},
+          {"verdict", verdict_word(node)},
+          {"tier", verdict ? Json(to_string(verdict->tier)) : Json(nullptr)},
+          {"time_ms", verdict ? or_null(verdict->time_ms) : Json(nullptr)},
+          {"speedup", or_null(speedup_over(verdict, "eager"))}};
+}
+
+Json speedup_json(const Verdict* verdict) {
+  Json speedups = {{"eager", nullptr}, {"compile", nullptr}};
+  if (!verdict) return speedups;
+  for (const auto& [baseline, speedup] : verdict->speedup) speedups[baseline] = speedup;
+  return speedups;
+}
+
+Json spread_json(const Verdict* verdict) {
+  Json ranges = Json::object();
+  if (!verdict) return ranges;
+  for (const auto& [baseline, speedup] : verdict->speedup)
+    if (const auto range = speedup_range(*verdict, baseline)) ranges[baseline] = {range->low, range->high};
+  return ranges;
+}
+
+Json times_json(const Verdict* verdict) {
+  Json times = Json::object();
+  if (!verdict) return times;
+  for (const auto& [name, timing] : verdict->times)
+    times[name] = {
+        {"median_ms", timing.median_ms}, {"spread_ms", timing.spread_ms}, {"samples", timing.samples_ms.size()}};
+  return times;
+}
+
+// The part that a verdict decides; a run without a certified node says so with nulls.
+Json verdict_json(const Verdict* verdict) {
+  const Verdict none;
+  const Verdict& v = verdict ? *verdict : none;
+  const auto word = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  return {{"certified", v.certified() && v.tier == Tier::certify},
+          {"tier", verdict ? Json(to_string(v.tier)) : Json(nullptr)},
+          {"degenerate", v.degenerate},
+          {"official", v.official},
+          {"legacy", v.legacy},
+          {"accuracy_class", word(v.accuracy_class)},
+          {"speedup", speedup_json(verdict)},
+          {"speedup_spread", spread_json(verdict)},
+          {"time_ms", or_null(v.time_ms)},
+          {"times", times_json(verdict)},
+          {"own_kernel_share", or_null(v.own_kernel_share)},
+          {"library_use", word(v.library_use)},
+          {"weights", word(v.weights)},
+          {"notes", v.notes},
+          {"sandbox", word(v.sandbox)}};
+}
+
+}  // namespace
+
+Json result_json(const ReportData& data) {
+  Json json = verdict_json(data.best_verdict());
+  Json steps = Json::array();
+  for (const NodeRecord* node : data.path())
+    if (node->parent != kNoNode) steps.push_back(step_json(*node));
+  json["task"] = data.run.task.name;
+  json["target"] = data.run.target;
+  json["hardware"] = data.run.hardware.name;
+  json["answer"] = data.answer.empty() ? Json(nullptr) : Json(data.answer);
+  json["roofline_share"] = or_null(roofline_share(data));
+  json["roofline_ms"] = data.roofline_seconds > 0 ? Json(data.roofline_seconds * 1e3) : Json(nullptr);
+  json["steps"] = std::move(steps);
+  json["rewrites"] = data.rewrites;
+  json["evaluations"] = data.evaluations();
+  json["attempts"] = data.nodes.empty() ? 0 : data.nodes.size() - 1;
+  json["seconds"] = data.run.seconds;
+  json["run"] = data.run.id;
+  json["node"] = data.best == kNoNode ? Json(nullptr) : Json(data.best);
+  json["options"] = Json::parse(data.run.options, nullptr, false);
+  if (json["options"].is_discarded()) json["options"] = nullptr;
+  json["seed"] = data.run.seed;
+  json["evaluator"] = data.run.evaluator;
+  json["started"] = data.run.started;
+  json["task_hash"] = data.run.task_hash;
+  return json;
+}
+
+}  // namespace mtmc

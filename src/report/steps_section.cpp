@@ -1,0 +1,98 @@
+// The code of each step of the path with its difference to the parent, then every other attempt with its verdict.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "report/html.h"
+
+namespace mtmc {
+namespace {
+
+constexpr size_t kMostOtherBytes = 3 << 20;  // differences of other attempts, so that the page stays one that opens
+
+std::string summary(const NodeRecord& node) {
+  const Verdict* verdict = node.verdict();
+  return fmt::format(
+      "<summary><span class='step'>{}</span><span class='grow'>{}</span>{}<span "
+      "class='mono'>{}</span><b>{}</b></summary>\n",
+      node.step == 0 ? "start" : std::to_string(node.step), escape_html(step_name(node)), verdict_badge(node),
+      verdict && verdict->time_ms ? format_ms(verdict->time_ms) : "",
+      speedup_over(verdict, "eager") ? format_speedup(speedup_over(verdict, "eager")) : "");
+}
+
+std::string facts(const NodeRecord& node) {
+  std::string html = "<div class='inside'>";
+  const Verdict* verdict = node.verdict();
+  if (verdict && !verdict->message.empty()) html += fmt::format("<p>{}</p>", escape_html(verdict->message));
+  if (!node.failure.empty()) html += fmt::format("<p>No code: {}</p>", escape_html(node.failure));
+  std::string line = fmt::format("node {} · coder {}", node.id, escape_html(node.coder));
+  if (!node.action.empty()) line += fmt::format(" · stored as <code>{}</code>", escape_html(node.action));
+  if (!node.code_hash.empty()) line += fmt::format(" · code <code>{}</code>", node.code_hash.substr(0, 12));
+  if (node.rewrites) line += " · <span class='badge info'>rewrites the graph</span>";
+  if (!node.note.empty() && node.note != "{}")
+    line += fmt::format("<br>coder's note: <code>{}</code>", escape_html(node.note));
+  return html + "<p class='note'>" + line + "</p></div>\n";
+}
+
+std::string folded(const std::string& title, const std::string& content) {
+  return fmt::format("<details><summary>{}</summary>\n{}</details>\n", title, content);
+}
+
+std::string program_text(const NodeRecord& node) {
+  if (node.program.empty()) return "";
+  return folded("Program", fmt::format("<pre class='code inside'>{}</pre>", escape_html(node.program)));
+}
+
+std::string path_step(const ReportData& data, const NodeRecord& node, bool open) {
+  std::string html = fmt::format("<details id='n{}'{}>{}{}", node.id, open ? " open" : "", summary(node), facts(node));
+  if (node.parent != kNoNode) html += diff_block(data.node(node.parent).code, node.code);
+  if (!node.code.empty()) html += folded("The whole kernel.py", code_block(node.code));
+  return html + program_text(node) + "</details>\n";
+}
+
+std::string other_attempt(const ReportData& data, const NodeRecord& node, size_t& room) {
+  std::string html = fmt::format("<details id='n{}'>{}{}", node.id, summary(node), facts(node));
+  if (!node.code.empty()) {
+    const std::string code =
+        node.parent == kNoNode ? code_block(node.code) : diff_block(data.node(node.parent).code, node.code);
+    if (code.size() <= room) {
+      html += code;
+      room -= code.size();
+    } else {
+      html += fmt::format(
+          "<p class='note inside'>The code is left out to keep this page small: <code>mtmc show --node {}</code> "
+          "prints it.</p>\n",
+          node.id);
+    }
+  }
+  return html + "</details>\n";
+}
+
+}  // namespace
+
+std::string steps_section(const ReportData& data) {
+  std::set<NodeId> shown;
+  std::string html;
+  const auto path = data.path();
+  if (!path.empty()) {
+    html +=
+        "<section id='steps'>\n<h2>The steps to the result</h2>\n<p class='note'>What each step changed, against the "
+        "step before it; the whole file of each is folded below its difference.</p>\n";
+    for (const NodeRecord* node : path) {
+      html += path_step(data, *node, node->id == data.best);
+      shown.insert(node->id);
+    }
+    html += "</section>\n";
+  }
+  if (shown.size() == data.nodes.size()) return html;
+  html +=
+      "<section id='others'>\n<h2>The other attempts</h2>\n<p class='note'>Kept with their code and verdicts; nothing "
+      "that was tried is thrown away.</p>\n";
+  size_t room = kMostOtherBytes;
+  for (const NodeRecord& node : data.nodes)
+    if (!shown.count(node.id)) html += other_attempt(data, node, room);
+  return html + "</section>\n";
+}
+
+}  // namespace mtmc

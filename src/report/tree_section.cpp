@@ -1,0 +1,143 @@
+// The tree of attempts, drawn as a log graph: one row an attempt, the best path straight down the first lane,
+// everything else in lanes to its right. Rows stay readable at any width and for hundreds of attempts.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "report/html.h"
+
+namespace mtmc {
+namespace {
+
+constexpr int kLane = 18, kHeight = 32, kMiddle = kHeight / 2;
+
+struct TreeRow {
+  const NodeRecord* node = nullptr;
+  int lane = 0;
+  bool branches = false;  // comes from the lane to its left instead of the row above in its own
+  bool goes_on = false;   // its lane continues below
+};
+
+class Layout {
+ public:
+  explicit Layout(const ReportData& data) {
+    for (const NodeRecord* node : data.path()) path_.insert(node->id);
+    for (const NodeRecord& node : data.nodes) children_[node.parent].push_back(&node);
+    for (const NodeRecord& node : data.nodes) reach_[node.id] = -1;
+    // Parents come before children, so one pass backwards gives each subtree's best speedup.
+    for (auto node = data.nodes.rbegin(); node != data.nodes.rend(); ++node) {
+      const Verdict* verdict = node->verdict();
+      double& reach = reach_[node->id];
+      if (verdict && verdict->certified()) reach = std::max(reach, speedup_over(verdict, "eager").value_or(0));
+      if (node->parent != kNoNode) reach_[node->parent] = std::max(reach_[node->parent], reach);
+    }
+    for (const NodeRecord* start : children_[kNoNode]) place(*start, 0, false);
+  }
+  const std::vector<TreeRow>& rows() const { return rows_; }
+  const std::set<NodeId>& path() const { return path_; }
+
+ private:
+  void place(const NodeRecord& node, int lane, bool branches) {
+    std::vector<const NodeRecord*> next = children_[node.id];
+    rows_.push_back({&node, lane, branches, !next.empty()});
+    if (next.empty()) return;
+    const auto rank = [&](const NodeRecord* child) { return std::pair(path_.count(child->id) > 0, reach_[child->id]); };
+    // The child that leads furthest goes on in this lane, after the others.
+    const auto main =
+        std::max_element(next.begin(), next.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+    std::rotate(main, main + 1, next.end());
+    for (size_t i = 0; i + 1 < next.size(); ++i) place(*next[i], lane + 1, true);
+    place(*next.back(), lane, false);
+  }
+
+  std::map<NodeId, std::vector<const NodeRecord*>> children_;
+  std::map<NodeId, double> reach_;
+  std::set<NodeId> path_;
+  std::vector<TreeRow> rows_;
+};
+
+std::string line(bool on, int lane, int from, int to) {
+  const int x = lane * kLane + kLane / 2;
+  return fmt::format("<path class='edge{}' d='M{} {}V{}'/>", on ? " on" : "", x, from, to);
+}
+
+// The part of the graph left of one row's text. `above`, `below`: whether the best path passes the row's top and
+// bottom.
+std::string gutter(const ReportData& data, const TreeRow& row, int lanes, bool above, bool below, bool on) {
+  std::string svg = fmt::format("<svg width='{}' height='{}' aria-hidden='true'>", lanes * kLane, kHeight);
+  for (int lane = 0; lane < row.lane; ++lane) svg += line(lane == 0 && above, lane, 0, kHeight);
+  const int x = row.lane * kLane + kLane / 2;
+  if (row.branches) {
+    svg += fmt::format("<path class='edge' d='M{} 0C{} {} {} {} {} {}'/>", x - kLane, x - kLane, kMiddle, x - kLane / 2,
+                       kMiddle, x, kMiddle);
+  } else if (row.node->parent != kNoNode) {
+    svg += line(on, row.lane, 0, kMiddle);
+  }
+  if (row.goes_on) svg += line(on && below, row.lane, kMiddle, kHeight);
+  const std::string look = tone(data, *row.node);
+  svg += fmt::format("<circle class='dot {}' cx='{}' cy='{}' r='{}'/>", look, x, kMiddle, on ? 6 : 5);
+  if (look == "best") svg += fmt::format("<circle class='ring' cx='{}' cy='{}' r='8'/>", x, kMiddle);
+  return svg + "</svg>";
+}
+
+std::string tooltip(const NodeRecord& node) {
+  const Verdict* verdict = node.verdict();
+  std::string text = step_name(node) + "\n" + verdict_word(node);
+  if (verdict && verdict->time_ms) text += ", " + format_ms(verdict->time_ms);
+  const std::string& why = verdict ? verdict->message : node.failure;
+  return why.empty() ? text : text + "\n" + why;
+}
+
+std::string text_of(const ReportData& data, const TreeRow& row, double fastest) {
+  const NodeRecord& node = *row.node;
+  const Verdict* verdict = node.verdict();
+  const auto speedup = speedup_over(verdict, "eager");
+  std::string html = fmt::format("<span class='what'>{}</span>", escape_html(step_name(node)));
+  if (!verdict || !verdict->certified() || node.id == data.best) html += verdict_badge(node);
+  const double width = verdict && verdict->certified() && speedup ? 100 * *speedup / fastest : 0;
+  return html + fmt::format("<span class='gain'>{}</span><span class='track'><i style='width:{:.1f}%'></i></span>",
+                            speedup ? format_speedup(speedup) : "", width);
+}
+
+std::string legend_dot(const char* look, const char* meaning) {
+  return fmt::format(
+      "<span><svg width='12' height='12' aria-hidden='true'><circle class='dot {}' cx='6' cy='6' "
+      "r='6'/></svg>{}</span>",
+      look, meaning);
+}
+
+}  // namespace
+
+std::string tree_section(const ReportData& data) {
+  if (data.nodes.empty()) return "";
+  const Layout layout(data);
+  int lanes = 1;
+  double fastest = 1;
+  for (const TreeRow& row : layout.rows()) {
+    lanes = std::max(lanes, row.lane + 1);
+    const Verdict* verdict = row.node->verdict();
+    if (verdict && verdict->certified()) fastest = std::max(fastest, speedup_over(verdict, "eager").value_or(0));
+  }
+  std::string html = fmt::format(
+      "<section id='tree'>\n<h2>Every attempt</h2>\n<p class='note'>{} attempts from the untouched start. The green "
+      "line "
+      "is the path to the result; figures are speedups over eager. Each row leads to its code and verdict.</p>\n<div "
+      "class='card tree'>\n",
+      data.nodes.size() - 1);
+  bool above = false;  // the best path comes down into this row
+  for (const TreeRow& row : layout.rows()) {
+    const bool on = layout.path().count(row.node->id) > 0;
+    const bool below = on ? row.node->id != data.best : above;
+    html += fmt::format("<a class='row {}' href='#n{}' title='{}'>{}{}</a>\n", on ? "on" : "off", row.node->id,
+                        escape_html(tooltip(*row.node)), gutter(data, row, lanes, above, below, on),
+                        text_of(data, row, fastest));
+    above = below;
+  }
+  html += "</div>\n<div class='legend'>" + legend_dot("best", "certified") + legend_dot("passed", "passed the screen") +
+          legend_dot("refused", "refused by the judge") + legend_dot("none", "no code, or not judged") + "</div>\n";
+  return html + "</section>\n";
+}
+
+}  // namespace mtmc

@@ -1,0 +1,197 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/rng.h"
+#include "base/text.h"
+#include "report/diff.h"
+#include "report/html.h"
+#include "report/result_json.h"
+#include "report/sample_report.h"
+
+namespace mtmc {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// --- differences ----------------------------------------------------------------------------------------------------
+
+std::string side(const std::vector<DiffLine>& lines, DiffLine::Kind other) {
+  std::string text;
+  for (const DiffLine& line : lines)
+    if (line.kind != other) text += line.text + "\n";
+  return text;
+}
+
+TEST(Diff, BothSidesComeBackAndTheScriptIsShortest) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Rng rng(seed);
+    std::string a, b;
+    std::vector<std::string> x, y;
+    for (uint64_t i = rng.below(12); i > 0; --i) x.push_back(std::string(1, static_cast<char>('a' + rng.below(3))));
+    for (uint64_t i = rng.below(12); i > 0; --i) y.push_back(std::string(1, static_cast<char>('a' + rng.below(3))));
+    for (const auto& line : x) a += line + "\n";
+    for (const auto& line : y) b += line + "\n";
+    const auto lines = diff_lines(a, b);
+    ASSERT_EQ(side(lines, DiffLine::Kind::added), a) << "seed " << seed;
+    ASSERT_EQ(side(lines, DiffLine::Kind::removed), b) << "seed " << seed;
+    // The longest common subsequence, the slow way.
+    std::vector<std::vector<int>> longest(x.size() + 1, std::vector<int>(y.size() + 1, 0));
+    for (size_t i = 1; i <= x.size(); ++i)
+      for (size_t j = 1; j <= y.size(); ++j)
+        longest[i][j] =
+            x[i - 1] == y[j - 1] ? longest[i - 1][j - 1] + 1 : std::max(longest[i - 1][j], longest[i][j - 1]);
+    const auto same =
+        std::count_if(lines.begin(), lines.end(), [](const DiffLine& l) { return l.kind == DiffLine::Kind::same; });
+    ASSERT_EQ(same, longest[x.size()][y.size()]) << "seed " << seed;
+  }
+}
+
+TEST(Diff, UnifiedText) {
+  EXPECT_EQ(unified_diff("a\nb\nc\n", "a\nx\nc\n"), "@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n");
+  EXPECT_EQ(unified_diff("a\n", "a\n"), "");
+  std::string far = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+  EXPECT_EQ(hunks(diff_lines(far, "0\n" + far + "13\n")).size(), 2u);
+}
+
+// --- result.json ----------------------------------------------------------------------------------------------------
+
+TEST(ResultJson, HasEveryDocumentedField) {
+  const Json json = result_json(sample_report());
+  for (const char* field :
+       {"task", "target", "certified", "degenerate", "official", "legacy", "accuracy_class", "speedup", "time_ms",
+        "roofline_share", "own_kernel_share", "steps", "evaluations", "seconds"})
+    EXPECT_TRUE(json.contains(field) && !json[field].is_null()) << field;
+  EXPECT_EQ(json["certified"], true);
+  EXPECT_NEAR(json["speedup"]["eager"], 1.93 / 0.81, 1e-9);
+  EXPECT_NEAR(json["roofline_share"], 0.56 / 0.81, 1e-9);
+  ASSERT_EQ(json["steps"].size(), 3u);
+  EXPECT_EQ(json["steps"][1]["action"], "fuse %4 %5");
+  EXPECT_EQ(json["steps"][1]["region"], "fuse linear and gelu in lines 11-34");
+  EXPECT_EQ(json["steps"][2]["verdict"], "certified");
+  EXPECT_LT(json["speedup_spread"]["eager"][0], json["speedup"]["eager"]);
+  const auto documented = read_file(MTMC_SOURCE_DIR "/docs/RESULTS.md");
+  ASSERT_TRUE(documented.ok());
+  for (const auto& [field, value] : json.items()) EXPECT_THAT(*documented, HasSubstr("`" + field + "`"));
+}
+
+TEST(ResultJson, AScreenedResultIsNotCertified) {
+  ReportData data = sample_report();
+  for (NodeRecord& node : data.nodes) node.certify.reset();
+  EXPECT_EQ(result_json(data)["certified"], false);
+  EXPECT_EQ(result_json(data)["tier"], "screen");
+}
+
+TEST(ResultJson, NothingCertifiedIsNull) {
+  ReportData data = sample_report();
+  data.best = kNoNode;
+  const Json json = result_json(data);
+  EXPECT_EQ(json["certified"], false);
+  EXPECT_TRUE(json["speedup"]["eager"].is_null());
+  EXPECT_TRUE(json["node"].is_null());
+  EXPECT_EQ(json["steps"].size(), 0u);
+}
+
+// --- report.html ----------------------------------------------------------------------------------------------------
+
+// Every element that is opened is closed, in order.
+void expect_balanced(const std::string& html) {
+  const std::set<std::string> empty = {"meta", "br", "!doctype"};
+  std::vector<std::string> open;
+  for (size_t at = html.find('<'); at != std::string::npos; at = html.find('<', at + 1)) {
+    const bool closing = html[at + 1] == '/';
+    const size_t start = at + 1 + closing, end = html.find_first_of(" \n>/", start);
+    const std::string name = html.substr(start, end - start);
+    if (closing) {
+      ASSERT_FALSE(open.empty());
+      ASSERT_EQ(open.back(), name) << html.substr(at > 200 ? at - 200 : 0, 260);
+      open.pop_back();
+    } else if (!empty.count(name) && html[html.find('>', at) - 1] != '/') {
+      open.push_back(name);
+      if (name == "script" || name == "style") at = html.find("</" + name, at) - 1;
+    }
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+TEST(HtmlReport, OneSelfContainedWellFormedPage) {
+  const std::string html = html_report(sample_report());
+  // To look at it: MTMC_SAMPLE_REPORT=FILE.html test_report
+  const char* path = std::getenv("MTMC_SAMPLE_REPORT");
+  if (path != nullptr) {
+    ASSERT_TRUE(write_file(path, html).ok());
+  }
+  expect_balanced(html);
+  for (const char* request : {"http://", "https://", " src=", "<link", "@import", "url("})
+    EXPECT_THAT(html, Not(HasSubstr(request)));
+  for (const char* part :
+       {"2.38×", "1.74×", "69 %", "✓ certified", "Every attempt", "Speedup per step", "Where the time goes",
+        "The evidence", "from kernel import ModelNew", "ModelNew(512, 2048)", "x f32[64,512]",
+        "mtmc verify gelu_mlp.py kernel.py", "prefers-color-scheme: dark", "fuse linear and gelu"})
+    EXPECT_THAT(html, HasSubstr(part));
+}
+
+TEST(HtmlReport, EveryLinkHasItsTarget) {
+  const std::string html = html_report(sample_report());
+  for (size_t at = html.find("href='#"); at != std::string::npos; at = html.find("href='#", at + 1)) {
+    const size_t start = at + 7;
+    const std::string id = html.substr(start, html.find('\'', start) - start);
+    EXPECT_THAT(html, HasSubstr("id='" + id + "'"));
+  }
+}
+
+TEST(HtmlReport, NothingFromOutsideIsMarkup) {
+  const std::string bad = "<img src=x onerror=alert(1)>'\"&";
+  ReportData data = sample_report();
+  data.run.task.name = data.run.hardware.name = data.run.target = data.run.started = data.run.evaluator = bad;
+  data.rewrites = {bad}, data.answer = bad;
+  data.run.options = Json({{bad, bad}}).dump(),
+  data.run.task.json = Json({{"file", bad}, {"attr", bad}, {"init_args", {bad}}}).dump();
+  for (KernelShare& kernel : data.kernels_after) kernel.name = kernel.what = bad;
+  for (NodeRecord& node : data.nodes) {
+    node.action = node.rendered = node.coder = node.note = bad;
+    if (node.failure.empty()) node.code += bad;
+    if (!node.failure.empty()) node.failure = bad;
+    for (auto* verdict : {&node.screen, &node.certify}) {
+      if (!verdict->has_value()) continue;
+      (*verdict)->message = (*verdict)->accuracy_class = (*verdict)->sandbox = (*verdict)->weights = bad;
+      (*verdict)->library_use = (*verdict)->evaluator = bad;
+      if (!(*verdict)->reason.empty()) (*verdict)->reason = bad;
+      (*verdict)->notes = {bad};
+      (*verdict)->times[bad] = {{1}, 1, 0};
+      for (OutputError& error : (*verdict)->errors) error.draw = error.output = error.broken = bad;
+    }
+  }
+  const std::string html = html_report(data);
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+  EXPECT_THAT(html, HasSubstr("&lt;img src=x onerror=alert(1)&gt;&#39;&quot;&amp;"));
+  expect_balanced(html);
+}
+
+TEST(HtmlReport, ARunWithoutAnythingCertified) {
+  ReportData data = sample_report();
+  data.nodes.resize(1);
+  data.nodes[0].certify.reset();
+  data.nodes[0].screen->outcome = Outcome::refused, data.nodes[0].screen->reason = "nondeterministic";
+  data.best = kNoNode, data.kernels_after.clear(), data.roofline_seconds = 0;
+  const std::string html = html_report(data);
+  expect_balanced(html);
+  EXPECT_THAT(html, HasSubstr("nothing certified"));
+  EXPECT_THAT(html, HasSubstr("nondeterministic"));
+}
+
+TEST(HtmlReport, AnUnfinishedRunWithoutAttempts) {
+  ReportData data = sample_report();
+  data.nodes.clear(), data.best = kNoNode, data.run.state = RunState::running;
+  data.kernels_before.clear(), data.kernels_after.clear();
+  const std::string html = html_report(data);
+  expect_balanced(html);
+  EXPECT_THAT(html, HasSubstr("run running"));
+}
+
+}  // namespace
+}  // namespace mtmc
