@@ -80,8 +80,15 @@ def decompositions() -> dict[torch._ops.OpOverload, Any]:
     chosen = {op: table[op] for op in (aten.einsum.default, aten.broadcast_tensors.default) if op in table}
     for op in (aten.split.Tensor, aten.split.sizes, aten.split_with_sizes.default):
         chosen[op] = split_into_slices
+    chosen[aten.copy.default] = lambda self, source, non_blocking=False: placed(source, self)
+    chosen[aten.fill.Tensor] = lambda self, value: placed(value, self)
     chosen[aten.unbind.int] = lambda self, dim=0: [aten.select.int(self, dim, i) for i in range(self.shape[dim])]
     return chosen
+
+
+def placed(source: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """What a tensor like the second holds after the first was copied into it."""
+    return aten.expand.default(aten._to_copy.default(source, dtype=like.dtype), like.shape)
 
 
 def split_into_slices(self: torch.Tensor, sizes: int | list[int], dim: int = 0) -> list[torch.Tensor]:

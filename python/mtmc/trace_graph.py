@@ -35,8 +35,8 @@ class UserCode:
         """(`file.py:12`, the text of that line) of a node's innermost user frame; empty when there is none."""
         frames = [(name, int(line)) for name, line in FRAME.findall(stack_trace or "")]
         own = [frame for frame in frames if frame[0] == self.file]
-        others = [frame for frame in frames if not frame[0].startswith(TORCH_FOLDER)]
-        chosen = (own or others or frames)[-1:]
+        others = [frame for frame in frames if not frame[0].startswith((TORCH_FOLDER, "<"))]
+        chosen = (own or others)[-1:]
         if not chosen:
             return "", ""
         name, line = chosen[0]
@@ -52,7 +52,8 @@ class UserCode:
             return
 
         def keep(_: Any, frames: traceback.StackSummary) -> traceback.StackSummary:
-            chosen = [frame for frame in frames if frame.name == "forward" or frame.filename == self.file]
+            written = [frame for frame in frames if not frame.filename.startswith("<")]  # not torch's generated code
+            chosen = [frame for frame in written if frame.name == "forward" or frame.filename == self.file]
             return traceback.StackSummary.from_list(chosen)
 
         tracer._filter_traceback_frames = keep  # type: ignore[method-assign]

@@ -31,7 +31,6 @@ std::optional<AtenArg> list_argument(const Json& list, const std::function<Value
 }
 
 std::optional<AtenArg> argument(const Json& value, const std::function<ValueId(const std::string&)>& id_of) {
-  if (value.is_null()) return std::monostate{};
   if (value.is_boolean()) return value.get<bool>();
   if (value.is_number_integer()) return value.get<int64_t>();
   if (is_number(value)) return number_of(value);
@@ -54,7 +53,8 @@ std::optional<AtenCall> aten_call(const std::string& overload, const Json& args,
                                   const std::function<ValueId(const std::string&)>& id_of) {
   AtenCall call{overload, {}};
   for (const auto& [name, value] : args.items()) {
-    if (std::find(kPlacement.begin(), kPlacement.end(), name) != kPlacement.end()) continue;
+    const bool placement = std::find(kPlacement.begin(), kPlacement.end(), name) != kPlacement.end();
+    if (placement || value.is_null()) continue;  // None stands for an absent operand or "as always"
     const auto converted = argument(value, id_of);
     if (!converted) return std::nullopt;
     call.args.emplace(name, *converted);

@@ -1,0 +1,518 @@
+# return x + 2 * x - x / 3
+program call_0 {
+  %0 = input "x" : f32[4,8]
+  %1 = constant "2.0" : f32[]
+  %2 = constant "3.0" : f32[]
+  %3 = mul(%0, %1) : f32[4,8]  @ call_0.py:7
+  %4 = add(%0, %3) : f32[4,8]  @ call_0.py:7
+  %5 = div(%0, %2) : f32[4,8]  @ call_0.py:7
+  %6 = sub(%4, %5) : f32[4,8]  @ call_0.py:7
+  return %6
+}
+
+# return torch.where(x > 0, x, -x)
+program call_1 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, 0", call="aten.gt.Scalar", types="b1[4,8]") : b1[4,8]  @ call_1.py:7
+  %2 = neg(%0) : f32[4,8]  @ call_1.py:7
+  %3 = library(%1, %0, %2, args="{0}, {1}, {2}", call="aten.where.self", types="f32[4,8]") : f32[4,8]  @ call_1.py:7
+  return %3
+}
+
+# return x.clamp(-1, 1)
+program call_2 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, -1, 1", call="aten.clamp.default", types="f32[4,8]") : f32[4,8]  @ call_2.py:7
+  return %1
+}
+
+# return x.to(torch.float16).float()
+program call_3 {
+  %0 = input "x" : f32[4,8]
+  %1 = to(%0, dtype=f16) : f16[4,8]  @ call_3.py:7
+  %2 = to(%1, dtype=f32) : f32[4,8]  @ call_3.py:7
+  return %2
+}
+
+# return (x > 0) & (x.abs() <= 1) | (x != x)
+program call_4 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, 0", call="aten.gt.Scalar", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
+  %2 = abs(%0) : f32[4,8]  @ call_4.py:7
+  %3 = library(%2, args="{0}, 1", call="aten.le.Scalar", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
+  %4 = library(%1, %3, args="{0}, {1}", call="aten.__and__.Tensor", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
+  %5 = library(%0, args="{0}, {0}", call="aten.ne.Tensor", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
+  %6 = library(%4, %5, args="{0}, {1}", call="aten.__or__.Tensor", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
+  return %6
+}
+
+# return x.masked_fill(x < 0, float('-inf'))
+program call_5 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, 0", call="aten.lt.Scalar", types="b1[4,8]") : b1[4,8]  @ call_5.py:7
+  %2 = library(%0, %1, args="{0}, {1}, float('-inf')", call="aten.masked_fill.Scalar", types="f32[4,8]") : f32[4,8]  @ call_5.py:7
+  return %2
+}
+
+# return F.gelu(x, approximate='tanh')
+program call_6 {
+  %0 = input "x" : f32[4,8]
+  %1 = gelu(%0, approximate="tanh") : f32[4,8]  @ call_6.py:7
+  return %1
+}
+
+# return F.hardswish(F.mish(F.elu(x)))
+program call_7 {
+  %0 = input "x" : f32[4,8]
+  %1 = elu(%0, alpha=1.0) : f32[4,8]  @ call_7.py:7
+  %2 = mish(%1) : f32[4,8]  @ call_7.py:7
+  %3 = hardswish(%2) : f32[4,8]  @ call_7.py:7
+  return %3
+}
+
+# return F.softplus(x) + F.silu(x) + F.hardtanh(x)
+program call_8 {
+  %0 = input "x" : f32[4,8]
+  %1 = softplus(%0) : f32[4,8]  @ call_8.py:7
+  %2 = silu(%0) : f32[4,8]  @ call_8.py:7
+  %3 = add(%1, %2) : f32[4,8]  @ call_8.py:7
+  %4 = hardtanh(%0, max_val=1.0, min_val=-1.0) : f32[4,8]  @ call_8.py:7
+  %5 = add(%3, %4) : f32[4,8]  @ call_8.py:7
+  return %5
+}
+
+# return torch.exp(x).log1p().sqrt().rsqrt() ** 2
+program call_9 {
+  %0 = input "x" : f32[4,8]
+  %1 = exp(%0) : f32[4,8]  @ call_9.py:7
+  %2 = log1p(%1) : f32[4,8]  @ call_9.py:7
+  %3 = sqrt(%2) : f32[4,8]  @ call_9.py:7
+  %4 = rsqrt(%3) : f32[4,8]  @ call_9.py:7
+  %5 = pow_scalar(%4, exponent=2) : f32[4,8]  @ call_9.py:7
+  return %5
+}
+
+# return x.sum(dim=1, keepdim=True)
+program call_10 {
+  %0 = input "x" : f32[4,8]
+  %1 = sum(%0, dim=[1], keepdim=true) : f32[4,1]  @ call_10.py:7
+  return %1
+}
+
+# return x.mean()
+program call_11 {
+  %0 = input "x" : f32[4,8]
+  %1 = mean(%0) : f32[]  @ call_11.py:7
+  return %1
+}
+
+# return x.prod(1)
+program call_12 {
+  %0 = input "x" : f32[4,8]
+  %1 = prod(%0, dim=1) : f32[4]  @ call_12.py:7
+  return %1
+}
+
+# return x.max(dim=1)[1]
+program call_13 {
+  %0 = input "x" : f32[4,8]
+  %1, %2 = max_dim(%0, dim=1) : f32[4], i64[4]  @ call_13.py:7
+  return %2
+}
+
+# return torch.amin(x, 0)
+program call_14 {
+  %0 = input "x" : f32[4,8]
+  %1 = amin(%0, dim=[0]) : f32[8]  @ call_14.py:7
+  return %1
+}
+
+# return x.argmax(1)
+program call_15 {
+  %0 = input "x" : f32[4,8]
+  %1 = argmax(%0, dim=1) : i64[4]  @ call_15.py:7
+  return %1
+}
+
+# return x.argmin()
+program call_16 {
+  %0 = input "x" : f32[4,8]
+  %1 = argmin(%0) : i64[]  @ call_16.py:7
+  return %1
+}
+
+# return x.var(1, unbiased=False)
+program call_17 {
+  %0 = input "x" : f32[4,8]
+  %1 = var(%0, correction=false, dim=[1]) : f32[4]  @ call_17.py:7
+  return %1
+}
+
+# return x.std()
+program call_18 {
+  %0 = input "x" : f32[4,8]
+  %1 = std(%0) : f32[]  @ call_18.py:7
+  return %1
+}
+
+# return torch.logsumexp(x, 1)
+program call_19 {
+  %0 = input "x" : f32[4,8]
+  %1 = logsumexp(%0, dim=[1]) : f32[4]  @ call_19.py:7
+  return %1
+}
+
+# return x.norm(dim=1)
+program call_20 {
+  %0 = input "x" : f32[4,8]
+  %1 = vector_norm(%0, dim=[1]) : f32[4]  @ call_20.py:7
+  return %1
+}
+
+# return F.normalize(x)
+program call_21 {
+  %0 = input "x" : f32[4,8]
+  %1 = vector_norm(%0, dim=[1], keepdim=true, ord=2.0) : f32[4,1]  @ call_21.py:7
+  %2 = library(%1, args="{0}, 1e-12", call="aten.clamp_min.default", types="f32[4,1]") : f32[4,1]  @ call_21.py:7
+  %3 = expand(%2, size=[4,8]) : f32[4,8]  @ call_21.py:7
+  %4 = div(%0, %3) : f32[4,8]  @ call_21.py:7
+  return %4
+}
+
+# return F.softmax(x, -1)
+program call_22 {
+  %0 = input "x" : f32[4,8]
+  %1 = softmax(%0, dim=-1) : f32[4,8]  @ call_22.py:7
+  return %1
+}
+
+# return F.log_softmax(x, 1)
+program call_23 {
+  %0 = input "x" : f32[4,8]
+  %1 = log_softmax(%0, dim=1) : f32[4,8]  @ call_23.py:7
+  return %1
+}
+
+# return F.layer_norm(x, (8,))
+program call_24 {
+  %0 = input "x" : f32[4,8]
+  %1 = layer_norm(%0, normalized_shape=[8]) : f32[4,8]  @ call_24.py:7
+  return %1
+}
+
+# return F.group_norm(x[None], 2)
+program call_25 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_25.py:7
+  %2 = group_norm(%1, num_groups=2) : f32[1,4,8]  @ call_25.py:7
+  return %2
+}
+
+# return F.instance_norm(x[None])
+program call_26 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_26.py:7
+  %2 = instance_norm(%1, eps=1e-05) : f32[1,4,8]  @ call_26.py:7
+  return %2
+}
+
+# return F.rms_norm(x, (8,))
+program call_27 {
+  %0 = input "x" : f32[4,8]
+  %1 = rms_norm(%0, normalized_shape=[8]) : f32[4,8]  @ call_27.py:7
+  return %1
+}
+
+# return torch.mm(x, x.t())
+program call_28 {
+  %0 = input "x" : f32[4,8]
+  %1 = t(%0) : f32[8,4]  @ call_28.py:7
+  %2 = matmul(%0, %1) : f32[4,4]  @ call_28.py:7
+  return %2
+}
+
+# return torch.bmm(x[None], x.t()[None])
+program call_29 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_29.py:7
+  %2 = t(%0) : f32[8,4]  @ call_29.py:7
+  %3 = unsqueeze(%2, dim=0) : f32[1,8,4]  @ call_29.py:7
+  %4 = matmul(%1, %3) : f32[1,4,4]  @ call_29.py:7
+  return %4
+}
+
+# return torch.addmm(x, x, torch.eye(8))
+program call_30 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="8, device={0}.device, pin_memory=False", call="aten.eye.default", types="f32[8,8]") : f32[8,8]  @ call_30.py:7
+  %2 = addmm(%0, %0, %1) : f32[4,8]  @ call_30.py:7
+  return %2
+}
+
+# return F.linear(x, x)
+program call_31 {
+  %0 = input "x" : f32[4,8]
+  %1 = linear(%0, %0) : f32[4,4]  @ call_31.py:7
+  return %1
+}
+
+# return torch.matmul(x, x[0])
+program call_32 {
+  %0 = input "x" : f32[4,8]
+  %1 = select(%0, dim=0, index=0) : f32[8]  @ call_32.py:7
+  %2 = matmul(%0, %1) : f32[4]  @ call_32.py:7
+  return %2
+}
+
+# return torch.einsum('ij,kj->ik', x, x)
+program call_33 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=2) : f32[4,8,1]  @ call_33.py:7
+  %2 = permute(%1, dims=[0,2,1]) : f32[4,1,8]  @ call_33.py:7
+  %3 = unsqueeze(%0, dim=2) : f32[4,8,1]  @ call_33.py:7
+  %4 = permute(%3, dims=[2,0,1]) : f32[1,4,8]  @ call_33.py:7
+  %5 = permute(%2, dims=[0,2,1]) : f32[4,8,1]  @ call_33.py:7
+  %6 = reshape(%5, shape=[1,4,8]) : f32[1,4,8]  @ call_33.py:7
+  %7 = permute(%4, dims=[2,1,0]) : f32[8,4,1]  @ call_33.py:7
+  %8 = reshape(%7, shape=[1,8,4]) : f32[1,8,4]  @ call_33.py:7
+  %9 = matmul(%6, %8) : f32[1,4,4]  @ call_33.py:7
+  %10 = reshape(%9, shape=[4,1,4]) : f32[4,1,4]  @ call_33.py:7
+  %11 = permute(%10, dims=[0,2,1]) : f32[4,4,1]  @ call_33.py:7
+  %12 = reshape(%11, shape=[4,4]) : f32[4,4]  @ call_33.py:7
+  return %12
+}
+
+# return F.conv2d(x[None, None], torch.ones(3, 1, 2, 2), padding=1)
+program call_34 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_34.py:7
+  %2 = unsqueeze(%1, dim=1) : f32[1,1,4,8]  @ call_34.py:7
+  %3 = library(%0, args="[3, 1, 2, 2], device={0}.device, pin_memory=False", call="aten.ones.default", types="f32[3,1,2,2]") : f32[3,1,2,2]  @ call_34.py:7
+  %4 = library(%2, %3, args="{0}, {1}, None, [1, 1], [1, 1]", call="aten.conv2d.default", types="f32[1,3,5,9]") : f32[1,3,5,9]  @ call_34.py:7
+  return %4
+}
+
+# return F.conv2d(x[None, None], torch.ones(3, 1, 2, 2), padding='same')
+program call_35 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_35.py:7
+  %2 = unsqueeze(%1, dim=1) : f32[1,1,4,8]  @ call_35.py:7
+  %3 = library(%0, args="[3, 1, 2, 2], device={0}.device, pin_memory=False", call="aten.ones.default", types="f32[3,1,2,2]") : f32[3,1,2,2]  @ call_35.py:7
+  %4 = library(%2, %3, args="{0}, {1}, None, [1, 1], 'same'", call="aten.conv2d.padding", types="f32[1,3,4,8]") : f32[1,3,4,8]  @ call_35.py:7
+  return %4
+}
+
+# return F.conv_transpose2d(x[None, None], torch.ones(1, 3, 2, 2), stride=2)
+program call_36 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_36.py:7
+  %2 = unsqueeze(%1, dim=1) : f32[1,1,4,8]  @ call_36.py:7
+  %3 = library(%0, args="[1, 3, 2, 2], device={0}.device, pin_memory=False", call="aten.ones.default", types="f32[1,3,2,2]") : f32[1,3,2,2]  @ call_36.py:7
+  %4 = library(%2, %3, args="{0}, {1}, None, [2, 2]", call="aten.conv_transpose2d.input", types="f32[1,3,8,16]") : f32[1,3,8,16]  @ call_36.py:7
+  return %4
+}
+
+# return F.max_pool2d(x[None], 2)
+program call_37 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_37.py:7
+  %2 = max_pool2d(%1, kernel_size=[2,2]) : f32[1,2,4]  @ call_37.py:7
+  return %2
+}
+
+# return F.avg_pool2d(x[None], 2)
+program call_38 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_38.py:7
+  %2 = avg_pool2d(%1, kernel_size=[2,2]) : f32[1,2,4]  @ call_38.py:7
+  return %2
+}
+
+# return F.adaptive_avg_pool2d(x[None], 1)
+program call_39 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_39.py:7
+  %2 = adaptive_avg_pool2d(%1, output_size=[1,1]) : f32[1,1,1]  @ call_39.py:7
+  return %2
+}
+
+# return torch.cumsum(x, 0)
+program call_40 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, 0", call="aten.cumsum.default", types="f32[4,8]") : f32[4,8]  @ call_40.py:7
+  return %1
+}
+
+# return torch.cumprod(x, 1)
+program call_41 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, 1", call="aten.cumprod.default", types="f32[4,8]") : f32[4,8]  @ call_41.py:7
+  return %1
+}
+
+# return x.permute(1, 0).reshape(-1)
+program call_42 {
+  %0 = input "x" : f32[4,8]
+  %1 = permute(%0, dims=[1,0]) : f32[8,4]  @ call_42.py:7
+  %2 = reshape(%1, shape=[32]) : f32[32]  @ call_42.py:7
+  %3 = clone(%2) : f32[32]
+  return %3
+}
+
+# return x.expand(3, 4, 8)
+program call_43 {
+  %0 = input "x" : f32[4,8]
+  %1 = expand(%0, size=[3,4,8]) : f32[3,4,8]  @ call_43.py:7
+  return %1
+}
+
+# return x[1:, ::2]
+program call_44 {
+  %0 = input "x" : f32[4,8]
+  %1 = slice(%0, end=9223372036854775807, start=1) : f32[3,8]  @ call_44.py:7
+  %2 = slice(%1, dim=1, end=9223372036854775807, start=0, step=2) : f32[3,4]  @ call_44.py:7
+  return %2
+}
+
+# return torch.cat([x, x], 1)
+program call_45 {
+  %0 = input "x" : f32[4,8]
+  %1 = cat(%0, %0, dim=1) : f32[4,16]  @ call_45.py:7
+  return %1
+}
+
+# return sum(x.split(2, 1)) + sum(x.chunk(4, 1)) + x.unbind(1)[0][:, None]
+program call_46 {
+  %0 = input "x" : f32[4,8]
+  %1 = constant "0.0" : f32[]
+  %2 = slice(%0, dim=1, end=2, start=0) : f32[4,2]  @ call_46.py:7
+  %3 = slice(%0, dim=1, end=4, start=2) : f32[4,2]  @ call_46.py:7
+  %4 = slice(%0, dim=1, end=6, start=4) : f32[4,2]  @ call_46.py:7
+  %5 = slice(%0, dim=1, end=8, start=6) : f32[4,2]  @ call_46.py:7
+  %6 = add(%2, %1) : f32[4,2]  @ call_46.py:7
+  %7 = add(%6, %3) : f32[4,2]  @ call_46.py:7
+  %8 = add(%7, %4) : f32[4,2]  @ call_46.py:7
+  %9 = add(%8, %5) : f32[4,2]  @ call_46.py:7
+  %10 = slice(%0, dim=1, end=2, start=0) : f32[4,2]  @ call_46.py:7
+  %11 = slice(%0, dim=1, end=4, start=2) : f32[4,2]  @ call_46.py:7
+  %12 = slice(%0, dim=1, end=6, start=4) : f32[4,2]  @ call_46.py:7
+  %13 = slice(%0, dim=1, end=8, start=6) : f32[4,2]  @ call_46.py:7
+  %14 = add(%10, %1) : f32[4,2]  @ call_46.py:7
+  %15 = add(%14, %11) : f32[4,2]  @ call_46.py:7
+  %16 = add(%15, %12) : f32[4,2]  @ call_46.py:7
+  %17 = add(%16, %13) : f32[4,2]  @ call_46.py:7
+  %18 = add(%9, %17) : f32[4,2]  @ call_46.py:7
+  %19 = select(%0, dim=1, index=0) : f32[4]  @ call_46.py:7
+  %20 = unsqueeze(%19, dim=1) : f32[4,1]  @ call_46.py:7
+  %21 = add(%18, %20) : f32[4,2]  @ call_46.py:7
+  return %21
+}
+
+# return F.pad(x, (1, 2))
+program call_47 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, [1, 2]", call="aten.pad.default", types="f32[4,11]") : f32[4,11]  @ call_47.py:7
+  return %1
+}
+
+# return F.pad(x, (1, 2), mode='reflect')
+program call_48 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, [1, 2], 'reflect'", call="aten.pad.default", types="f32[4,11]") : f32[4,11]  @ call_48.py:7
+  return %1
+}
+
+# return torch.flip(x, (0,))
+program call_49 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, [0]", call="aten.flip.default", types="f32[4,8]") : f32[4,8]  @ call_49.py:7
+  return %1
+}
+
+# return x.roll(1, 0) + torch.tril(x)
+program call_50 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, [1], [0]", call="aten.roll.default", types="f32[4,8]") : f32[4,8]  @ call_50.py:7
+  %2 = library(%0, args="{0}", call="aten.tril.default", types="f32[4,8]") : f32[4,8]  @ call_50.py:7
+  %3 = add(%1, %2) : f32[4,8]  @ call_50.py:7
+  return %3
+}
+
+# return F.embedding(x.argmax(0), x)
+program call_51 {
+  %0 = input "x" : f32[4,8]
+  %1 = argmax(%0, dim=0) : i64[8]  @ call_51.py:7
+  %2 = library(%0, %1, args="{0}, {1}", call="aten.embedding.default", types="f32[8,8]") : f32[8,8]  @ call_51.py:7
+  return %2
+}
+
+# return x.gather(1, x.argsort(1))
+program call_52 {
+  %0 = input "x" : f32[4,8]
+  %1 = library(%0, args="{0}, 1", call="aten.argsort.default", types="i64[4,8]") : i64[4,8]  @ call_52.py:7
+  %2 = library(%0, %1, args="{0}, 1, {1}", call="aten.gather.default", types="f32[4,8]") : f32[4,8]  @ call_52.py:7
+  return %2
+}
+
+# return F.scaled_dot_product_attention(x[None], x[None], x[None])
+program call_53 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_53.py:7
+  %2 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_53.py:7
+  %3 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_53.py:7
+  %4 = library(%1, %2, %3, args="{0}, {1}, {2}", call="aten.scaled_dot_product_attention.default", types="f32[1,4,8]") : f32[1,4,8]  @ call_53.py:7
+  return %4
+}
+
+# return F.mse_loss(x, x * 2)
+program call_54 {
+  %0 = input "x" : f32[4,8]
+  %1 = constant "2.0" : f32[]
+  %2 = mul(%0, %1) : f32[4,8]  @ call_54.py:7
+  %3 = library(%0, %2, args="{0}, {1}", call="aten.mse_loss.default", types="f32[]") : f32[]  @ call_54.py:7
+  return %3
+}
+
+# return F.cross_entropy(x, x.argmax(1))
+program call_55 {
+  %0 = input "x" : f32[4,8]
+  %1 = argmax(%0, dim=1) : i64[4]  @ call_55.py:7
+  %2 = library(%0, %1, args="{0}, {1}", call="aten.cross_entropy_loss.default", types="f32[]") : f32[]  @ call_55.py:7
+  return %2
+}
+
+# return F.huber_loss(x, x * 3)
+program call_56 {
+  %0 = input "x" : f32[4,8]
+  %1 = constant "3.0" : f32[]
+  %2 = mul(%0, %1) : f32[4,8]  @ call_56.py:7
+  %3 = library(%0, %2, args="{0}, {1}", call="aten.huber_loss.default", types="f32[]") : f32[]  @ call_56.py:7
+  return %3
+}
+
+# return F.kl_div(x, x.exp(), reduction='batchmean')
+program call_57 {
+  %0 = input "x" : f32[4,8]
+  %1 = constant "4.0" : f32[]
+  %2 = exp(%0) : f32[4,8]  @ call_57.py:7
+  %3 = library(%0, %2, args="{0}, {1}, 2", call="aten.kl_div.default", types="f32[]") : f32[]  @ call_57.py:7
+  %4 = div(%3, %1) : f32[]  @ call_57.py:7
+  return %4
+}
+
+# return F.interpolate(x[None, None], scale_factor=2)
+program call_58 {
+  %0 = input "x" : f32[4,8]
+  %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_58.py:7
+  %2 = unsqueeze(%1, dim=1) : f32[1,1,4,8]  @ call_58.py:7
+  %3 = library(%2, args="{0}, None, [2.0, 2.0]", call="aten.upsample_nearest2d.vec", types="f32[1,1,8,16]") : f32[1,1,8,16]  @ call_58.py:7
+  return %3
+}
+
+# return torch.topk(x, 3)[1]
+program call_59 {
+  %0 = input "x" : f32[4,8]
+  %1, %2 = library(%0, args="{0}, 3", call="aten.topk.default", types="f32[4,3] i64[4,3]") : f32[4,3], i64[4,3]  @ call_59.py:7
+  return %2
+}
+
