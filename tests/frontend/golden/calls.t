@@ -13,16 +13,17 @@ program call_0 {
 # return torch.where(x > 0, x, -x)
 program call_1 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, 0", call="aten.gt.Scalar", types="b1[4,8]") : b1[4,8]  @ call_1.py:7
-  %2 = neg(%0) : f32[4,8]  @ call_1.py:7
-  %3 = library(%1, %0, %2, args="{0}, {1}, {2}", call="aten.where.self", types="f32[4,8]") : f32[4,8]  @ call_1.py:7
-  return %3
+  %1 = constant "0.0" : f32[]
+  %2 = gt(%0, %1) : b1[4,8]  @ call_1.py:7
+  %3 = neg(%0) : f32[4,8]  @ call_1.py:7
+  %4 = where(%2, %0, %3) : f32[4,8]  @ call_1.py:7
+  return %4
 }
 
 # return x.clamp(-1, 1)
 program call_2 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, -1, 1", call="aten.clamp.default", types="f32[4,8]") : f32[4,8]  @ call_2.py:7
+  %1 = clamp(%0, max=1, min=-1) : f32[4,8]  @ call_2.py:7
   return %1
 }
 
@@ -37,21 +38,25 @@ program call_3 {
 # return (x > 0) & (x.abs() <= 1) | (x != x)
 program call_4 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, 0", call="aten.gt.Scalar", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
-  %2 = abs(%0) : f32[4,8]  @ call_4.py:7
-  %3 = library(%2, args="{0}, 1", call="aten.le.Scalar", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
-  %4 = library(%1, %3, args="{0}, {1}", call="aten.__and__.Tensor", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
-  %5 = library(%0, args="{0}, {0}", call="aten.ne.Tensor", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
-  %6 = library(%4, %5, args="{0}, {1}", call="aten.__or__.Tensor", types="b1[4,8]") : b1[4,8]  @ call_4.py:7
-  return %6
+  %1 = constant "0.0" : f32[]
+  %2 = constant "1.0" : f32[]
+  %3 = gt(%0, %1) : b1[4,8]  @ call_4.py:7
+  %4 = abs(%0) : f32[4,8]  @ call_4.py:7
+  %5 = le(%4, %2) : b1[4,8]  @ call_4.py:7
+  %6 = bitwise_and(%3, %5) : b1[4,8]  @ call_4.py:7
+  %7 = ne(%0, %0) : b1[4,8]  @ call_4.py:7
+  %8 = bitwise_or(%6, %7) : b1[4,8]  @ call_4.py:7
+  return %8
 }
 
 # return x.masked_fill(x < 0, float('-inf'))
 program call_5 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, 0", call="aten.lt.Scalar", types="b1[4,8]") : b1[4,8]  @ call_5.py:7
-  %2 = library(%0, %1, args="{0}, {1}, float('-inf')", call="aten.masked_fill.Scalar", types="f32[4,8]") : f32[4,8]  @ call_5.py:7
-  return %2
+  %1 = constant "0.0" : f32[]
+  %2 = constant "-inf" : f32[]
+  %3 = lt(%0, %1) : b1[4,8]  @ call_5.py:7
+  %4 = masked_fill(%0, %3, %2) : f32[4,8]  @ call_5.py:7
+  return %4
 }
 
 # return F.gelu(x, approximate='tanh')
@@ -173,7 +178,7 @@ program call_20 {
 program call_21 {
   %0 = input "x" : f32[4,8]
   %1 = vector_norm(%0, dim=[1], keepdim=true, ord=2.0) : f32[4,1]  @ call_21.py:7
-  %2 = library(%1, args="{0}, 1e-12", call="aten.clamp_min.default", types="f32[4,1]") : f32[4,1]  @ call_21.py:7
+  %2 = clamp(%1, min=1e-12) : f32[4,1]  @ call_21.py:7
   %3 = expand(%2, size=[4,8]) : f32[4,8]  @ call_21.py:7
   %4 = div(%0, %3) : f32[4,8]  @ call_21.py:7
   return %4
@@ -244,7 +249,7 @@ program call_29 {
 # return torch.addmm(x, x, torch.eye(8))
 program call_30 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="8, device={0}.device, pin_memory=False", call="aten.eye.default", types="f32[8,8]") : f32[8,8]  @ call_30.py:7
+  %1 = eye(n=8) : f32[8,8]  @ call_30.py:7
   %2 = addmm(%0, %0, %1) : f32[4,8]  @ call_30.py:7
   return %2
 }
@@ -287,8 +292,8 @@ program call_34 {
   %0 = input "x" : f32[4,8]
   %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_34.py:7
   %2 = unsqueeze(%1, dim=1) : f32[1,1,4,8]  @ call_34.py:7
-  %3 = library(%0, args="[3, 1, 2, 2], device={0}.device, pin_memory=False", call="aten.ones.default", types="f32[3,1,2,2]") : f32[3,1,2,2]  @ call_34.py:7
-  %4 = library(%2, %3, args="{0}, {1}, None, [1, 1], [1, 1]", call="aten.conv2d.default", types="f32[1,3,5,9]") : f32[1,3,5,9]  @ call_34.py:7
+  %3 = full(shape=[3,1,2,2], value=1.0) : f32[3,1,2,2]  @ call_34.py:7
+  %4 = conv2d(%2, %3, padding=[1,1]) : f32[1,3,5,9]  @ call_34.py:7
   return %4
 }
 
@@ -297,8 +302,8 @@ program call_35 {
   %0 = input "x" : f32[4,8]
   %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_35.py:7
   %2 = unsqueeze(%1, dim=1) : f32[1,1,4,8]  @ call_35.py:7
-  %3 = library(%0, args="[3, 1, 2, 2], device={0}.device, pin_memory=False", call="aten.ones.default", types="f32[3,1,2,2]") : f32[3,1,2,2]  @ call_35.py:7
-  %4 = library(%2, %3, args="{0}, {1}, None, [1, 1], 'same'", call="aten.conv2d.padding", types="f32[1,3,4,8]") : f32[1,3,4,8]  @ call_35.py:7
+  %3 = full(shape=[3,1,2,2], value=1.0) : f32[3,1,2,2]  @ call_35.py:7
+  %4 = conv2d(%2, %3, padding="same") : f32[1,3,4,8]  @ call_35.py:7
   return %4
 }
 
@@ -307,8 +312,8 @@ program call_36 {
   %0 = input "x" : f32[4,8]
   %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_36.py:7
   %2 = unsqueeze(%1, dim=1) : f32[1,1,4,8]  @ call_36.py:7
-  %3 = library(%0, args="[1, 3, 2, 2], device={0}.device, pin_memory=False", call="aten.ones.default", types="f32[1,3,2,2]") : f32[1,3,2,2]  @ call_36.py:7
-  %4 = library(%2, %3, args="{0}, {1}, None, [2, 2]", call="aten.conv_transpose2d.input", types="f32[1,3,8,16]") : f32[1,3,8,16]  @ call_36.py:7
+  %3 = full(shape=[1,3,2,2], value=1.0) : f32[1,3,2,2]  @ call_36.py:7
+  %4 = conv_transpose2d(%2, %3, stride=[2,2]) : f32[1,3,8,16]  @ call_36.py:7
   return %4
 }
 
@@ -339,14 +344,14 @@ program call_39 {
 # return torch.cumsum(x, 0)
 program call_40 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, 0", call="aten.cumsum.default", types="f32[4,8]") : f32[4,8]  @ call_40.py:7
+  %1 = cumsum(%0, dim=0) : f32[4,8]  @ call_40.py:7
   return %1
 }
 
 # return torch.cumprod(x, 1)
 program call_41 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, 1", call="aten.cumprod.default", types="f32[4,8]") : f32[4,8]  @ call_41.py:7
+  %1 = cumprod(%0, dim=1) : f32[4,8]  @ call_41.py:7
   return %1
 }
 
@@ -411,29 +416,29 @@ program call_46 {
 # return F.pad(x, (1, 2))
 program call_47 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, [1, 2]", call="aten.pad.default", types="f32[4,11]") : f32[4,11]  @ call_47.py:7
+  %1 = pad(%0, pad=[1,2]) : f32[4,11]  @ call_47.py:7
   return %1
 }
 
 # return F.pad(x, (1, 2), mode='reflect')
 program call_48 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, [1, 2], 'reflect'", call="aten.pad.default", types="f32[4,11]") : f32[4,11]  @ call_48.py:7
+  %1 = pad(%0, mode="reflect", pad=[1,2]) : f32[4,11]  @ call_48.py:7
   return %1
 }
 
 # return torch.flip(x, (0,))
 program call_49 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, [0]", call="aten.flip.default", types="f32[4,8]") : f32[4,8]  @ call_49.py:7
+  %1 = flip(%0, dims=[0]) : f32[4,8]  @ call_49.py:7
   return %1
 }
 
 # return x.roll(1, 0) + torch.tril(x)
 program call_50 {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, [1], [0]", call="aten.roll.default", types="f32[4,8]") : f32[4,8]  @ call_50.py:7
-  %2 = library(%0, args="{0}", call="aten.tril.default", types="f32[4,8]") : f32[4,8]  @ call_50.py:7
+  %1 = roll(%0, dims=[0], shifts=[1]) : f32[4,8]  @ call_50.py:7
+  %2 = tril(%0) : f32[4,8]  @ call_50.py:7
   %3 = add(%1, %2) : f32[4,8]  @ call_50.py:7
   return %3
 }
@@ -442,7 +447,7 @@ program call_50 {
 program call_51 {
   %0 = input "x" : f32[4,8]
   %1 = argmax(%0, dim=0) : i64[8]  @ call_51.py:7
-  %2 = library(%0, %1, args="{0}, {1}", call="aten.embedding.default", types="f32[8,8]") : f32[8,8]  @ call_51.py:7
+  %2 = embedding(%0, %1) : f32[8,8]  @ call_51.py:7
   return %2
 }
 
@@ -450,7 +455,7 @@ program call_51 {
 program call_52 {
   %0 = input "x" : f32[4,8]
   %1 = library(%0, args="{0}, 1", call="aten.argsort.default", types="i64[4,8]") : i64[4,8]  @ call_52.py:7
-  %2 = library(%0, %1, args="{0}, 1, {1}", call="aten.gather.default", types="f32[4,8]") : f32[4,8]  @ call_52.py:7
+  %2 = gather(%0, %1, dim=1) : f32[4,8]  @ call_52.py:7
   return %2
 }
 
@@ -460,7 +465,7 @@ program call_53 {
   %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_53.py:7
   %2 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_53.py:7
   %3 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_53.py:7
-  %4 = library(%1, %2, %3, args="{0}, {1}, {2}", call="aten.scaled_dot_product_attention.default", types="f32[1,4,8]") : f32[1,4,8]  @ call_53.py:7
+  %4 = scaled_dot_product_attention(%1, %2, %3) : f32[1,4,8]  @ call_53.py:7
   return %4
 }
 
@@ -469,7 +474,7 @@ program call_54 {
   %0 = input "x" : f32[4,8]
   %1 = constant "2.0" : f32[]
   %2 = mul(%0, %1) : f32[4,8]  @ call_54.py:7
-  %3 = library(%0, %2, args="{0}, {1}", call="aten.mse_loss.default", types="f32[]") : f32[]  @ call_54.py:7
+  %3 = mse_loss(%0, %2) : f32[]  @ call_54.py:7
   return %3
 }
 
@@ -477,7 +482,7 @@ program call_54 {
 program call_55 {
   %0 = input "x" : f32[4,8]
   %1 = argmax(%0, dim=1) : i64[4]  @ call_55.py:7
-  %2 = library(%0, %1, args="{0}, {1}", call="aten.cross_entropy_loss.default", types="f32[]") : f32[]  @ call_55.py:7
+  %2 = cross_entropy(%0, %1) : f32[]  @ call_55.py:7
   return %2
 }
 
@@ -486,7 +491,7 @@ program call_56 {
   %0 = input "x" : f32[4,8]
   %1 = constant "3.0" : f32[]
   %2 = mul(%0, %1) : f32[4,8]  @ call_56.py:7
-  %3 = library(%0, %2, args="{0}, {1}", call="aten.huber_loss.default", types="f32[]") : f32[]  @ call_56.py:7
+  %3 = huber_loss(%0, %2) : f32[]  @ call_56.py:7
   return %3
 }
 
@@ -495,7 +500,7 @@ program call_57 {
   %0 = input "x" : f32[4,8]
   %1 = constant "4.0" : f32[]
   %2 = exp(%0) : f32[4,8]  @ call_57.py:7
-  %3 = library(%0, %2, args="{0}, {1}, 2", call="aten.kl_div.default", types="f32[]") : f32[]  @ call_57.py:7
+  %3 = kl_div(%0, %2, reduction=2) : f32[]  @ call_57.py:7
   %4 = div(%3, %1) : f32[]  @ call_57.py:7
   return %4
 }

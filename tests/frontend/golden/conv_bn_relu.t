@@ -5,11 +5,11 @@ program conv_bn_relu {
   %3 = param "norm.bias" : f32[64]
   %4 = buffer "norm.running_mean" : f32[64]
   %5 = buffer "norm.running_var" : f32[64]
-  %6 = library(%0, %1, args="{0}, {1}, None, [1, 1], [1, 1]", call="aten.conv2d.default", types="f32[4,64,56,56]") : f32[4,64,56,56]  @ conv_bn_relu.py:19
-  %7, %8, %9 = library(%6, %2, %3, %4, %5, args="{0}, {1}, {2}, {3}, {4}, 0.1, 1e-05", call="aten._native_batch_norm_legit_no_training.default", types="f32[4,64,56,56] f32[0] f32[0]") : f32[4,64,56,56], f32[0], f32[0]  @ conv_bn_relu.py:19
-  %10 = relu(%7) : f32[4,64,56,56]  @ conv_bn_relu.py:19
-  return %10
+  %6 = conv2d(%0, %1, padding=[1,1]) : f32[4,64,56,56]  @ conv_bn_relu.py:19
+  %7 = batch_norm(%6, %2, %3, %4, %5, eps=1e-05) : f32[4,64,56,56]  @ conv_bn_relu.py:19
+  %8 = relu(%7) : f32[4,64,56,56]  @ conv_bn_relu.py:19
+  return %8
 }
 kernel k0 = { %6 } library
-kernel k1 = { %7 %8 %9 } library
-kernel k2 = { %10 } library
+kernel k1 = { %7 } library
+kernel k2 = { %8 } library

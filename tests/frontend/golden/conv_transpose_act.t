@@ -2,7 +2,7 @@ program conv_transpose_act {
   %0 = input "x" : f32[4,64,32,32]
   %1 = param "up.weight" : f32[64,32,4,4]
   %2 = param "up.bias" : f32[32]
-  %3 = library(%0, %1, %2, args="{0}, {1}, {2}, [2, 2], [1, 1]", call="aten.conv_transpose2d.input", types="f32[4,32,64,64]") : f32[4,32,64,64]  @ conv_transpose_act.py:16
+  %3 = conv_transpose2d(%0, %1, %2, padding=[1,1], stride=[2,2]) : f32[4,32,64,64]  @ conv_transpose_act.py:16
   %4 = silu(%3) : f32[4,32,64,64]  @ conv_transpose_act.py:16
   return %4
 }

@@ -8,7 +8,7 @@ program fused_score {
   %6 = vector_norm(%1, dim=[-1]) : f32[16384]  @ fused_score.py:10
   %7 = mul(%5, %6) : f32[16384]  @ fused_score.py:10
   %8 = mul(%2, %4) : f32[16384]  @ fused_score.py:11
-  %9 = library(%7, args="{0}, 1e-08", call="aten.clamp.default", types="f32[16384]") : f32[16384]  @ fused_score.py:11
+  %9 = clamp(%7, min=1e-08) : f32[16384]  @ fused_score.py:11
   %10 = div(%8, %9) : f32[16384]  @ fused_score.py:11
   %11 = sigmoid(%10) : f32[16384]  @ fused_score.py:11
   return %11

@@ -50,7 +50,7 @@ program batch_norm_eval {
   %2 = param "n.bias" : f32[8]
   %3 = buffer "n.running_mean" : f32[8]
   %4 = buffer "n.running_var" : f32[8]
-  %5, %6, %7 = library(%0, %1, %2, %3, %4, args="{0}, {1}, {2}, {3}, {4}, 0.1, 1e-05", call="aten._native_batch_norm_legit_no_training.default", types="f32[4,8] f32[0] f32[0]") : f32[4,8], f32[0], f32[0]  @ batch_norm_eval.py:11
+  %5 = batch_norm(%0, %1, %2, %3, %4, eps=1e-05) : f32[4,8]  @ batch_norm_eval.py:11
   return %5
 }
 
@@ -63,7 +63,7 @@ program batch_norm_train {
   %5 = buffer "n.num_batches_tracked" : i64[]
   %6 = constant "1" : i64[]
   %7 = add(%5, %6) : i64[]  @ batch_norm_train.py:10
-  %8, %9, %10, %11, %12 = library(%0, %1, %2, %3, %4, args="{0}, {1}, {2}, {3}, {4}, True, 0.1, 1e-05", call="aten._native_batch_norm_legit_functional.default", types="f32[4,8] f32[8] f32[8] f32[8] f32[8]") : f32[4,8], f32[8], f32[8], f32[8], f32[8]  @ batch_norm_train.py:10
+  %8, %9, %10, %11, %12 = batch_norm_train(%0, %1, %2, %3, %4, eps=1e-05, momentum=0.1) : f32[4,8], f32[8], f32[8], f32[8], f32[8]  @ batch_norm_train.py:10
   state "n.running_mean" = %11
   state "n.running_var" = %12
   state "n.num_batches_tracked" = %7
@@ -147,7 +147,7 @@ program integers {
   %0 = input "x" : i64[4]
   %1 = input "table" : f32[9,2]
   %2 = constant "2" : i64[]
-  %3 = library(%1, %0, args="{0}, [{1}]", call="aten.index.Tensor", types="f32[4,2]") : f32[4,2]  @ integers.py:7
+  %3 = index(%1, %0) : f32[4,2]  @ integers.py:7
   %4 = floor_divide(%0, %2) : i64[4]  @ integers.py:7
   %5 = to(%4, dtype=f32) : f32[4]  @ integers.py:7
   %6 = unsqueeze(%5, dim=1) : f32[4,1]  @ integers.py:7
@@ -171,8 +171,8 @@ program lstm {
   %3 = param "net.bias_ih_l0" : f32[20]
   %4 = param "net.bias_hh_l0" : f32[20]
   %5 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ lstm.py:10
-  %6 = library(%0, args="[1, 1, 5], dtype=torch.float32, device={0}.device, pin_memory=False", call="aten.zeros.default", types="f32[1,1,5]") : f32[1,1,5]  @ lstm.py:10
-  %7 = library(%0, args="[1, 1, 5], dtype=torch.float32, device={0}.device, pin_memory=False", call="aten.zeros.default", types="f32[1,1,5]") : f32[1,1,5]  @ lstm.py:10
+  %6 = full(dtype=f32, shape=[1,1,5], value=0.0) : f32[1,1,5]  @ lstm.py:10
+  %7 = full(dtype=f32, shape=[1,1,5], value=0.0) : f32[1,1,5]  @ lstm.py:10
   %8, %9, %10 = library(%5, %6, %7, %1, %2, %3, %4, args="{0}, [{1}, {2}], [{3}, {4}, {5}, {6}], True, 1, 0.0, True, False, True", call="aten.lstm.input", types="f32[1,4,5] f32[1,1,5] f32[1,1,5]") : f32[1,4,5], f32[1,1,5], f32[1,1,5]  @ lstm.py:10
   %11 = squeeze(%8, dim=0) : f32[4,5]  @ lstm.py:10
   return %11
@@ -180,16 +180,17 @@ program lstm {
 
 program sizes_from_data {
   %0 = input "x" : f32[4,8]
-  %1 = library(%0, args="{0}, 0", call="aten.gt.Scalar", types="b1[4,8]") : b1[4,8]  @ sizes_from_data.py:7
-  %2 = library(%0, %1, args="torch.ops.aten.index.Tensor({0}, [{1}])", call="aten.sum.default", types="f32[]") : f32[]  @ sizes_from_data.py:8
-  %3 = library(%2, %0, %1, args="{0}, torch.ops.aten.sym_size.int(torch.ops.aten.index.Tensor({1}, [{2}]), 0)", call="aten.div.Tensor", types="f32[]") : f32[]  @ sizes_from_data.py:8
-  return %3
+  %1 = constant "0.0" : f32[]
+  %2 = gt(%0, %1) : b1[4,8]  @ sizes_from_data.py:7
+  %3 = library(%0, %2, args="torch.ops.aten.index.Tensor({0}, [{1}])", call="aten.sum.default", types="f32[]") : f32[]  @ sizes_from_data.py:8
+  %4 = library(%3, %0, %2, args="{0}, torch.ops.aten.sym_size.int(torch.ops.aten.index.Tensor({1}, [{2}]), 0)", call="aten.div.Tensor", types="f32[]") : f32[]  @ sizes_from_data.py:8
+  return %4
 }
 
 program tied {
   %0 = input "x" : i64[4]
   %1 = param "out.weight" : f32[9,8]
-  %2 = library(%1, %0, args="{0}, {1}", call="aten.embedding.default", types="f32[4,8]") : f32[4,8]  @ tied.py:12
+  %2 = embedding(%1, %0) : f32[4,8]  @ tied.py:12
   %3 = linear(%2, %1) : f32[4,9]  @ tied.py:12
   return %3
 }

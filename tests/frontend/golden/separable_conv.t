@@ -4,9 +4,9 @@ program separable_conv {
   %2 = param "depthwise.bias" : f32[64]
   %3 = param "pointwise.weight" : f32[64,64,1,1]
   %4 = param "pointwise.bias" : f32[64]
-  %5 = library(%0, %1, %2, args="{0}, {1}, {2}, [1, 1], [1, 1], [1, 1], 64", call="aten.conv2d.default", types="f32[8,64,56,56]") : f32[8,64,56,56]  @ separable_conv.py:17
+  %5 = conv2d(%0, %1, %2, groups=64, padding=[1,1]) : f32[8,64,56,56]  @ separable_conv.py:17
   %6 = relu6(%5) : f32[8,64,56,56]  @ separable_conv.py:17
-  %7 = library(%6, %3, %4, args="{0}, {1}, {2}", call="aten.conv2d.default", types="f32[8,64,56,56]") : f32[8,64,56,56]  @ separable_conv.py:17
+  %7 = conv2d(%6, %3, %4) : f32[8,64,56,56]  @ separable_conv.py:17
   return %7
 }
 kernel k0 = { %5 } library
