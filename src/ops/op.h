@@ -55,6 +55,7 @@ struct ScalarRule {
   int least = 1;  // how many operands must be present
   // Elements of the operands, already of the type to compute in (f32 for f16 and bf16); null where absent.
   ExprP (*body)(std::span<const ExprP> x, const OpCall& call) = nullptr;
+  int most = 0;  // how many may be; 0: as many as must
 };
 
 struct OpDef {

@@ -45,7 +45,7 @@ OpDef scalar_op(std::string_view name, std::string_view doc, ScalarRule rule, st
 
 Result<std::vector<TensorType>> infer_scalar(const OpCall& call) {
   const ScalarRule& rule = find_op(call.op)->scalar;
-  MTMC_RETURN_IF_ERROR(require_operands(call, rule.least, std::max(rule.least, 3)));
+  MTMC_RETURN_IF_ERROR(require_operands(call, rule.least, std::max(rule.least, rule.most)));
   Shape shape;
   for (int i = 0; i < call.count(); ++i) {
     if (!call.has(i)) continue;

@@ -96,6 +96,18 @@ ExprP without_nan(X x, Fn function) {
 ExprP fmax(X x, const OpCall&) { return without_nan(x, Fn::max); }
 ExprP fmin(X x, const OpCall&) { return without_nan(x, Fn::min); }
 ExprP atan2(X x, const OpCall&) { return fn(Fn::atan2, x[0], x[1]); }
+// log(exp(a) + exp(b)): the larger, plus a logarithm that cannot overflow; equal infinities are their own sum.
+ExprP logaddexp(X x, const OpCall&) {
+  const ExprP larger = fn(Fn::max, x[0], x[1]), distance = fn(Fn::abs, x[0] - x[1]);
+  const ExprP sum = larger + fn(Fn::log1p, fn(Fn::exp, fn(Fn::neg, distance)));
+  return select(fn(Fn::logical_and, fn(Fn::isinf, x[0]), fn(Fn::eq, x[0], x[1])), x[0], sum);
+}
+// x log y, 0 where x is 0 and y is a number.
+ExprP xlogy(X x, const OpCall&) {
+  const ExprP zero = number(x[0]->dtype, 0);
+  const ExprP none = fn(Fn::logical_and, fn(Fn::eq, x[0], zero), fn(Fn::logical_not, fn(Fn::isnan, x[1])));
+  return select(none, zero, x[0] * fn(Fn::log, x[1]));
+}
 ExprP hypot(X x, const OpCall&) { return fn(Fn::sqrt, x[0] * x[0] + x[1] * x[1]); }
 
 // torch evaluates from the nearer end, so that weight 1 gives exactly `end`.
@@ -160,6 +172,12 @@ extern const OpFile arithmetic_def = {
               {{"aten.atan2.default", "self other"}}),
     scalar_op("hypot", "The length of (a, b).", {common, 2, hypot}, "torch.hypot({0}, {1})",
               {{"aten.hypot.default", "self other"}}),
+    scalar_op("logaddexp", "log(exp(a) + exp(b)).", {to_float, 2, logaddexp}, "torch.logaddexp({0}, {1})",
+              {{"aten.logaddexp.default", "self other"}}),
+    scalar_op("xlogy", "a log(b), 0 where a is 0.", {to_float, 2, xlogy}, "torch.xlogy({0}, {1})",
+              {{"aten.xlogy.Tensor", "self other"},
+               {"aten.xlogy.Scalar_Self", "self other"},
+               {"aten.xlogy.Scalar_Other", "self other"}}),
     scalar_op("lerp", "a + weight * (b - a).", {common, 3, lerp}, "torch.lerp({0}, {1}, {2})",
               {{"aten.lerp.Scalar", "self end weight"}, {"aten.lerp.Tensor", "self end weight"}}),
     scalar_op("addcmul", "a + value * b * c.", {common, 3, addcmul}, "torch.addcmul({0}, {1}, {2}, value={value|1})",

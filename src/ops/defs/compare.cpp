@@ -129,9 +129,11 @@ extern const OpFile compare_def = {
               {"aten.clip.default", "self", "min max"},
               {"aten.clamp_min.default", "self", "min"},
               {"aten.clamp_max.default", "self", "max"}}},
-    scalar_op("clamp_tensor", "x between two tensors, either of which may be absent.", {common, 1, clamp_tensor},
+    scalar_op("clamp_tensor", "x between two tensors, either of which may be absent.", {common, 1, clamp_tensor, 3},
               "torch.clamp({0}, {1}, {2})",
-              {{"aten.clamp.Tensor", "self min max"}, {"aten.clamp_min.Tensor", "self min"}}),
+              {{"aten.clamp.Tensor", "self min max"},
+               {"aten.clamp_min.Tensor", "self min"},
+               {"aten.clamp_max.Tensor", "self min max"}}),
 };
 
 }  // namespace mtmc

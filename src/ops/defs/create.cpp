@@ -88,6 +88,7 @@ extern const OpFile create_def = {
      .aten = {{"aten.full_like.default", "self", "fill_value>value dtype"},
               {"aten.zeros_like.default", "self", "value dtype", "", zeros},
               {"aten.ones_like.default", "self", "value dtype", "", ones},
+              {"aten.fill.Scalar", "self", "value"},
               {"aten.new_full.default", "self", "size>shape fill_value>value dtype"},
               {"aten.new_zeros.default", "self", "size>shape value dtype", "", zeros},
               {"aten.new_ones.default", "self", "size>shape value dtype", "", ones}},

@@ -28,6 +28,10 @@ ExprP element_loss(const OpCall& call, const X& x) {
     return select(fn(Fn::lt, size, num(x, beta)), difference * difference * num(x, 0.5 / beta),
                   size - num(x, 0.5 * beta));
   }
+  if (call.op == "hinge_embedding_loss") {
+    const ExprP zero = num(x, 0), margin = fn(Fn::max, num(x, call.attrs.number("margin", 1.0)) - x[0], zero);
+    return select(fn(Fn::ne, x[1], num(x, 1)), margin, zero) + select(fn(Fn::ne, x[1], num(x, -1)), x[0], zero);
+  }
   if (call.op == "kl_div") {
     if (call.attrs.flag("log_target")) return fn(Fn::exp, x[1]) * (x[1] - x[0]);
     // 0 log 0 is 0.
@@ -124,6 +128,9 @@ extern const OpFile loss_def = {
     op("smooth_l1_loss", "Half squared differences over beta up to beta, linear beyond.",
        "torch.ops.aten.smooth_l1_loss({0}, {1}, {reduction|1}, {beta|1.0})",
        {"aten.smooth_l1_loss.default", "self target", "reduction beta"}),
+    op("hinge_embedding_loss", "The input where the target is 1, what it lacks of a margin where it is -1.",
+       "torch.ops.aten.hinge_embedding_loss({0}, {1}, {margin|1.0}, {reduction|1})",
+       {"aten.hinge_embedding_loss.default", "self target", "margin reduction"}),
     op("kl_div", "target (log target - input).",
        "torch.ops.aten.kl_div({0}, {1}, {reduction|1}, log_target={log_target|False})",
        {"aten.kl_div.default", "self target", "reduction log_target"}),

@@ -73,6 +73,14 @@ Definition define_to(const OpCall& call) {
   builder.output(builder.map("to", out, cast(out.dtype, raw_operand(call, 0, spatial(out.rank())))), out.dtype);
   return builder.done();
 }
+// The first operand in the second's element type.
+Result<std::vector<TensorType>> infer_type_as(const OpCall& call) {
+  MTMC_RETURN_IF_ERROR(require_operands(call, 2, 2));
+  return std::vector<TensorType>{{call.type(1).dtype, call.type(0).shape}};
+}
+Definition define_type_as(const OpCall& call) {
+  return single(call, "type_as", cast(call.type(1).dtype, raw_operand(call, 0, spatial(call.type(0).rank()))));
+}
 OpDef to_op() {
   OpDef def;
   def.name = "to";
@@ -161,6 +169,12 @@ extern const OpFile math_def = {
                           }
                         }}})),
     to_op(),
+    {.name = "type_as",
+     .doc = "The same numbers in the element type of another tensor.",
+     .infer = infer_type_as,
+     .define = define_type_as,
+     .spelling = "{0}.type_as({1})",
+     .aten = {{"aten.type_as.default", "self other"}}},
 };
 
 }  // namespace mtmc

@@ -1,0 +1,100 @@
+// Parts of a tensor replaced: what assignments to views become in a functional graph.
+#include "ops/build.h"
+
+namespace mtmc {
+namespace {
+
+using Types = Result<std::vector<TensorType>>;
+
+// The replaced part of operand 0: start, step and count along one axis (select: one index, the axis is not in src).
+struct Part {
+  int axis = 0;
+  int64_t start = 0, step = 1, count = 1;
+};
+Result<Part> part_of(const OpCall& call) {
+  const TensorType& x = call.type(0);
+  if (x.rank() == 0) return refusal(call, "a scalar has no dimension");
+  Part part;
+  MTMC_TRY(part.axis, resolve_axis(call, call.attrs.integer("dim", 0), x.rank()));
+  const int64_t extent = x.shape[part.axis];
+  if (call.op == "select_scatter") {
+    const int64_t index = call.attrs.integer("index");
+    if (index < -extent || index >= extent)
+      return refusal(call, "index out of range", std::to_string(index),
+                     std::to_string(-extent) + " to " + std::to_string(extent - 1));
+    part.start = index < 0 ? index + extent : index;
+    return part;
+  }
+  const auto bound = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, int64_t(0), extent); };
+  part.start = bound(call.attrs.integer("start", 0));
+  part.step = call.attrs.integer("step", 1);
+  if (part.step < 1) return refusal(call, "the step must be positive", std::to_string(part.step), "at least 1");
+  const int64_t end = std::max(bound(call.attrs.integer("end", extent)), part.start);
+  part.count = (end - part.start + part.step - 1) / part.step;
+  return part;
+}
+
+Types infer_part(const OpCall& call) {
+  MTMC_RETURN_IF_ERROR(require_operands(call, 2, 2));
+  MTMC_TRY(const Part part, part_of(call));
+  TensorType source = call.type(0);
+  source.shape[part.axis] = part.count;
+  if (call.op == "select_scatter") source.shape.erase(source.shape.begin() + part.axis);
+  if (call.type(1) != source)
+    return refusal(call, "the new part has another type", to_string(call.type(1)), to_string(source));
+  return std::vector<TensorType>{call.type(0)};
+}
+
+Definition define_part(const OpCall& call) {
+  const TensorType& x = call.type(0);
+  const Part part = part_of(call).value();
+  const Indices at = spatial(x.rank());
+  const ExprP offset = at[part.axis] - index_constant(part.start);
+  Indices from = at;
+  ExprP guard = in_range(offset, 0, part.count * part.step);
+  if (part.step > 1)
+    guard = fn(Fn::logical_and, guard, fn(Fn::eq, offset % index_constant(part.step), index_constant(0)));
+  if (call.op == "select_scatter") {
+    from.erase(from.begin() + part.axis);
+  } else {
+    from[part.axis] = offset / index_constant(part.step);
+  }
+  return single(call, std::string(call.op), load(1, x.dtype, from, simplify(guard, x.shape), raw_operand(call, 0, at)));
+}
+
+Types infer_copy(const OpCall& call) {
+  MTMC_RETURN_IF_ERROR(require_operands(call, 2, 2));
+  if (broadcast(call.type(0).shape, call.type(1).shape) != call.type(0).shape)
+    return refusal(call, "the source does not broadcast", to_string(call.type(1)), to_string(call.type(0)));
+  return std::vector<TensorType>{call.type(0)};
+}
+Definition define_copy(const OpCall& call) {
+  const TensorType& x = call.type(0);
+  return single(call, "copy",
+                cast(x.dtype, raw_operand(call, 1, broadcast_indices(call.type(1).shape, spatial(x.rank())))));
+}
+
+}  // namespace
+
+extern const OpFile scatter_def = {
+    {.name = "slice_scatter",
+     .doc = "A tensor with a slice along one axis replaced.",
+     .infer = infer_part,
+     .define = define_part,
+     .spelling = "torch.slice_scatter({0}, {1}, {dim|0}, {start|None}, {end|None}, {step|1})",
+     .aten = {{"aten.slice_scatter.default", "self src", "dim start end step"}}},
+    {.name = "select_scatter",
+     .doc = "A tensor with one index along an axis replaced.",
+     .infer = infer_part,
+     .define = define_part,
+     .spelling = "torch.select_scatter({0}, {1}, {dim}, {index})",
+     .aten = {{"aten.select_scatter.default", "self src", "dim index"}}},
+    {.name = "copy",
+     .doc = "The second tensor in the first's type and shape.",
+     .infer = infer_copy,
+     .define = define_copy,
+     .spelling = "torch.ops.aten.copy({0}, {1})",
+     .aten = {{"aten.copy.default", "self src"}}},
+};
+
+}  // namespace mtmc
