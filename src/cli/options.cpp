@@ -41,6 +41,16 @@ void Options::positional(std::string& value, const std::string& name, const std:
   });
 }
 
+void Options::positional_integer(int64_t& value, const std::string& name, const std::string& doc) {
+  auto word = std::make_shared<std::string>();
+  app_.add_option(name, *word, doc)->type_name("");
+  readers_.push_back([word, &value, name]() -> Status {
+    if (word->empty()) return Error{"reading the command line", name + " is missing", "", ""};
+    if (!read_number(*word, value) || value < 1) return wrong_value(name, *word, "a whole number of at least 1");
+    return ok_status();
+  });
+}
+
 void Options::optional_positional(std::string& value, const std::string& name, const std::string& doc) {
   app_.add_option(name, value, doc)->type_name("");
 }

@@ -37,10 +37,9 @@ std::string live_text(int width, double fraction, double seconds_left, const std
   return cut(text, static_cast<size_t>(std::max(width - 1, 0)));
 }
 
-Progress Progress::on(std::FILE* out) {
+Progress::Progress(std::FILE* out) : out_(out), width_(0) {
   winsize size = {};
-  const bool terminal = isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0;
-  return Progress(out, terminal ? std::max<int>(size.ws_col, 40) : 0);
+  if (isatty(fileno(out)) && ioctl(fileno(out), TIOCGWINSZ, &size) == 0) width_ = std::max<int>(size.ws_col, 40);
 }
 
 void Progress::line(const std::string& text) {

@@ -10,7 +10,7 @@ class Progress {
  public:
   // `width` columns of a terminal; 0: not a terminal.
   Progress(std::FILE* out, int width) : out_(out), width_(width) {}
-  static Progress on(std::FILE* out);  // asks the system whether `out` is a terminal, and how wide
+  explicit Progress(std::FILE* out);  // asks the system whether `out` is a terminal, and how wide
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }

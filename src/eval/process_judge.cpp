@@ -18,7 +18,6 @@ namespace mtmc {
 
 namespace {
 
-constexpr const char* kEvaluator = "judge 1";
 constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: below it every timed call gets values of its own
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 

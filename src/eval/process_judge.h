@@ -7,6 +7,9 @@
 
 namespace mtmc {
 
+// Version of the rules and of the machinery: verdicts of different versions are not compared.
+inline constexpr const char* kEvaluator = "judge 1";
+
 struct JudgeOptions {
   std::string python;             // empty: $MTMC_PYTHON, else python3
   std::filesystem::path source;   // the folder that holds the package mtmc; empty: this source tree's

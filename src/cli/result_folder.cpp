@@ -1,0 +1,29 @@
+#include "cli/result_folder.h"
+
+#include "base/text.h"
+
+namespace mtmc {
+
+Status ready_result_folder(const std::filesystem::path& folder) {
+  const std::string doing = "opening the result folder";
+  const std::string got = "'" + folder.string() + "'";
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code)
+    return Error{doing, "cannot make it (" + code.message() + ")", got, "--out with a folder that can be written to"};
+  const auto probe = folder / ".mtmc-probe";
+  const Status written = write_file(probe, "probe\n");
+  if (!written.ok())
+    return Error{doing, "cannot write there (" + written.error().got + written.error().wrong + ")", got,
+                 "--out with a folder that can be written to"};
+  std::filesystem::remove(probe, code);
+  return ok_status();
+}
+
+Status write_result(const std::filesystem::path& folder, const ResultFiles& files) {
+  MTMC_RETURN_IF_ERROR(write_file(folder / "kernel.py", files.kernel));
+  MTMC_RETURN_IF_ERROR(write_file(folder / "result.json", files.result));
+  return write_file(folder / "report.html", files.report);
+}
+
+}  // namespace mtmc

@@ -1,0 +1,199 @@
+// `mtmc optimize FILE`: the whole loop, from the user's module to a folder with kernel.py, result.json, report.html.
+#include "search/optimize.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/report_files.h"
+#include "cli/result_folder.h"
+#include "cli/shell_json.h"
+#include "cli/task_options.h"
+#include "cli/verb.h"
+#include "cli/watcher.h"
+#include "coder/builtin.h"
+#include "coder/fault.h"
+#include "coder/tuner.h"
+#include "eval/process_judge.h"
+#include "frontend/trace.h"
+#include "search/cost_judge.h"
+
+namespace mtmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct OptimizeOptions {
+  TaskOptions task;
+  std::string target = "auto", policy = "greedy", coder = "builtin", strategy = "rollout", actions = "all";
+  std::string out, store;
+  int64_t steps = 8, evaluations = 0, seed = 0;
+  double seconds = 40;
+  bool freeze_weights = false, json = false;
+};
+
+// What judges and tunes on a target, and what the machine is.
+struct Bench {
+  const TargetDef* target = nullptr;
+  Hardware hardware;
+  std::unique_ptr<Judge> judge;
+  std::unique_ptr<PythonTuner> tuner;
+  std::string evaluator;
+};
+
+Result<const TargetDef*> choose_target(const std::string& name) {
+  const std::string chosen = name == "auto" ? "cpu" : name;
+  if ((chosen == "triton" || chosen == "cuda") && !fs::exists("/dev/nvidia0"))
+    return Error{"choosing the target", chosen + " needs an NVIDIA GPU, and this machine has none",
+                 "--target " + chosen, "--target cpu, or a machine with a GPU"};
+  const TargetDef* target = find_target(chosen);
+  if (target == nullptr || (chosen != "cpu" && chosen != "null"))
+    return Error{"choosing the target", "kernels for it can be printed, but not yet judged", "--target " + chosen,
+                 "--target cpu"};
+  return target;
+}
+
+Bench make_bench(const OptimizeOptions& options, const TargetDef& target, const Program& eager) {
+  Bench bench;
+  bench.target = &target;
+  if (target.name == "null") {
+    bench.hardware = null_hardware();
+    bench.judge = std::make_unique<CostJudge>(eager, bench.hardware);
+    bench.evaluator = CostJudge::kVersion;
+    return bench;
+  }
+  bench.hardware = detect_cpu();
+  JudgeOptions judge;
+  judge.seed = static_cast<uint64_t>(options.seed);
+  judge.compile_baseline = true;
+  judge.freeze_weights = options.freeze_weights;
+  bench.judge = make_process_judge(judge);
+  bench.evaluator = kEvaluator;
+  bench.tuner = std::make_unique<PythonTuner>();
+  return bench;
+}
+
+// The text of the user's file, whose change makes another task of it; a module's is only named.
+Result<std::string> source_of(const Task& task) {
+  const Json json = Json::parse(task.json);
+  if (json.at("file").is_null()) return json.at("module").get<std::string>();
+  return read_file(json.at("file").get<std::string>());
+}
+
+std::unique_ptr<Coder> make_coder(const OptimizeOptions& options, const Bench& bench, const ModuleShell& shell,
+                                  Store& store, std::unique_ptr<Coder>& inner) {
+  BuiltinOptions builtin;
+  builtin.paper_only = options.actions == "paper";
+  inner = std::make_unique<BuiltinCoder>(*bench.target, bench.hardware, shell, store, bench.tuner.get(), builtin);
+  if (options.coder == "builtin") return std::move(inner);
+  return std::make_unique<FaultCoder>(*inner, FaultRates{0.1, 0.1, 0.05, 0.02}, static_cast<uint64_t>(options.seed));
+}
+
+void print_conclusion(Progress& progress, const Optimized& done, const fs::path& folder) {
+  const Verdict& verdict = done.verdict;
+  std::string gains;
+  for (const char* baseline : {"eager", "compile"})
+    if (verdict.speedup.count(baseline))
+      gains += fmt::format("{}{:.2f}x {}", gains.empty() ? "" : ", ", verdict.speedup.at(baseline),
+                           baseline == std::string("eager") ? "eager" : "torch.compile");
+  switch (done.answer) {
+    case Answer::faster: progress.line(fmt::format("done: {}, certified ({})", gains, verdict.accuracy_class)); break;
+    case Answer::at_roofline:
+      progress.line(
+          fmt::format("done: already at the roofline ({:.0f} % of it): nothing to gain", done.roofline_share * 100));
+      break;
+    case Answer::not_faster: progress.line("done: nothing certified is faster than eager"); break;
+    case Answer::refused:
+      progress.line("done: nothing is certified: " + verdict.reason + ": " + verdict.message);
+      break;
+  }
+  progress.line(fmt::format("{} candidates judged in {:.0f} s; wrote {}/ with kernel.py, result.json, report.html",
+                            done.evaluations, done.seconds, folder.string()));
+}
+
+Result<int> optimize_task(const OptimizeOptions& options) {
+  MTMC_TRY(const Task task, options.task.task());
+  MTMC_TRY(const TargetDef* target, choose_target(options.target));
+  const fs::path folder =
+      options.out.empty() ? fs::path("mtmc-out") / replace_all(task.name, ":", "_") : fs::path(options.out);
+  MTMC_RETURN_IF_ERROR(ready_result_folder(folder));
+  const fs::path store_file = store_path(options.store);
+  MTMC_TRY(const auto store, open_store(store_file));
+  Progress progress(options.json ? stderr : stdout);
+  Watcher watcher(progress, store_file.string());
+
+  progress.live(0, -1, "", "tracing " + task.name);
+  MTMC_TRY(Traced traced, trace(task.json));
+  MTMC_TRY(const std::string source, source_of(task));
+  const auto program = std::make_shared<const Program>(std::move(traced.program));
+  Bench bench = make_bench(options, *target, *program);
+  const bool paper_only = options.actions == "paper";
+  OptimizeRequest request{
+      .task = task,
+      .source = source,
+      .description = traced.shell.description,
+      .program = program,
+      .shell = traced.shell,
+      .shell_json = to_json_text(traced.shell),
+      .target = *target,
+      .hardware = bench.hardware,
+      .evaluator = bench.evaluator,
+      .paper_only = paper_only,
+      .limits = {static_cast<int>(options.steps), options.seconds, static_cast<int>(options.evaluations)},
+      .strategy_options = {},
+      .seed = static_cast<uint64_t>(options.seed)};
+  std::unique_ptr<Coder> inner;
+  const std::unique_ptr<Coder> coder = make_coder(options, bench, request.shell, *store, inner);
+  const std::unique_ptr<Policy> policy =
+      find_policy(options.policy)->make({request.hardware, *target, paper_only, request.seed});
+  progress.line(
+      fmt::format("{}: {} operators, on {} ({})", task.name, program->nodes.size(), bench.hardware.name, target->name));
+  MTMC_TRY(const Optimized done,
+           optimize(request, *bench.judge, *store, *coder, *policy, *find_strategy(options.strategy), watcher));
+  MTMC_TRY(const ResultFiles files, result_files(*store, done.run));
+  MTMC_RETURN_IF_ERROR(write_result(folder, files));
+  print_conclusion(progress, done, folder);
+  if (options.json) fmt::print("{}\n", files.result);
+  return done.answer == Answer::faster ? kDone : kNotBetter;
+}
+
+template <typename Definitions>
+std::vector<std::string> names_of(const Definitions& definitions) {
+  std::vector<std::string> names;
+  for (const auto* definition : definitions) names.emplace_back(definition->name);
+  return names;
+}
+
+VerbBody declare(Options& options) {
+  const auto given = std::make_shared<OptimizeOptions>();
+  given->task.declare(options);
+  options.choice(given->target, "--target", {"auto", "cpu", "triton", "cuda", "null"}, "what kernels are printed for");
+  options.choice(given->policy, "--policy", names_of(all_policies()), "who chooses the next action");
+  options.choice(given->coder, "--coder", {"builtin", "faulty"},
+                 "who implements it; faulty makes mistakes on purpose, to try the judge");
+  options.choice(given->strategy, "--strategy", names_of(all_strategies()), "which attempt is continued next");
+  options.integer(given->steps, "--steps", 1, "the most actions in a row (8)");
+  options.seconds(given->seconds, "--time", "limit of the whole run (40)");
+  options.integer(given->evaluations, "--evaluations", 0, "the most candidates to judge (0: no limit)");
+  options.integer(given->seed, "--seed", 0, "of the search and of the hidden draws (0)");
+  options.choice(given->actions, "--actions", {"all", "paper"}, "the action types to use: all, or the paper's");
+  options.flag(given->freeze_weights, "--freeze-weights", "kernels may pack the weights once; the result is labelled");
+  options.text(given->out, "--out", "DIR", "where the results go (mtmc-out/NAME)");
+  options.text(given->store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
+  options.flag(given->json, "--json", "print result.json; progress goes to standard error");
+  return [given] { return optimize_task(*given); };
+}
+
+}  // namespace
+
+extern const Verb optimize_def;
+const Verb optimize_def{"optimize", "Search for a faster, verified kernel implementation of a PyTorch module.",
+                        declare};
+
+}  // namespace mtmc

@@ -1,0 +1,78 @@
+// `mtmc replay RUN`: prints every attempt of a run again from its stored Program and compares the bytes.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "base/text.h"
+#include "cli/shell_json.h"
+#include "cli/verb.h"
+#include "ir/program.h"
+#include "store/store.h"
+#include "targets/target.h"
+
+namespace mtmc {
+namespace {
+
+struct ReplayOptions {
+  int64_t run = 0, node = 0;
+  std::string store, out;
+};
+
+// The kernel file that the attempt's Program gives now.
+Result<std::string> print_again(const RunRecord& run, const NodeRecord& node) {
+  const TargetDef* target = find_target(run.target);
+  if (target == nullptr) return Error{"replaying", "this version has no such target", run.target, ""};
+  MTMC_TRY(const Program program, parse_program(node.program));
+  MTMC_TRY(const ModuleShell shell, shell_from_json_text(run.shell));
+  MTMC_TRY(const Code code, target->emit(program, run.hardware, shell));
+  return code.text;
+}
+
+// The faulty coder spoils its text after printing; without a Program there is nothing to print.
+bool can_replay(const NodeRecord& node) {
+  return !node.code.empty() && !node.program.empty() && node.coder.find("+faults") == std::string::npos;
+}
+
+Result<int> replay(const ReplayOptions& options) {
+  MTMC_TRY(const auto store, open_store(store_path(options.store), OpenFor::reading));
+  MTMC_TRY(const RunRecord run, store->run(options.run));
+  MTMC_TRY(const auto nodes, store->nodes(options.run));
+  if (!options.out.empty()) {
+    const NodeRecord* chosen = options.node == 0 ? best_node(nodes) : nullptr;
+    for (const NodeRecord& node : nodes)
+      if (node.id == options.node) chosen = &node;
+    if (chosen == nullptr || !can_replay(*chosen))
+      return Error{"replaying", "this attempt has no Program to print from", std::to_string(options.node), ""};
+    MTMC_TRY(const std::string text, print_again(run, *chosen));
+    MTMC_RETURN_IF_ERROR(write_file(options.out, text));
+    fmt::print("wrote {} from attempt {}: {}\n", options.out, chosen->id,
+               text == chosen->code ? "the same bytes" : "not the bytes that were judged");
+    return text == chosen->code ? kDone : kNotBetter;
+  }
+  int same = 0, all = 0;
+  for (const NodeRecord& node : nodes) {
+    if (!can_replay(node) || (options.node != 0 && node.id != options.node)) continue;
+    MTMC_TRY(const std::string text, print_again(run, node));
+    ++all;
+    same += text == node.code;
+    if (text != node.code) fmt::print("attempt {} ({}) prints differently now\n", node.id, node.action);
+  }
+  fmt::print("{} of {} attempts print the same bytes\n", same, all);
+  return same == all ? kDone : kNotBetter;
+}
+
+VerbBody declare(Options& options) {
+  const auto given = std::make_shared<ReplayOptions>();
+  options.positional_integer(given->run, "RUN", "the number of a run, as `mtmc show` lists it");
+  options.integer(given->node, "--node", 1, "one attempt only");
+  options.text(given->out, "--out", "FILE", "write the kernel file of the best attempt, or of --node");
+  options.text(given->store, "--store", "FILE", "the store to read");
+  return [given] { return replay(*given); };
+}
+
+}  // namespace
+
+extern const Verb replay_def;
+const Verb replay_def{"replay", "Print a run's attempts again from their stored Programs: the same bytes.", declare};
+
+}  // namespace mtmc
