@@ -1,0 +1,73 @@
+// The untouched start: every recorded trace printed as it was imported, run beside the module it came from.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "frontend/trace.h"
+#include "support/golden.h"
+
+namespace mtmc {
+namespace {
+
+std::string python() {
+  setenv("PYTHONPATH", MTMC_SOURCE_DIR "/python", 0);
+  const char* chosen = std::getenv("MTMC_PYTHON");
+  return chosen && *chosen ? chosen : "python3";
+}
+
+TEST(TorchUntouched, ComputesWhatEagerComputes) {
+  const Json traces = Json::parse(*read_file(MTMC_SOURCE_DIR "/tests/frontend/traces.json"));
+  const TempDir folder;
+  for (const auto& [name, entry] : traces.items()) {
+    const auto traced = import_trace(entry.at("trace"));
+    ASSERT_TRUE(traced.ok()) << traced.error().message();
+    const auto code = find_target("cpu")->emit(traced->program, Hardware{}, traced->shell);
+    ASSERT_TRUE(code.ok()) << code.error().message();
+    ASSERT_TRUE(write_file(folder.path() / (name + ".py"), entry.at("source").get<std::string>()).ok());
+    ASSERT_TRUE(write_file(folder.path() / (name + ".kernel.py"), code->text).ok());
+  }
+  const auto done =
+      run({{python(), MTMC_SOURCE_DIR "/tests/frontend/compare.py", folder.path().string()}, {}, {}, 300});
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->exit_code, 0) << done->out << done->err;
+  EXPECT_NE(done->out.find(std::to_string(traces.size()) + " agree"), std::string::npos) << done->out;
+}
+
+TEST(TorchTrace, FromAFileToItsGoldenProgram) {
+  const Json task = {{"name", "rms_norm_residual"}, {"file", MTMC_SOURCE_DIR "/examples/rms_norm_residual.py"}};
+  (void)python();
+  const auto traced = trace(task.dump());
+  ASSERT_TRUE(traced.ok()) << traced.error().message();
+  expect_golden("frontend/golden/rms_norm_residual.t", print(traced->program));
+}
+
+TEST(TorchTrace, WhatCannotBeTracedIsRefusedWithTheLine) {
+  (void)python();
+  const TempDir folder;
+  const auto file = folder.path() / "branch.py";
+  ASSERT_TRUE(write_file(file,
+                         "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return x if "
+                         "x.sum() > 0 else -x\n"
+                         "def get_inputs(): return [torch.ones(2)]\n")
+                  .ok());
+  const auto traced = trace(Json{{"name", "branch"}, {"file", file.string()}}.dump());
+  ASSERT_FALSE(traced.ok());
+  EXPECT_EQ(traced.error().doing, "tracing branch");
+  EXPECT_EQ(traced.error().got, "branch.py:4: return x if x.sum() > 0 else -x");
+}
+
+TEST(TorchTrace, MissingInterpreterAndMissingPackage) {
+  const char* before = std::getenv("MTMC_PYTHON");
+  const std::string kept = before ? before : "python3";
+  setenv("MTMC_PYTHON", "/no/such/python", 1);
+  const auto traced = trace(R"({"name": "m"})");
+  setenv("MTMC_PYTHON", kept.c_str(), 1);
+  ASSERT_FALSE(traced.ok());
+  EXPECT_NE(traced.error().message().find("/no/such/python"), std::string::npos) << traced.error().message();
+}
+
+}  // namespace
+}  // namespace mtmc
