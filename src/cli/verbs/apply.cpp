@@ -1,0 +1,62 @@
+// `mtmc apply`: optimisation actions by hand. Prints the Program, its costs and what may be done next; --write keeps the module.
+#include <fmt/core.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "actions/action.h"
+#include "base/text.h"
+#include "cli/task_options.h"
+#include "cli/verb.h"
+#include "frontend/trace.h"
+#include "targets/cost.h"
+
+namespace mtmc {
+namespace {
+
+struct Request {
+  TaskOptions task;
+  std::string target = "cpu", write;
+  std::vector<std::string> actions;
+};
+
+Result<int> run_apply(const Request& request) {
+  const TargetDef* target = find_target(request.target);
+  if (!target) return Error{"choosing a target", "unknown target", request.target, "cpu or null"};
+  MTMC_TRY(const Task task, request.task.task());
+  MTMC_TRY(Traced traced, trace(to_json(task).dump()));
+  const Hardware hardware = request.target == "null" ? null_hardware() : detect_cpu();
+  const ActionContext context{hardware, *target};
+  for (const std::string& text : request.actions) {
+    MTMC_TRY(const Action action, parse_action(text));
+    MTMC_TRY(traced.program, apply_action(traced.program, action, context));
+  }
+  MTMC_TRY(const Code code, target->emit(traced.program, hardware, traced.shell));
+  fmt::print("{}\n", print(traced.program));
+  for (const KernelCost& cost : cost_of(traced.program, hardware))
+    fmt::print("{:6}{:12.1f} us estimated{:12.1f} us at the roofline\n", cost.kernel, cost.seconds * 1e6, cost.roofline * 1e6);
+  fmt::print("\nlegal actions:\n");
+  for (const Action& action : enumerate_actions(traced.program, context)) {
+    const auto next = apply_action(traced.program, action, context);
+    const double after = next.ok() ? total_seconds(*next, hardware) : 0;
+    fmt::print("  {:48}{:60}{:10.1f} us\n", store_text(action), render(action, traced.program, code), after * 1e6);
+  }
+  if (!request.write.empty()) MTMC_RETURN_IF_ERROR(write_file(request.write, code.text));
+  return kDone;
+}
+
+VerbBody declare(Options& options) {
+  auto request = std::make_shared<Request>();
+  request->task.declare(options);
+  options.text(request->target, "--target", "TARGET", "what to print kernels for: cpu, null");
+  options.words(request->actions, "--do", "ACTION", "an action as this verb lists them: \"fuse %3 %4\"; may be repeated");
+  options.text(request->write, "--write", "FILE", "where to write the module");
+  return [request] { return run_apply(*request); };
+}
+
+}  // namespace
+
+extern const Verb apply_def;
+const Verb apply_def{"apply", "Apply optimisation actions by hand and list what may be done next.", declare};
+
+}  // namespace mtmc
