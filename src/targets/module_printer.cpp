@@ -78,7 +78,7 @@ class ModulePrinter {
     }
     text(parts_.imports);
     text("import warnings\n\nimport torch\nimport torch.nn.functional as F\n\n");
-    text("_DEVICE = \"" + parts_.device + "\"\nDESCRIPTION = \"" + program_.name + "\"\n\n");
+    text("_DEVICE = \"" + parts_.device + "\"\n_DESCRIPTION = \"" + program_.name + "\"\n\n");
     const int source_start = line_;
     text(parts_.source);
     find_sources(source_start);

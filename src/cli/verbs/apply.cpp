@@ -24,7 +24,7 @@ Result<int> run_apply(const Request& request) {
   const TargetDef* target = find_target(request.target);
   if (!target) return Error{"choosing a target", "unknown target", request.target, "cpu or null"};
   MTMC_TRY(const Task task, request.task.task());
-  MTMC_TRY(Traced traced, trace(to_json(task).dump()));
+  MTMC_TRY(Traced traced, trace(task.json));
   const Hardware hardware = request.target == "null" ? null_hardware() : detect_cpu();
   const ActionContext context{hardware, *target};
   for (const std::string& text : request.actions) {

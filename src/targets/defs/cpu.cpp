@@ -22,7 +22,7 @@ def _build():
     torch_libraries = os.path.join(os.path.dirname(torch.__file__), "lib")
     openmp = sorted(glob.glob(os.path.join(torch_libraries, "libgomp*")) + glob.glob(torch_libraries + "/../../torch.libs/libgomp*"))
     flags = ["-O3", "-march=native", "-std=c++17", "-fopenmp", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", "-w"]
-    link = ["-shared", "-nostartfiles"] + ([openmp[0], "-Wl,-rpath," + os.path.dirname(openmp[0])] if openmp else ["-fopenmp"])
+    link = ["-shared"] + ([openmp[0], "-Wl,-rpath," + os.path.dirname(openmp[0])] if openmp else ["-fopenmp"])
     with open("/proc/cpuinfo") as file:
         machine = sorted({line for line in file if line.startswith(("flags", "model name"))})
     key = hashlib.sha256("\0".join([SOURCE, compiler, *flags, *link, *machine]).encode()).hexdigest()[:24]
