@@ -1,4 +1,4 @@
-"""Runs NAME.kernel.py's ModelNew beside NAME.py's Model, for every NAME in a folder; prints `N agree`, exits 1 if not all.
+"""Runs NAME.kernel.py's ModelNew beside NAME.py's Model, for every NAME in a folder; exits 1 if not all agree.
 
 Two calls on one draw, same weights; outputs and state to 1e-5 of the largest element, and no output of ModelNew shares
 memory with an input unless eager's does.

@@ -510,7 +510,7 @@ program call_58 {
   %0 = input "x" : f32[4,8]
   %1 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ call_58.py:7
   %2 = unsqueeze(%1, dim=1) : f32[1,1,4,8]  @ call_58.py:7
-  %3 = library(%2, args="{0}, None, [2.0, 2.0]", call="aten.upsample_nearest2d.vec", types="f32[1,1,8,16]") : f32[1,1,8,16]  @ call_58.py:7
+  %3 = upsample_nearest(%2, factors=[2,2]) : f32[1,1,8,16]  @ call_58.py:7
   return %3
 }
 

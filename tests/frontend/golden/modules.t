@@ -132,13 +132,13 @@ program in_place_on_views {
   %2 = constant "2.0" : f32[]
   %3 = mul(%0, %2) : f32[4,8]  @ in_place_on_views.py:7
   %4 = expand(%1, size=[4]) : f32[4]  @ in_place_on_views.py:8
-  %5 = library(%3, %4, args="{0}, {1}, 1, 0", call="aten.select_scatter.default", types="f32[4,8]") : f32[4,8]  @ in_place_on_views.py:8
+  %5 = select_scatter(%3, %4, dim=1, index=0) : f32[4,8]  @ in_place_on_views.py:8
   %6 = slice(%0, end=2, start=0) : f32[2,8]  @ in_place_on_views.py:9
   %7 = slice(%5, end=3, start=1) : f32[2,8]  @ in_place_on_views.py:9
   %8 = add(%7, %6) : f32[2,8]  @ in_place_on_views.py:9
-  %9 = library(%5, %8, args="{0}, {1}, 0, 1, 3", call="aten.slice_scatter.default", types="f32[4,8]") : f32[4,8]  @ in_place_on_views.py:9
+  %9 = slice_scatter(%5, %8, end=3, start=1) : f32[4,8]  @ in_place_on_views.py:9
   %10 = slice(%9, end=3, start=1) : f32[2,8]  @ in_place_on_views.py:9
-  %11 = library(%9, %10, args="{0}, {1}, 0, 1, 3", call="aten.slice_scatter.default", types="f32[4,8]") : f32[4,8]  @ in_place_on_views.py:9
+  %11 = slice_scatter(%9, %10, end=3, start=1) : f32[4,8]  @ in_place_on_views.py:9
   %12 = relu(%11) : f32[4,8]  @ in_place_on_views.py:10
   return %12
 }
