@@ -65,6 +65,18 @@ TEST(Import, TextReadsBack) {
   }
 }
 
+// The program in docs/PROGRAM.md is one.
+TEST(Import, DocumentedProgramHolds) {
+  const std::string page = *read_file(MTMC_SOURCE_DIR "/docs/PROGRAM.md");
+  const size_t start = page.find("```program\n") + 11;
+  const std::string text = page.substr(start, page.find("```", start) - start);
+  const auto program = parse_program(text);
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  EXPECT_EQ(print(*program), text);
+  for (const Status& status : {verify(*program), verify_types(*program)})
+    EXPECT_TRUE(status.ok()) << status.error().message();
+}
+
 TEST(Import, ShellCarriesWhatThePrintedModuleNeeds) {
   const ModuleShell shell = imported("lists_as_arguments").shell;
   EXPECT_EQ(shell.arguments, (std::vector<std::string>{"xs", "scale", "flag=False"}));
