@@ -1,4 +1,5 @@
-// `mtmc apply`: optimisation actions by hand. Prints the Program, its costs and what may be done next; --write keeps the module.
+// `mtmc apply`: optimisation actions by hand. Prints the Program, its costs and what may be done next; --write keeps
+// the module.
 #include <fmt/core.h>
 
 #include <memory>
@@ -34,7 +35,8 @@ Result<int> run_apply(const Request& request) {
   MTMC_TRY(const Code code, target->emit(traced.program, hardware, traced.shell));
   fmt::print("{}\n", print(traced.program));
   for (const KernelCost& cost : cost_of(traced.program, hardware))
-    fmt::print("{:6}{:12.1f} us estimated{:12.1f} us at the roofline\n", cost.kernel, cost.seconds * 1e6, cost.roofline * 1e6);
+    fmt::print("{:6}{:12.1f} us estimated{:12.1f} us at the roofline\n", cost.kernel, cost.seconds * 1e6,
+               cost.roofline * 1e6);
   fmt::print("\nlegal actions:\n");
   for (const Action& action : enumerate_actions(traced.program, context)) {
     const auto next = apply_action(traced.program, action, context);
@@ -49,7 +51,8 @@ VerbBody declare(Options& options) {
   auto request = std::make_shared<Request>();
   request->task.declare(options);
   options.text(request->target, "--target", "TARGET", "what to print kernels for: cpu, null");
-  options.words(request->actions, "--do", "ACTION", "an action as this verb lists them: \"fuse %3 %4\"; may be repeated");
+  options.words(request->actions, "--do", "ACTION",
+                "an action as this verb lists them: \"fuse %3 %4\"; may be repeated");
   options.text(request->write, "--write", "FILE", "where to write the module");
   return [request] { return run_apply(*request); };
 }

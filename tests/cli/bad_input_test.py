@@ -1,0 +1,186 @@
+"""The user's mistakes, row by row: one clear message, exit code 2, and a store that is still whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
+os.environ["MTMC_PYTHON"] = sys.executable
+GOOD = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.linear = torch.nn.Linear(8, width)
+    def forward(self, x):
+        return torch.relu(self.linear(x))
+def get_inputs():
+    return [torch.randn(4, 8)]
+"""
+
+
+def run_mtmc(*words: object, prefix: tuple[str, ...] = (), timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    argv = [*prefix, str(BINARY), *map(str, words)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "net.py").write_text(GOOD)
+    return tmp_path
+
+
+def optimize(folder: Path, task: object, *words: object, **how: object) -> subprocess.CompletedProcess[str]:
+    return run_mtmc("optimize", task, "--out", folder / "out", "--store", folder / "s.db", *words, **how)
+
+
+def store_is_whole(path: Path) -> bool:
+    """No store at all is whole too."""
+    if not path.exists():
+        return True
+    with sqlite3.connect(path) as store:
+        return store.execute("pragma integrity_check").fetchone() == ("ok",)
+
+
+def expect_mistake(done: subprocess.CompletedProcess[str], folder: Path, *words: str) -> None:
+    """One line on standard error that says all of `words`."""
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert len(lines) == 1 and lines[0].startswith("mtmc: "), done.stderr
+    for word in words:
+        assert word in lines[0], lines[0]
+    assert store_is_whole(folder / "s.db")
+
+
+FILES = {
+    "syntax.py": "def forward(:\n",
+    "unknown_package.py": "import no_such_package\n",
+    "no_model.py": "import torch\nclass Net(torch.nn.Module):\n    pass\ndef get_inputs():\n    return []\n",
+    "no_inputs.py": GOOD.split("def get_inputs")[0],
+    "bad_shapes.py": GOOD.replace("torch.randn(4, 8)", "torch.randn(4, 9)"),
+    "huge.py": GOOD.replace("torch.randn(4, 8)", "torch.randn(1 << 44, 8)"),
+    "untraceable.py": GOOD.replace("return torch", "return x if x.sum().item() > 0 else torch"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("syntax.py", ("loading syntax", "does not import", "invalid syntax")),
+        ("unknown_package.py", ("loading unknown_package", "does not import", "no_such_package")),
+        ("no_model.py", ("loading no_model", "has no Model", "Net")),
+        ("no_inputs.py", ("loading no_inputs", "has no get_inputs()", "--input")),
+        ("bad_shapes.py", ("shapes cannot be multiplied",)),
+        ("huge.py", ("memory",)),
+        ("untraceable.py", ("untraceable",)),
+    ],
+)
+def test_a_file_that_cannot_be_used(folder: Path, name: str, words: tuple[str, ...]) -> None:
+    (folder / name).write_text(FILES[name])
+    expect_mistake(optimize(folder, folder / name), folder, *words)
+
+
+def test_a_file_that_does_not_exist(folder: Path) -> None:
+    done = optimize(folder, folder / "nothing.py")
+    expect_mistake(done, folder, "opening the task: no such file: got", "nothing.py", "wanted a Python file")
+
+
+@pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="this machine has a GPU")
+def test_a_missing_gpu(folder: Path) -> None:
+    done = optimize(folder, folder / "net.py", "--target", "triton")
+    expect_mistake(done, folder, "triton needs an NVIDIA GPU", "wanted --target cpu")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["optimize", "--tragets", "cpu"], "unknown option of optimize: got '--tragets', wanted --target"),
+        (["optimise", "x.py"], "unknown verb: got 'optimise', wanted optimize"),
+        (["optimize"], "FILE is missing"),
+        (["optimize", "x.py", "--steps", "many"], "wrong value for --steps: got 'many', wanted a whole number"),
+        (["optimize", "x.py", "--target", "tpu"], "wrong value for --target: got 'tpu', wanted one of auto, cpu"),
+        (["show", "latest"], "not a run's number: got 'latest'"),
+        ([], "no verb: got nothing, wanted one of actions"),
+    ],
+)
+def test_words_that_mean_nothing(folder: Path, words: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sqlite_store = folder / "s.db"
+    monkeypatch.setenv("MTMC_STORE", str(sqlite_store))
+    if words[:1] == ["show"]:
+        assert optimize(folder, folder / "net.py", "--target", "null", "--evaluations", 1).returncode in (0, 1)
+    expect_mistake(run_mtmc(*words), folder, message)
+
+
+def test_a_result_folder_below_a_file(folder: Path) -> None:
+    done = run_mtmc("optimize", folder / "net.py", "--out", folder / "net.py" / "out", "--store", folder / "s.db")
+    expect_mistake(done, folder, "opening the result folder: cannot make it", "wanted --out")
+
+
+def mount_namespace(setup: str) -> tuple[str, ...]:
+    """The words that run a program after `setup` in a mount namespace of its own; skips where that is not allowed."""
+    words = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
+    if shutil.which("unshare") is None or subprocess.run([*words, setup], capture_output=True, check=False).returncode:
+        pytest.skip("mounts in a user namespace are not allowed here")
+    return (*words, f'{setup} && exec "$@"', "sh")
+
+
+def test_a_read_only_result_folder(folder: Path) -> None:
+    (folder / "out").mkdir()
+    prefix = mount_namespace(f"mount -t tmpfs -o ro tmpfs {folder}/out")
+    done = optimize(folder, folder / "net.py", prefix=prefix)
+    expect_mistake(done, folder, "opening the result folder: cannot write there", "Read-only file system", "wanted --out")
+
+
+@pytest.mark.parametrize("full", ["out", "store"])
+def test_a_full_disk(folder: Path, full: str) -> None:
+    (folder / full).mkdir()
+    prefix = mount_namespace(f"mount -t tmpfs -o size=16k tmpfs {folder}/{full}")
+    store = folder / ("store/s.db" if full == "store" else "s.db")
+    out = folder / "out"
+    words = ("optimize", folder / "net.py", "--target", "null", "--out", out, "--store", store)
+    done = run_mtmc(*words, prefix=prefix)
+    expect_mistake(done, folder, "No space left" if full == "out" else "full")
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def is_alive(pid: int) -> bool:
+    """Zombies are dead; who reaps them is not our business."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_an_interrupt_ends_everything(folder: Path) -> None:
+    words = ["optimize", folder / "net.py", "--out", folder / "out", "--store", folder / "s.db"]
+    process = subprocess.Popen(
+        [str(BINARY), *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    process.stdout.readline()  # traced: the judge starts
+    deadline = time.monotonic() + 60
+    while not children_of(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    children = children_of(process.pid)
+    assert children
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 2, (out, err)
+    assert [line for line in err.splitlines() if line.strip()][0].startswith("mtmc: stopped: interrupted")
+    assert store_is_whole(folder / "s.db")
+    time.sleep(0.5)
+    assert not [pid for pid in children if is_alive(pid)]
