@@ -88,6 +88,7 @@ class Environment {
   // A share of the nodes that passed screening and were not certified, drawn by seed and code.
   std::vector<SearchNode*> sample(uint64_t seed, double share);
   int evaluations() const { return evaluations_; }
+  const Limits& limits() const { return parts_.limits; }
   double seconds() const;
 
  private:

@@ -8,7 +8,8 @@ namespace {
 Result<bool> walk(Environment& environment, SearchNode& start) {
   bool news = false;
   SearchNode* here = &start;
-  while (!environment.spent()) {
+  // Known states may lead back to each other (lower, library): moves are counted, not depth.
+  for (int move = 0; move < environment.limits().steps && !environment.spent(); ++move) {
     MTMC_TRY(const std::vector<Proposal> proposals, environment.ranked(*here));
     if (proposals.empty()) break;
     MTMC_TRY(const Environment::Step taken, environment.step(*here, proposals.front()));

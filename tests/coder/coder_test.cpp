@@ -1,0 +1,208 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "coder/builtin.h"
+#include "coder/fault.h"
+#include "coder/kernel_program.h"
+#include "ops/op.h"
+
+namespace mtmc {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// relu(x) and relu(y) of one shape, tanh(x) of another dtype-equal shape: two isomorphic kernels and one that is not.
+Program three_activations() {
+  Program p;
+  p.name = "three";
+  const ValueId x = add_leaf(p, ValueKind::input, "x", {DType::f32, {64, 32}});
+  const ValueId y = add_leaf(p, ValueKind::param, "y", {DType::f32, {64, 32}});
+  const ValueId a = add_node(p, "relu", {x}, {}, "three.py:1").value()[0];
+  const ValueId b = add_node(p, "relu", {y}, {}, "three.py:2").value()[0];
+  const ValueId c = add_node(p, "tanh", {x}, {}, "three.py:3").value()[0];
+  p.outputs = {a, b, c};
+  reset_kernels(p);
+  for (Kernel& kernel : p.kernels) kernel.family = Family::pointwise;
+  return p;
+}
+
+TEST(KernelProgram, StandsAlone) {
+  const Program p = three_activations();
+  const Program alone = kernel_program(p, p.kernels[1]);
+  EXPECT_TRUE(verify(alone).ok()) << verify(alone).error().message();
+  EXPECT_TRUE(verify_types(alone).ok());
+  EXPECT_EQ(print(alone),
+            "program kernel {\n  %0 = input \"a0\" : f32[64,32]\n  %1 = relu(%0) : f32[64,32]\n  return %1\n}\n"
+            "kernel k0 = { %1 } pointwise\n");
+}
+
+TEST(KernelProgram, IsomorphicKernelsAreOneTuningProblem) {
+  const Program p = three_activations();
+  const Hardware hardware = null_hardware();
+  EXPECT_EQ(tuning_key(p, p.kernels[0], hardware), tuning_key(p, p.kernels[1], hardware));
+  EXPECT_NE(tuning_key(p, p.kernels[0], hardware), tuning_key(p, p.kernels[2], hardware));
+  Kernel numbered = p.kernels[0];
+  numbered.numbers["tile"] = 64;
+  EXPECT_EQ(tuning_key(p, numbered, hardware), tuning_key(p, p.kernels[0], hardware));
+  Hardware other = hardware;
+  other.name = "another machine";
+  EXPECT_NE(tuning_key(p, p.kernels[0], other), tuning_key(p, p.kernels[0], hardware));
+}
+
+// Says that a version is as slow as its tile is far from 32.
+struct FakeTuner final : Tuner {
+  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>& types,
+                                        double) override {
+    ++calls;
+    inputs = types;
+    if (broken) return Error{"tuning a kernel", "closed", "", ""};
+    std::vector<Measured> measured;
+    for (const std::string& module : modules) {
+      texts.push_back(module);
+      const size_t at = module.find("tile:");
+      measured.push_back({std::abs(std::stod(module.substr(at + 5)) - 32), ""});
+    }
+    return measured;
+  }
+  int calls = 0;
+  bool broken = false;
+  std::vector<std::string> texts;
+  std::vector<TensorType> inputs;
+};
+
+// The null target with numbers to choose.
+TargetDef tunable_null() {
+  TargetDef target = *find_target("null");
+  target.candidates = [](const Program&, const Kernel& kernel, const Hardware&) {
+    std::vector<std::map<std::string, int64_t>> numbers;
+    if (kernel.has("tiled")) numbers = {{{"tile", 64}}, {{"tile", 32}}, {{"tile", 128}}};
+    return numbers;
+  };
+  return target;
+}
+
+struct Bench {
+  Hardware hardware = null_hardware();
+  ModuleShell shell;
+  std::unique_ptr<Store> store = open_store(":memory:").value();
+  const TargetDef target = tunable_null();
+  FakeTuner tuner;
+
+  // Tiles the kernels of these values.
+  Result<Implementation> tile(const Program& program, std::vector<std::vector<ValueId>> regions) {
+    BuiltinCoder coder(target, hardware, shell, *store, &tuner);
+    const CodeState state{std::make_shared<const Program>(program), target.emit(program, hardware, shell).value()};
+    return coder.implement({state, Action{"tile", std::move(regions), ""}});
+  }
+};
+
+TEST(BuiltinCoder, MeasuresTheVersionsAndTakesTheFastest) {
+  Bench bench;
+  const auto made = bench.tile(three_activations(), {{2}});
+  ASSERT_TRUE(made.ok()) << made.error().message();
+  EXPECT_EQ(bench.tuner.calls, 1);
+  EXPECT_EQ(bench.tuner.texts.size(), 3u);
+  EXPECT_THAT(bench.tuner.inputs, ElementsAre(TensorType{DType::f32, {64, 32}}));
+  EXPECT_EQ(made->program->kernels[0].number("tile", 0), 32);
+  EXPECT_THAT(made->code.text, HasSubstr("tile:32"));
+  EXPECT_EQ(Json::parse(made->notes)["tuning"]["k0"].size(), 3u);
+}
+
+TEST(BuiltinCoder, TunesNothingTwice) {
+  Bench bench;
+  const Program p = three_activations();
+  const auto one = bench.tile(p, {{2}});
+  ASSERT_TRUE(one.ok());
+  const auto other = bench.tile(*one->program, {{3}});  // isomorphic to what was tuned
+  ASSERT_TRUE(other.ok()) << other.error().message();
+  EXPECT_EQ(bench.tuner.calls, 1);
+  EXPECT_EQ(other->program->kernels[1].numbers, one->program->kernels[0].numbers);
+  const auto both = bench.tile(p, {{2}, {3}});
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(bench.tuner.calls, 1);
+  EXPECT_EQ(program_hash(*both->program), program_hash(*other->program));
+}
+
+TEST(BuiltinCoder, ATunerThatDiesCostsOnlyTheNumbers) {
+  Bench bench;
+  bench.tuner.broken = true;
+  const auto made = bench.tile(three_activations(), {{2}});
+  ASSERT_TRUE(made.ok());
+  EXPECT_EQ(made->program->kernels[0].number("tile", 0), 64) << "the target's first guess";
+  EXPECT_THAT(made->notes, HasSubstr("not tuned"));
+  bench.tuner.broken = false;
+  const auto again = bench.tile(three_activations(), {{2}});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->program->kernels[0].number("tile", 0), 32) << "a failed tuning is not remembered";
+}
+
+TEST(BuiltinCoder, PassesRefusalsOn) {
+  Bench bench;
+  const auto made = bench.tile(three_activations(), {{99}});
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(bench.tuner.calls, 0);
+}
+
+constexpr const char* kFile =
+    "SOURCE = r'''\n"
+    "static void helper(float* a) {\n  for (long i = 0; i < 8; ++i) a[i] = 0;\n}\n"
+    "extern \"C\" void k0_relu(const float* x, float* y) {\n  for (long i = 0; i < 64; ++i) {\n    y[i] = x[i];\n  "
+    "}\n}\n"
+    "'''\n"
+    "class ModelNew:\n    def forward(self, x):\n        with torch.no_grad():\n            return (v1, v2)\n";
+
+TEST(Faults, AreWrittenIntoTheKernels) {
+  for (const uint64_t choice : {0, 1, 2, 7}) {
+    EXPECT_EQ(inject(kFile, Fault::none, choice), kFile);
+    EXPECT_THAT(inject(kFile, Fault::wrong, choice), HasSubstr("i < 64 - 1;"));
+    EXPECT_THAT(inject(kFile, Fault::wrong, choice), HasSubstr("i < 8;")) << "helpers are left alone";
+    EXPECT_THAT(inject(kFile, Fault::crash, choice), HasSubstr("float* y) {\n  *(volatile int*)nullptr = 0;"));
+    EXPECT_THAT(inject(kFile, Fault::hang, choice), HasSubstr("spin == 0"));
+    EXPECT_NE(inject(kFile, Fault::compile, choice), kFile);
+  }
+}
+
+TEST(Faults, AreWrittenIntoTheForwardOfAFileWithoutKernels) {
+  const std::string file = std::string(kFile).substr(std::string(kFile).find("class"));
+  EXPECT_THAT(inject(file, Fault::wrong, 0),
+              HasSubstr("return torch.utils._pytree.tree_map(lambda t: t + 1, (v1, v2))\n"));
+  EXPECT_THAT(inject(file, Fault::hang, 0),
+              HasSubstr("            while True:\n                pass\n            return"));
+  EXPECT_THAT(inject(file, Fault::crash, 0), HasSubstr("ctypes.string_at(0)"));
+  EXPECT_EQ(inject("# program\n", Fault::crash, 0), "# program\n# fault: crashed\n");
+}
+
+// A coder that writes a different text for every action.
+struct Echo final : Coder {
+  std::string name() const override { return "echo"; }
+  Result<Implementation> implement(const CoderRequest& request) override {
+    return Implementation{request.state.program, Code{"# " + store_text(request.action) + "\n", {}, {}, ""}, ""};
+  }
+};
+
+TEST(FaultCoder, KeepsItsRatesAndRepeatsItself) {
+  Echo echo;
+  FaultCoder faulty(echo, {.compile = 0.1, .wrong = 0.2, .crash = 0.05, .hang = 0.15}, 7);
+  const CodeState state{std::make_shared<const Program>(three_activations()), {}};
+  std::map<std::string, int> seen;
+  constexpr int kTries = 2000;
+  for (int i = 0; i < kTries; ++i) {
+    const Action action{"tile", {{i}}, ""};
+    const std::string text = faulty.implement({state, action})->code.text;
+    EXPECT_EQ(text, faulty.implement({state, action})->code.text);
+    const size_t at = text.find("# fault: ");
+    ++seen[at == std::string::npos ? "none" : text.substr(at + 9, text.size() - at - 10)];
+  }
+  EXPECT_NEAR(seen["compile-error"], 0.1 * kTries, 60);
+  EXPECT_NEAR(seen["wrong-result"], 0.2 * kTries, 80);
+  EXPECT_NEAR(seen["crashed"], 0.05 * kTries, 50);
+  EXPECT_NEAR(seen["timed-out"], 0.15 * kTries, 70);
+  EXPECT_NEAR(seen["none"], 0.5 * kTries, 100);
+}
+
+}  // namespace
+}  // namespace mtmc

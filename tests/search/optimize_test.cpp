@@ -1,0 +1,269 @@
+#include "search/optimize.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "base/tempdir.h"
+#include "coder/fault.h"
+#include "search/world.h"
+#include "targets/cost.h"
+
+namespace mtmc {
+namespace {
+
+using ::testing::Combine;
+using testing::tried;
+using ::testing::Values;
+using testing::WatchedJudge;
+using testing::World;
+
+std::string seconds_text(double seconds) { return std::to_string(seconds); }
+
+TEST(Optimize, FindsSomethingFasterAndSaysHow) {
+  World world;
+  const auto done = world.run();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->answer, Answer::faster);
+  EXPECT_EQ(done->verdict.tier, Tier::certify);
+  EXPECT_GT(done->verdict.speedup.at("eager"), 1.1);
+  ASSERT_GT(done->steps.size(), 1u);
+  EXPECT_EQ(done->steps.front().action, "");
+  EXPECT_EQ(done->steps.back().node, done->best);
+  const Json json = result_json(world.request, *done);
+  for (const char* field :
+       {"task", "target", "certified", "degenerate", "official", "legacy", "accuracy_class", "speedup", "time_ms",
+        "roofline_share", "own_kernel_share", "steps", "evaluations", "seconds"})
+    EXPECT_TRUE(json.contains(field)) << field;
+  const auto runs = world.store->runs();
+  ASSERT_TRUE(runs.ok());
+  EXPECT_EQ(runs->front().state, RunState::done);
+  EXPECT_EQ(Json::parse(runs->front().result)["node"], done->best);
+}
+
+class EveryStrategy : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(EveryStrategy, RepeatsItselfBySeedAndKeepsItsLimits) {
+  const auto [strategy, policy] = GetParam();
+  const auto attempts = [&](uint64_t seed) {
+    World world;
+    world.strategy = strategy, world.policy = policy;
+    world.request.seed = seed;
+    world.request.limits = {.steps = 4, .seconds = 0, .evaluations = 15};
+    const auto done = world.run();
+    EXPECT_TRUE(done.ok()) << done.error().message();
+    EXPECT_LE(done->evaluations, 15);
+    std::set<std::string> states;
+    for (const NodeRecord& attempt : world.recorder.attempts) {
+      EXPECT_LE(attempt.step, 4);
+      if (!attempt.failure.empty() || attempt.certify) continue;
+      EXPECT_TRUE(states.insert(attempt.state_hash).second) << "judged twice: " << attempt.rendered;
+    }
+    return tried(world.recorder.attempts);
+  };
+  EXPECT_EQ(attempts(1), attempts(1));
+  if (std::string(policy) == "random") {
+    EXPECT_NE(attempts(1), attempts(2));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, Combine(Values("rollout", "beam", "tree"), Values("greedy", "random")),
+                         [](const auto& chosen) {
+                           return std::string(std::get<0>(chosen.param)) + "_" + std::get<1>(chosen.param);
+                         });
+
+TEST(Optimize, EveryStrategyAndPolicyIsFoundByName) {
+  EXPECT_EQ(all_strategies().size(), 3u);
+  EXPECT_EQ(all_policies().size(), 2u);
+  EXPECT_EQ(find_strategy("dfs"), nullptr);
+  EXPECT_EQ(find_policy("oracle"), nullptr);
+}
+
+TEST(Optimize, EndsInTime) {
+  World world;
+  world.strategy = "tree", world.policy = "random";
+  world.request.limits = {.steps = 50, .seconds = 0.5, .evaluations = 0};
+  WatchedJudge slow(world.judge, [](const Candidate&, Tier, Verdict& verdict) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    verdict.seconds = 0.02;
+  });
+  const auto done = world.run(slow);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_GT(done->evaluations, 3);
+  EXPECT_LT(done->seconds, 0.7) << seconds_text(done->seconds);
+  EXPECT_LE(world.recorder.last.fraction, 1);
+}
+
+TEST(Optimize, FallsBackToTheNextBestWhenCertificationFails) {
+  World reference;
+  const auto best = reference.run();
+  ASSERT_TRUE(best.ok());
+  World world;
+  int refused = 0;
+  WatchedJudge strict(world.judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
+    if (tier != Tier::certify || candidate.code != best->code.text) return;
+    verdict.outcome = Outcome::refused, verdict.reason = "wrong-result", ++refused;
+  });
+  const auto done = world.run(strict);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(refused, 1);
+  EXPECT_TRUE(done->verdict.certified());
+  EXPECT_EQ(done->verdict.tier, Tier::certify);
+  EXPECT_NE(done->code.text, best->code.text);
+  EXPECT_LE(done->verdict.speedup.at("eager"), best->verdict.speedup.at("eager"));
+  EXPECT_GT(done->verdict.speedup.at("eager"), 1);
+}
+
+TEST(Optimize, TheUntouchedStartIsTheResultWhenNothingElseIsCertified) {
+  World world;
+  const std::string start = state_hash(*world.request.program);
+  WatchedJudge strict(world.judge, [&](const Candidate& candidate, Tier, Verdict& verdict) {
+    if (state_hash(*candidate.program) != start) verdict.outcome = Outcome::refused, verdict.reason = "wrong-result";
+  });
+  const auto done = world.run(strict);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->answer, Answer::not_faster);
+  EXPECT_EQ(done->steps.size(), 1u);
+  EXPECT_TRUE(done->verdict.certified());
+}
+
+TEST(Optimize, ARefusedStartEndsTheRunWithItsReason) {
+  World world;
+  WatchedJudge strict(world.judge, [](const Candidate&, Tier, Verdict& verdict) {
+    verdict.outcome = Outcome::ill_conditioned, verdict.reason = "ill-conditioned";
+  });
+  const auto done = world.run(strict);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->answer, Answer::refused);
+  EXPECT_EQ(done->verdict.outcome, Outcome::ill_conditioned);
+  EXPECT_EQ(strict.calls, 1);
+}
+
+TEST(Optimize, AStartAtTheRooflineIsAnAnswer) {
+  World world;
+  const double least = roofline_seconds(*world.request.program, world.hardware);
+  WatchedJudge fast(world.judge, [&](const Candidate&, Tier, Verdict& verdict) { verdict.time_ms = 1.04e3 * least; });
+  const auto done = world.run(fast);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->answer, Answer::at_roofline);
+  EXPECT_EQ(done->evaluations, 0);
+  EXPECT_NEAR(done->roofline_share, 1 / 1.04, 1e-6);
+}
+
+TEST(Optimize, ASecondRunJudgesNothing) {
+  World world;
+  WatchedJudge counted(world.judge, [](const Candidate&, Tier, Verdict&) {});
+  const auto first = world.run(counted);
+  const int calls = counted.calls;
+  const auto second = world.run(counted);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(counted.calls, calls);
+  EXPECT_NE(first->run, second->run);
+  EXPECT_EQ(first->code.text, second->code.text);
+  EXPECT_EQ(first->evaluations, second->evaluations);
+}
+
+// A run that is killed while it judges its n-th candidate, and the same command again.
+TEST(Optimize, AKilledRunResumesAndEndsWhereItWouldHave) {
+  World whole;
+  whole.policy = "random", whole.strategy = "tree";
+  WatchedJudge counted(whole.judge, [](const Candidate&, Tier, Verdict&) {});
+  const auto expected = whole.run(counted);
+  ASSERT_TRUE(expected.ok());
+  for (const int fatal : {1, 4, 9}) {
+    const TempDir folder;
+    const auto path = folder.path() / "store.db";
+    const pid_t child = fork();
+    if (child == 0) {
+      World world;
+      world.policy = "random", world.strategy = "tree";
+      world.store = open_store(path).value();
+      int calls = 0;
+      WatchedJudge killer(world.judge, [&](const Candidate&, Tier, Verdict&) {
+        if (++calls == fatal) ::kill(getpid(), SIGKILL);
+      });
+      const auto never = world.run(killer);
+      _exit(never.ok() ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    World world;
+    world.policy = "random", world.strategy = "tree";
+    world.store = open_store(path).value();
+    WatchedJudge rest(world.judge, [](const Candidate&, Tier, Verdict&) {});
+    const auto done = world.run(rest);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_TRUE(done->resumed);
+    EXPECT_EQ(done->code.text, expected->code.text);
+    EXPECT_EQ(done->evaluations, expected->evaluations);
+    EXPECT_EQ(rest.calls, counted.calls - (fatal - 1)) << "only the attempt in flight is lost";
+    EXPECT_EQ(tried(world.recorder.attempts), tried(whole.recorder.attempts));
+    EXPECT_EQ(world.store->runs()->size(), 1u);
+  }
+}
+
+TEST(Optimize, AJudgeThatCannotWorkLeavesAResumableRun) {
+  struct Broken final : Judge {
+    Result<Verdict> judge(const Task&, const Candidate&, Tier) override {
+      return Error{"judging", "no more memory", "", ""};
+    }
+  } broken;
+  World world;
+  const auto failed = world.run(broken);
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(world.store->runs()->front().state, RunState::interrupted);
+  const auto done = world.run();
+  ASSERT_TRUE(done.ok());
+  EXPECT_TRUE(done->resumed);
+}
+
+TEST(Optimize, AFaultyCoderCostsAttemptsAndNothingElse) {
+  World world;
+  world.policy = "random", world.strategy = "tree";
+  FaultCoder faulty(world.coder, {.compile = 0.2, .wrong = 0.2, .crash = 0.1, .hang = 0.1}, 3);
+  const auto done = world.run(world.judge, faulty);
+  ASSERT_TRUE(done.ok());
+  int refused = 0;
+  for (const NodeRecord& attempt : world.recorder.attempts) refused += attempt.screen && !attempt.screen->certified();
+  EXPECT_GT(refused, 0);
+  EXPECT_TRUE(done->verdict.certified());
+  EXPECT_EQ(done->code.text.find("# fault"), std::string::npos);
+}
+
+// A policy that stops at once gets the untouched start; one that never stops is ended by the step limit.
+TEST(Optimize, StopIsAlwaysOnOffer) {
+  struct Stops final : Policy {
+    std::string name() const override { return "stops"; }
+    Result<std::vector<size_t>> rank(const Observation& seen, const std::vector<Proposal>& proposals) override {
+      EXPECT_FALSE(seen.code.empty());
+      EXPECT_EQ(std::count_if(proposals.begin(), proposals.end(), [](const Proposal& p) { return p.stop(); }), 1);
+      ++asked;
+      std::vector<size_t> order(proposals.size());
+      for (size_t i = 0; i < order.size(); ++i) order[i] = walks ? i : order.size() - 1 - i;
+      return order;
+    }
+    bool walks = false;
+    int asked = 0;
+  } policy;
+  World world;
+  const auto optimized = [&] {
+    return optimize(world.request, world.judge, *world.store, world.coder, policy, *find_strategy("rollout"),
+                    world.recorder);
+  };
+  const auto stopped = optimized();
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_EQ(stopped->evaluations, 0);
+  policy.walks = true;
+  policy.asked = 0;
+  const auto walked = optimized();
+  ASSERT_TRUE(walked.ok());
+  EXPECT_GE(policy.asked, 2);
+}
+
+}  // namespace
+}  // namespace mtmc

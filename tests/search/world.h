@@ -1,0 +1,104 @@
+// A small network on the null target with everything a search needs, without torch.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coder/builtin.h"
+#include "ops/op.h"
+#include "search/cost_judge.h"
+#include "search/optimize.h"
+
+namespace mtmc::testing {
+
+// softmax(relu(linear(gelu(linear(x))))): one library kernel per operator.
+inline Program network() {
+  Program p;
+  p.name = "network";
+  const auto leaf = [&](ValueKind kind, const char* name, Shape shape) {
+    return add_leaf(p, kind, name, {DType::f32, std::move(shape)});
+  };
+  const ValueId x = leaf(ValueKind::input, "x", {256, 512});
+  const ValueId up = leaf(ValueKind::param, "up.weight", {1024, 512}),
+                up_bias = leaf(ValueKind::param, "up.bias", {1024});
+  const ValueId down = leaf(ValueKind::param, "down.weight", {512, 1024});
+  const auto node = [&](const char* op, std::vector<ValueId> inputs, Attrs attrs, const char* where) {
+    return add_node(p, op, std::move(inputs), std::move(attrs), where).value()[0];
+  };
+  const ValueId hidden = node("gelu", {node("linear", {x, up, up_bias}, {}, "net.py:3")}, {}, "net.py:4");
+  const ValueId act = node("relu", {node("linear", {hidden, down, kNoValue}, {}, "net.py:5")}, {}, "net.py:6");
+  p.outputs = {node("softmax", {act}, {{"dim", int64_t{-1}}}, "net.py:7")};
+  reset_kernels(p);
+  return p;
+}
+
+// Passes everything on to a judge, after a look at it.
+class WatchedJudge final : public Judge {
+ public:
+  using Watch = std::function<void(const Candidate&, Tier, Verdict&)>;
+  WatchedJudge(Judge& inner, Watch watch) : inner_(inner), watch_(std::move(watch)) {}
+  Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
+    MTMC_TRY(Verdict verdict, inner_.judge(task, candidate, tier));
+    ++calls;
+    watch_(candidate, tier, verdict);
+    return verdict;
+  }
+  int calls = 0;
+
+ private:
+  Judge& inner_;
+  Watch watch_;
+};
+
+struct Recorder final : ProgressListener {
+  void on_doing(const std::string&, const RunStatus& status) override { last = status; }
+  void on_attempt(const NodeRecord& attempt, bool, const RunStatus& status) override {
+    attempts.push_back(attempt);
+    last = status;
+  }
+  std::vector<NodeRecord> attempts;
+  RunStatus last;
+};
+
+// How a run is set up; every field can be changed before `run`.
+struct World {
+  Hardware hardware = null_hardware();
+  OptimizeRequest request{.task = {"network", "{}"},
+                          .source = "# net.py",
+                          .description = "a network",
+                          .program = std::make_shared<const Program>(network()),
+                          .shell = {},
+                          .shell_json = "{}",
+                          .target = *find_target("null"),
+                          .hardware = null_hardware(),
+                          .evaluator = CostJudge::kVersion,
+                          .paper_only = false,
+                          .limits = {.steps = 6, .seconds = 0, .evaluations = 20},
+                          .strategy_options = {},
+                          .seed = 1};
+  std::string policy = "greedy", strategy = "beam";
+  std::unique_ptr<Store> store = open_store(":memory:").value();
+  CostJudge judge{*request.program, hardware};
+  BuiltinCoder coder{request.target, request.hardware, request.shell, *store, nullptr};
+  Recorder recorder;
+
+  Result<Optimized> run() { return run(judge, coder); }
+  Result<Optimized> run(Judge& with) { return run(with, coder); }
+  Result<Optimized> run(Judge& with, Coder& by) {
+    const auto chosen = find_policy(policy)->make({hardware, request.target, request.paper_only, request.seed});
+    return optimize(request, with, *store, by, *chosen, *find_strategy(strategy), recorder);
+  }
+};
+
+// What was tried, in order: "1 fuse %4 %5".
+inline std::vector<std::string> tried(const std::vector<NodeRecord>& attempts) {
+  std::vector<std::string> lines;
+  for (const NodeRecord& attempt : attempts)
+    lines.push_back(std::to_string(attempt.step) + " " + attempt.action + " " + attempt.state_hash);
+  return lines;
+}
+
+}  // namespace mtmc::testing
