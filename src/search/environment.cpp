@@ -128,6 +128,10 @@ Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
   return wanted;
 }
 
+double Environment::promise(const SearchNode& node) {
+  return node.state.program == nullptr ? node.score() : node.score() * policy_.promise(*node.state.program);
+}
+
 Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& proposal) {
   MTMC_CHECK(node.state.program != nullptr, "a step from a state without a Program");
   const auto predicted = apply_action(*node.state.program, proposal.action, context());

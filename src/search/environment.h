@@ -74,6 +74,9 @@ class Environment {
   // Implements, judges and stores one step.
   Result<Step> step(SearchNode& node, const Proposal& proposal);
 
+  // What a node may become: its score times what the policy expects of further steps.
+  double promise(const SearchNode& node);
+
   // Judges a node at the certify tier; its verdict says how it went.
   Status certify(SearchNode& node);
 

@@ -1,41 +1,53 @@
-// The cost model's favourite first: actions by predicted time after them, stop where less than 2 % is to be gained.
+// The cost model's favourite first. What counts is what the Program can become (see Forecaster) and, half as much, what
+// it gains at once; stop stands where less than 2 % is to be gained.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "search/policy.h"
-#include "targets/cost.h"
+#include "search/prospect.h"
 
 namespace mtmc {
 namespace {
 
-constexpr double kWorthwhile = 0.98;  // of the time before
+constexpr double kWorthwhile = 0.02;  // gain, as a logarithm of times
+constexpr double kAtOnce = 0.5;       // weight of what is gained before the kernels are completed
 
 class GreedyPolicy final : public Policy {
  public:
   explicit GreedyPolicy(const PolicyOptions& options)
-      : context_{options.hardware, options.target, options.paper_only} {}
+      : context_{options.hardware, options.target, options.paper_only}, forecaster_(context_) {}
   std::string name() const override { return "greedy"; }
 
   Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
     if (observation.program == nullptr)
       return Error{"ranking actions", "the greedy policy needs a Program to predict with", "free text", ""};
-    const double now = total_seconds(*observation.program, context_.hardware);
-    std::vector<double> after;
-    for (const Proposal& proposal : proposals) after.push_back(predict(*observation.program, proposal, now));
+    const Prospect now = forecaster_.prospect(*observation.program);
+    std::vector<double> gains;
+    for (const Proposal& proposal : proposals)
+      gains.push_back(proposal.stop() ? kWorthwhile : gain(*observation.program, now, proposal.action));
     std::vector<size_t> order(proposals.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return after[a] < after[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gains[a] > gains[b]; });
     return order;
   }
 
+  double promise(const Program& program) override {
+    const Prospect prospect = forecaster_.prospect(program);
+    return prospect.completed > 0 ? prospect.now / prospect.completed : 1;
+  }
+
  private:
-  double predict(const Program& program, const Proposal& proposal, double now) const {
-    if (proposal.stop()) return kWorthwhile * now;
-    const auto next = apply_action(program, proposal.action, context_);
-    return next.ok() ? total_seconds(*next, context_.hardware) : std::numeric_limits<double>::infinity();
+  double gain(const Program& program, const Prospect& now, const Action& action) {
+    const auto next = apply_action(program, action, context_);
+    if (!next.ok()) return -1;
+    const Prospect after = forecaster_.prospect(*next);
+    const double later = std::log(now.completed / after.completed);
+    return later < -kWorthwhile ? later : later + kAtOnce * std::max(0.0, std::log(now.now / after.now));
   }
 
   ActionContext context_;
+  Forecaster forecaster_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Beam search: at each depth the best few proposals of each kept node are tried, and the fastest results are kept.
+// Beam search: at each depth the best few proposals of each kept node are tried, and the most promising results kept.
 #include <algorithm>
 
 #include "search/strategy.h"
@@ -28,8 +28,9 @@ Status run(Environment& environment, SearchNode& start, const StrategyOptions& o
     const double best = environment.best()->score();
     std::vector<SearchNode*> found;
     for (SearchNode* node : kept) MTMC_RETURN_IF_ERROR(expand(environment, *node, options.breadth, found));
-    std::stable_sort(found.begin(), found.end(),
-                     [](const SearchNode* a, const SearchNode* b) { return a->score() > b->score(); });
+    std::stable_sort(found.begin(), found.end(), [&](const SearchNode* a, const SearchNode* b) {
+      return environment.promise(*a) > environment.promise(*b);
+    });
     if (found.size() > static_cast<size_t>(options.width)) found.resize(options.width);
     kept = std::move(found);
     idle = environment.best()->score() > best ? 0 : idle + 1;
@@ -40,6 +41,6 @@ Status run(Environment& environment, SearchNode& start, const StrategyOptions& o
 }  // namespace
 
 extern const StrategyDef beam_def;
-const StrategyDef beam_def{"beam", "try the best few actions at each kept state, keep the fastest results", run};
+const StrategyDef beam_def{"beam", "try the best few actions at each kept state, keep the most promising results", run};
 
 }  // namespace mtmc

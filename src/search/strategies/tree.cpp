@@ -1,5 +1,5 @@
-// Best-first tree search: always the fastest state that has untried proposals; each failed try makes its state less
-// attractive, so that a dead end is left in time.
+// Best-first tree search: always the most promising state that has untried proposals; each try makes its state less
+// attractive, so that a dead end is left in time and a success is followed at once.
 #include <cmath>
 
 #include "search/strategy.h"
@@ -11,11 +11,12 @@ constexpr double kDiscount = 0.9;  // per proposal already tried at a state
 
 struct Open {
   SearchNode* node;
-  std::vector<Proposal> proposals;
+  double promise;
+  std::vector<Proposal> proposals = {};
   size_t next = 0;
   bool ranked = false;
 
-  double attraction() const { return node->score() * std::pow(kDiscount, static_cast<double>(next)); }
+  double attraction() const { return promise * std::pow(kDiscount, static_cast<double>(next)); }
   bool exhausted() const { return ranked && next >= proposals.size(); }
 };
 
@@ -27,7 +28,7 @@ Open* most_attractive(std::vector<Open>& open) {
 }
 
 Status run(Environment& environment, SearchNode& start, const StrategyOptions&) {
-  std::vector<Open> open{Open{&start, {}}};
+  std::vector<Open> open{Open{&start, environment.promise(start)}};
   while (!environment.spent()) {
     Open* chosen = most_attractive(open);
     if (chosen == nullptr) break;
@@ -38,7 +39,8 @@ Status run(Environment& environment, SearchNode& start, const StrategyOptions&) 
     }
     const Proposal proposal = chosen->proposals[chosen->next++];
     MTMC_TRY(const Environment::Step taken, environment.step(*chosen->node, proposal));
-    if (taken.fresh && taken.node->screen.certified()) open.push_back(Open{taken.node, {}});
+    if (taken.fresh && taken.node->screen.certified())
+      open.push_back(Open{taken.node, environment.promise(*taken.node)});
   }
   return ok_status();
 }
@@ -46,6 +48,6 @@ Status run(Environment& environment, SearchNode& start, const StrategyOptions&) 
 }  // namespace
 
 extern const StrategyDef tree_def;
-const StrategyDef tree_def{"tree", "best-first: always the fastest state with something left to try", run};
+const StrategyDef tree_def{"tree", "best-first: always the most promising state with something left to try", run};
 
 }  // namespace mtmc
