@@ -22,8 +22,7 @@ inline Program network() {
     return add_leaf(p, kind, name, {DType::f32, std::move(shape)});
   };
   const ValueId x = leaf(ValueKind::input, "x", {4096, 64});
-  const ValueId up = leaf(ValueKind::param, "up.weight", {1024, 512}),
-                up_bias = leaf(ValueKind::param, "up.bias", {1024});
+  const ValueId up = leaf(ValueKind::param, "up.weight", {128, 64}), up_bias = leaf(ValueKind::param, "up.bias", {128});
   const ValueId down = leaf(ValueKind::param, "down.weight", {64, 128});
   const auto node = [&](const char* op, std::vector<ValueId> inputs, Attrs attrs, const char* where) {
     return add_node(p, op, std::move(inputs), std::move(attrs), where).value()[0];
