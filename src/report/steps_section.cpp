@@ -13,11 +13,11 @@ constexpr size_t kMostOtherBytes = 3 << 20;  // differences of other attempts, s
 
 std::string summary(const NodeRecord& node) {
   const Verdict* verdict = node.verdict();
+  const std::string name = node.parent == kNoNode ? "the module as it is" : step_name(node);
   return fmt::format(
-      "<summary><span class='step'>{}</span><span class='grow'>{}</span>{}<span "
-      "class='mono'>{}</span><b>{}</b></summary>\n",
-      node.step == 0 ? "start" : std::to_string(node.step), escape_html(step_name(node)), verdict_badge(node),
-      verdict && verdict->time_ms ? format_ms(verdict->time_ms) : "",
+      "<summary><span class='step'>{}</span><span class='grow'>{}</span><span class='right'>{}<span "
+      "class='mono'>{}</span><b>{}</b></span></summary>\n",
+      node.step, escape_html(name), verdict_badge(node), verdict && verdict->time_ms ? format_ms(verdict->time_ms) : "",
       speedup_over(verdict, "eager") ? format_speedup(speedup_over(verdict, "eager")) : "");
 }
 

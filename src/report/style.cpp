@@ -19,7 +19,7 @@ const char* const kReportStyle = R"css(
   }
 }
 * { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; }
+html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--bg); color: var(--ink);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif; }
 main { max-width: 1040px; margin: 0 auto; padding: 40px 20px 80px; }
@@ -70,14 +70,14 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 .chart .refname { fill: var(--warn); } .chart .path { fill: none; stroke: var(--good); stroke-width: 2.5; stroke-linejoin: round; } .chart .value { fill: var(--ink); font-weight: 600; }
 /* bars */
 .bars { display: grid; grid-template-columns: minmax(0, 15em) minmax(0, 1fr) auto; gap: 7px 14px; align-items: center; font-size: 14px; }
-.bars .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .bars .num { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; color: var(--soft); }
+.bars .item { display: contents; } .bars .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; } .bars .num { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; color: var(--soft); }
 .bars .track { height: 18px; position: relative; } .bars .est { position: absolute; left: 0; top: 0; bottom: 0; background: var(--bar); opacity: .55; border-radius: 3px; min-width: 2px; }
 .bars .roof { position: absolute; left: 0; top: 0; bottom: 0; background: var(--accent); border-radius: 3px; min-width: 2px; } .bars .lib .est { background: var(--faint); } .bars .lib .roof { background: var(--soft); }
 /* code */
 details { border: 1px solid var(--line); border-radius: 10px; background: var(--card); margin-top: 10px; } details details { background: none; margin: 10px 14px 14px; }
 summary { cursor: pointer; padding: 11px 16px; display: flex; flex-wrap: wrap; align-items: baseline; gap: 4px 12px; list-style: none; } summary::-webkit-details-marker { display: none; }
 summary::before { content: "▸"; color: var(--faint); width: 10px; } details[open] > summary::before { content: "▾"; }
-summary .grow { flex: 1; min-width: 12em; } summary .step { color: var(--faint); font-variant-numeric: tabular-nums; } .inside { padding: 0 16px 14px; }
+summary .grow { flex: 1; min-width: 12em; } summary .right { display: inline-flex; align-items: baseline; gap: 12px; white-space: nowrap; } summary .step { color: var(--faint); font-variant-numeric: tabular-nums; } .inside { padding: 0 16px 14px; }
 :target > details, details:target { outline: 2px solid var(--accent); }
 pre.code { margin: 0; padding: 10px 0; background: var(--code); border-top: 1px solid var(--line); overflow-x: auto; line-height: 1.5; tab-size: 4; }
 pre.code.boxed { border: 1px solid var(--line); border-radius: 8px; max-height: 640px; overflow: auto; }
@@ -93,7 +93,8 @@ pre.diff .gap { display: block; color: var(--faint); padding: 2px 0 2px 4em; use
 .used { display: inline-block; width: 90px; height: 6px; background: var(--line); border-radius: 3px; vertical-align: 2px; margin-right: 8px; overflow: hidden; } .used i { display: block; height: 100%; background: var(--good); } .used i.hot { background: var(--bad); }
 @media (max-width: 640px) {
   main { padding: 24px 14px 60px; } .card { padding: 14px; } .tree { padding: 6px; } .tree .track { display: none; } .use li { grid-template-columns: 20px minmax(0, 1fr); } .use span { grid-column: 2; }
-  .bars { grid-template-columns: minmax(0, 1fr) auto; gap: 2px 10px; } .bars .track { grid-column: 1 / -1; order: 3; margin-bottom: 8px; } .bars > .item { display: contents; } .checks { columns: 1; } .tile .figure { font-size: 28px; } .tiles { grid-template-columns: 1fr 1fr; gap: 10px; }
+  .bars { display: block; } .bars .item { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 2px 10px; margin-bottom: 10px; }
+  .bars .track { grid-column: 1 / -1; grid-row: 2; height: 14px; } .chart svg { min-width: 760px; } .checks { columns: 1; } .tile .figure { font-size: 28px; } .tiles { grid-template-columns: 1fr 1fr; gap: 10px; }
 }
 @media print { details { break-inside: avoid; } body { background: #fff; } }
 )css";

@@ -23,9 +23,9 @@ std::string bar(const KernelShare& kernel, double longest) {
                                          kernel.name, what, kernel.bytes / 1e6, kernel.flops / 1e6,
                                          format_ms(kernel.seconds * 1e3), format_ms(kernel.roofline * 1e3));
   return fmt::format(
-      "<div class='name' title='{0}'>{1}{2}</div><div class='track {3}' title='{0}'><i class='est' "
+      "<div class='item'><div class='name' title='{0}'>{1}{2}</div><div class='track {3}' title='{0}'><i class='est' "
       "style='width:{4:.1f}%'></i><i class='roof' style='width:{5:.1f}%'></i></div><div class='num'>{6} · {7:.0f} "
-      "%</div>\n",
+      "%</div></div>\n",
       escape_html(detail), escape_html(what), kernel.own ? "" : " <span class='badge'>library</span>",
       kernel.own ? "own" : "lib", 100 * kernel.seconds / longest,
       100 * std::min(kernel.roofline, kernel.seconds) / longest, format_ms(kernel.seconds * 1e3),
