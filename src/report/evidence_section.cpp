@@ -26,7 +26,7 @@ std::string three_verdicts(const Verdict& v) {
 
 std::string scientific(double value) {
   if (value == 0) return "0";
-  return std::isfinite(value) ? fmt::format("{:.2g}", value) : "not finite";
+  return std::isfinite(value) ? fmt::format("{:.1e}", value) : "not finite";
 }
 
 std::string error_row(const OutputError& e) {
@@ -47,7 +47,6 @@ std::string error_row(const OutputError& e) {
 
 // A draw is judged over several calls: its worst one stands for it.
 std::string error_table(const Verdict& v) {
-  if (v.errors.empty()) return "<p class='note'>No errors were measured.</p>\n";
   std::map<std::pair<std::string, std::string>, size_t> rows;
   std::vector<OutputError> worst;
   for (const OutputError& e : v.errors) {
@@ -59,7 +58,7 @@ std::string error_table(const Verdict& v) {
     }
   }
   std::string html =
-      "<div class='card scroll'><table>\n<tr><th>draw</th><th>output</th><th class='n'>eager's own error</th><th "
+      "<div class='card scroll tall'><table>\n<tr><th>draw</th><th>output</th><th class='n'>eager's own error</th><th "
       "class='n'>this kernel's</th><th class='n'>of its limit</th><th class='n'>largest element</th></tr>\n";
   for (const OutputError& e : worst) html += error_row(e);
   return html + "</table></div>\n";
@@ -71,6 +70,13 @@ std::string check(bool done, const std::string& text) {
 
 bool noted(const Verdict& v, std::string_view word) {
   return std::any_of(v.notes.begin(), v.notes.end(), [&](const std::string& note) { return note.starts_with(word); });
+}
+
+std::string weights_check(const Verdict& v) {
+  if (v.weights.empty() || v.weights == "none") return "";
+  if (noted(v, "frozen-weights")) return check(false, "weights are packed once: later changes are <b>not</b> followed");
+  if (noted(v, "second-weights")) return check(false, "whether it follows changed weights could not be shown");
+  return check(true, "weights are inputs: changed ones change the answer");
 }
 
 // What certification asks beside the errors; the judge refuses by these names (docs/JUDGE.md).
@@ -87,11 +93,10 @@ std::string checks(const Verdict& v) {
   if (v.tier == Tier::certify && v.certified()) {
     html += check(true, "deterministic: the same call repeated gave a right answer every time");
     html += check(true, "inputs untouched; outputs own their memory and are not reused");
-    html += check(!noted(v, "frozen-weights") && !noted(v, "second-weights"),
-                  noted(v, "frozen-weights") ? "weights are packed once: later changes are <b>not</b> followed"
-                                             : "weights are inputs: changed ones change the answer");
+    html += weights_check(v);
     html += check(true, "another shape gives a right answer or a clear error");
-    html += check(true, "its own kernels matter: unplugged, the answer changes");
+    if (v.own_kernel_share.value_or(0) > 0)
+      html += check(true, "its own kernels matter: unplugged, the answer changes");
     html += check(true, "no work left behind after a call; torch and the clocks untouched");
     html += check(!noted(v, "above-roofline"), noted(v, "above-roofline")
                                                    ? "faster than the task's nominal roofline: flagged"
@@ -110,7 +115,8 @@ std::string timing_table(const Verdict& v) {
   for (const auto& [name, timing] : v.times)
     html += fmt::format(
         "<tr><td>{}</td><td class='n'>{}</td><td class='n'>{}</td><td class='n'>{}</td><td class='n'>{}</td></tr>\n",
-        escape_html(name), format_ms(timing.median_ms), format_ms(timing.spread_ms), timing.samples_ms.size(),
+        name == "compile" ? "torch.compile" : escape_html(name), format_ms(timing.median_ms),
+        format_ms(timing.spread_ms), timing.samples_ms.size(),
         name == "candidate" ? "" : format_speedup(speedup_over(&v, name)));
   return html + "</table></div>\n";
 }
@@ -126,13 +132,19 @@ std::string percent(std::optional<double> share) { return share ? fmt::format("{
 std::string evidence_section(const ReportData& data) {
   const Verdict* verdict = data.best_verdict();
   if (!verdict) return "";
-  std::string html =
-      "<section id='evidence'>\n<h2>The evidence</h2>\n<p class='note'>Truth is a float64 replay of the module on the "
-      "same "
-      "inputs. Eager's own error against it, over several seeds, is the budget; the kernel may err about twice "
-      "that.</p>\n";
-  html += three_verdicts(*verdict) + checks(*verdict) + "<h3>Errors against float64 truth</h3>\n" +
-          error_table(*verdict) + timing_table(*verdict);
+  std::string html = "<section id='evidence'>\n<h2>The evidence</h2>\n";
+  if (verdict->errors.empty()) {
+    html +=
+        "<p class='note'>No code was run: times are the cost model's, and nothing about correctness was "
+        "measured.</p>\n";
+  } else {
+    html +=
+        "<p class='note'>Truth is a float64 replay of the module on the same inputs. Eager's own error against it, "
+        "over "
+        "several seeds, is the budget; the kernel may err about twice that.</p>\n" +
+        three_verdicts(*verdict) + checks(*verdict) + "<h3>Errors against float64 truth</h3>\n" + error_table(*verdict);
+  }
+  html += timing_table(*verdict);
   html += "<h3>How it was judged</h3>\n<dl class='facts'>\n" + fact("tier", to_string(verdict->tier)) +
           fact("sandbox", verdict->sandbox) + fact("weights", verdict->weights) +
           fact("own kernels", percent(verdict->own_kernel_share) + (verdict->own_kernel_share ? " of the time" : "")) +

@@ -42,6 +42,7 @@ std::string error_line(const Verdict& verdict) {
 }
 
 std::string accuracy_tile(const Verdict& verdict) {
+  if (verdict.errors.empty()) return tile("", "Accuracy class", "–", "not measured");
   const std::string name = verdict.accuracy_class.empty() ? "–" : verdict.accuracy_class;
   return tile("", "Accuracy class", escape_html(name),
               verdict.accuracy_class == "exact" ? "bit for bit what eager returns" : error_line(verdict));
@@ -59,6 +60,7 @@ std::string roofline_tile(const ReportData& data) {
 std::string seal(const ReportData& data) {
   const Verdict* verdict = data.best_verdict();
   if (!verdict) return "<span class='badge bad seal'>nothing certified</span>";
+  if (verdict->errors.empty()) return "<span class='badge warn seal'>estimated, nothing was run</span>";
   if (verdict->tier == Tier::screen) return "<span class='badge warn seal'>screened, not certified</span>";
   return "<span class='badge good seal'>✓ certified</span>";
 }

@@ -32,7 +32,7 @@ section { margin-top: 40px; }
 .eyebrow { color: var(--faint); font-size: 13px; letter-spacing: .04em; }
 .note { color: var(--soft); font-size: 14px; max-width: 52em; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 18px 20px; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; } .tall { max-height: 640px; overflow-y: auto; } .card > h3:first-child { margin-top: 0; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(205px, 1fr)); gap: 14px; margin-top: 24px; }
 .tile .label { font-size: 13px; color: var(--soft); } .tile .figure { font-size: 34px; font-weight: 650;
   letter-spacing: -.02em; line-height: 1.25; font-variant-numeric: tabular-nums; }
