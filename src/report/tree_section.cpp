@@ -3,60 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "report/html.h"
+#include "report/tree_layout.h"
 
 namespace mtmc {
 namespace {
 
 constexpr int kLane = 18, kHeight = 32, kMiddle = kHeight / 2;
-
-struct TreeRow {
-  const NodeRecord* node = nullptr;
-  int lane = 0;
-  bool branches = false;  // comes from the lane to its left instead of the row above in its own
-  bool goes_on = false;   // its lane continues below
-};
-
-class Layout {
- public:
-  explicit Layout(const ReportData& data) {
-    for (const NodeRecord* node : data.path()) path_.insert(node->id);
-    for (const NodeRecord& node : data.nodes) children_[node.parent].push_back(&node);
-    for (const NodeRecord& node : data.nodes) reach_[node.id] = -1;
-    // Parents come before children, so one pass backwards gives each subtree's best speedup.
-    for (auto node = data.nodes.rbegin(); node != data.nodes.rend(); ++node) {
-      const Verdict* verdict = node->verdict();
-      double& reach = reach_[node->id];
-      if (verdict && verdict->certified()) reach = std::max(reach, speedup_over(verdict, "eager").value_or(0));
-      if (node->parent != kNoNode) reach_[node->parent] = std::max(reach_[node->parent], reach);
-    }
-    for (const NodeRecord* start : children_[kNoNode]) place(*start, 0, false);
-  }
-  const std::vector<TreeRow>& rows() const { return rows_; }
-  const std::set<NodeId>& path() const { return path_; }
-
- private:
-  void place(const NodeRecord& node, int lane, bool branches) {
-    std::vector<const NodeRecord*> next = children_[node.id];
-    rows_.push_back({&node, lane, branches, !next.empty()});
-    if (next.empty()) return;
-    const auto rank = [&](const NodeRecord* child) { return std::pair(path_.count(child->id) > 0, reach_[child->id]); };
-    // The child that leads furthest goes on in this lane, after the others.
-    const auto main =
-        std::max_element(next.begin(), next.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
-    std::rotate(main, main + 1, next.end());
-    for (size_t i = 0; i + 1 < next.size(); ++i) place(*next[i], lane + 1, true);
-    place(*next.back(), lane, false);
-  }
-
-  std::map<NodeId, std::vector<const NodeRecord*>> children_;
-  std::map<NodeId, double> reach_;
-  std::set<NodeId> path_;
-  std::vector<TreeRow> rows_;
-};
 
 std::string line(bool on, int lane, int from, int to) {
   const int x = lane * kLane + kLane / 2;
@@ -65,7 +19,8 @@ std::string line(bool on, int lane, int from, int to) {
 
 // The part of the graph left of one row's text. `above`, `below`: whether the best path passes the row's top and
 // bottom.
-std::string gutter(const ReportData& data, const TreeRow& row, int lanes, bool above, bool below, bool on) {
+std::string gutter(const ReportData& data, const TreeRow& row, int lanes, bool above, bool below) {
+  const bool on = row.on_path;
   std::string svg = fmt::format("<svg width='{}' height='{}' aria-hidden='true'>", lanes * kLane, kHeight);
   for (int lane = 0; lane < row.lane; ++lane) svg += line(lane == 0 && above, lane, 0, kHeight);
   const int x = row.lane * kLane + kLane / 2;
@@ -112,10 +67,10 @@ std::string legend_dot(const char* look, const char* meaning) {
 
 std::string tree_section(const ReportData& data) {
   if (data.nodes.empty()) return "";
-  const Layout layout(data);
+  const std::vector<TreeRow> rows = tree_rows(data);
   int lanes = 1;
   double fastest = 1;
-  for (const TreeRow& row : layout.rows()) {
+  for (const TreeRow& row : rows) {
     lanes = std::max(lanes, row.lane + 1);
     const Verdict* verdict = row.node->verdict();
     if (verdict && verdict->certified()) fastest = std::max(fastest, speedup_over(verdict, "eager").value_or(0));
@@ -127,11 +82,10 @@ std::string tree_section(const ReportData& data) {
       "class='card tree'>\n",
       data.nodes.size() - 1);
   bool above = false;  // the best path comes down into this row
-  for (const TreeRow& row : layout.rows()) {
-    const bool on = layout.path().count(row.node->id) > 0;
-    const bool below = on ? row.node->id != data.best : above;
-    html += fmt::format("<a class='row {}' href='#n{}' title='{}'>{}{}</a>\n", on ? "on" : "off", row.node->id,
-                        escape_html(tooltip(*row.node)), gutter(data, row, lanes, above, below, on),
+  for (const TreeRow& row : rows) {
+    const bool below = row.on_path ? row.node->id != data.best : above;
+    html += fmt::format("<a class='row {}' href='#n{}' title='{}'>{}{}</a>\n", row.on_path ? "on" : "off", row.node->id,
+                        escape_html(tooltip(*row.node)), gutter(data, row, lanes, above, below),
                         text_of(data, row, fastest));
     above = below;
   }
