@@ -20,6 +20,7 @@ from typing import Any
 import torch
 
 from mtmc.task import Task
+from mtmc.task_error import TaskError
 
 MARKER = "# mtmc: forward"
 # Methods that nn.Module calls by itself, kept wherever the user defines them.
@@ -37,17 +38,21 @@ def constructor_source(task: Task, model: torch.nn.Module, held: dict[str, torch
     if task.kind == "class":
         try:
             text = add_held(from_user_file(task.namespace, task.attr), held)
-            check_builds(task, model, text)
+            check_builds(task, model, text, values=task.weights is None)
             return text
         except NotStandalone:
             pass  # the containers below need nothing of the user's file
     text = add_held(containers(task, model), held)
-    check_builds(task, model, text)
+    try:
+        check_builds(task, model, text, values=False)
+    except NotStandalone as error:
+        wrong = "its parameters and buffers cannot be rebuilt outside of its own code"
+        raise TaskError(f"tracing {task.name}", wrong, str(error), "plain parameters and buffers") from error
     return text
 
 
-def check_builds(task: Task, model: torch.nn.Module, text: str) -> None:
-    """Builds ModelNew under seed 0, as `model` was built, and compares names, shapes and (user's text only) values."""
+def check_builds(task: Task, model: torch.nn.Module, text: str, values: bool) -> None:
+    """Builds ModelNew under seed 0, as `model` was built, and compares names, shapes and, where asked, values."""
     namespace: dict[str, Any] = {"__name__": "mtmc_constructor"}
     try:
         exec(compile(text.replace(MARKER, "pass"), "constructor", "exec"), namespace)
@@ -55,10 +60,17 @@ def check_builds(task: Task, model: torch.nn.Module, text: str) -> None:
     except Exception as error:
         raise NotStandalone(str(error)) from error
     own, theirs = built.state_dict(), model.state_dict()
-    if list(own) != list(theirs) or any(
-        own[name].shape != theirs[name].shape or own[name].dtype != theirs[name].dtype for name in own
-    ):
-        raise NotStandalone("other parameters")
+    if list(own) != list(theirs):
+        raise NotStandalone("other names")
+    for name, tensor in theirs.items():
+        if own[name].shape != tensor.shape or own[name].dtype != tensor.dtype:
+            raise NotStandalone(f"another type of {name}")
+        if values and not same_values(own[name], tensor) and same_values(task.make_model(0).state_dict()[name], tensor):
+            raise NotStandalone(f"other values in {name}")  # that the user's own constructor makes again
+
+
+def same_values(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
 
 
 # The user's text ---------------------------------------------------------------------------------------------------
@@ -87,7 +99,8 @@ class UserFile:
         kept, members = self._closure()
         parts: list[str] = []
         for statement in self.body:
-            if statement not in kept:
+            future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
+            if statement not in kept and not future:
                 continue
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
                 self._check_not_local(statement)
@@ -95,7 +108,7 @@ class UserFile:
             blank = isinstance(statement, (ast.ClassDef, ast.FunctionDef))
             parts.append(("\n\n" if blank else "") + text)
         if not any(binds_torch(statement) for statement in kept):
-            parts.insert(0, "import torch")
+            parts.insert(sum(part.startswith("from __future__") for part in parts), "import torch")
         return "\n".join(parts).strip("\n") + "\n"
 
     def _class(self, name: str) -> ast.stmt | None:

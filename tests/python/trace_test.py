@@ -242,6 +242,18 @@ def test_constructor_takes_what_it_needs(tmp_path: Path) -> None:
     )
 
 
+def test_constructors_that_depend_on_the_rest_of_the_file_get_containers(tmp_path: Path) -> None:
+    init = "self.w = nn.Parameter(torch.full((8,), float(sum(SEEN))))"
+    text = module_text("return x * self.w", init).replace("class Model", "SEEN = []\nSEEN.append(3)\nclass Model", 1)
+    assert "torch.zeros((8,)" in traced(tmp_path, text)["constructor_source"]
+
+
+def test_future_imports_stay_first(tmp_path: Path) -> None:
+    text = "from __future__ import annotations\n" + module_text("return x * self.w", "self.w: Unknown = 2.0")
+    source = traced(tmp_path, text.replace("import torch\n", "import torch as t, torch\n"))["constructor_source"]
+    assert source.startswith("from __future__ import annotations\n")
+
+
 def test_files_that_import_their_neighbours_get_containers(tmp_path: Path) -> None:
     (tmp_path / "neighbour_of_m.py").write_text("import torch\nclass Part(torch.nn.Linear): pass\n")
     text = module_text("return self.net(x)", "self.net = nn.Sequential(Part(8, 8))")

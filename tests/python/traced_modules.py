@@ -21,7 +21,7 @@ CALLS = [
     ("torch.where(x > 0, x, -x)", "where.self"),
     ("x.clamp(-1, 1)", "clamp.default"),
     ("x.to(torch.float16).float()", "_to_copy.default"),
-    ("(x > 0) & (x.abs() <= 1) | (x != x)", "bitwise_or.Tensor"),
+    ("(x > 0) & (x.abs() <= 1) | (x != x)", "__or__.Tensor"),
     ("x.masked_fill(x < 0, float('-inf'))", "masked_fill.Scalar"),
     ("F.gelu(x, approximate='tanh')", "gelu.default"),
     ("F.hardswish(F.mish(F.elu(x)))", "hardswish.default"),
