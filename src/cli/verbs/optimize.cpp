@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 struct OptimizeOptions {
   TaskOptions task;
-  std::string target = "auto", policy = "greedy", coder = "builtin", strategy = "rollout", actions = "all";
+  std::string target = "auto", policy = "greedy", coder = "builtin", strategy = "tree", actions = "all";
   std::string out, store;
   int64_t steps = 8, evaluations = 0, seed = 0;
   double seconds = 40;
