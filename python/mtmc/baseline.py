@@ -37,6 +37,7 @@ class Baseline:
         torch._dynamo.reset()
         folder = Path(request["folder"])
         self.engines = {}
+        self.stopwatch = Stopwatch(self.device)
         model = load_task(folder / "task.json").make_model(request["seed"])
         model.load_state_dict(blobs.load(folder / "state-first"))
         self.engines["eager"] = model
@@ -55,7 +56,7 @@ class Baseline:
         return {}
 
     def on_arm(self, request: Message) -> Message:
-        self.stopwatch.arm(Path(request["draw"]), request["same_addresses"], request["flush"])
+        self.stopwatch.arm(Path(request["draw"]), request["seed"], request["same_addresses"])
         return {}
 
     def on_go(self, request: Message) -> Message:

@@ -102,7 +102,7 @@ class Referee:
         kind, _, index = name.rpartition("-")
         state = self.states["second" if kind == "weights" else "first"]
         arguments = make_draw(self.reference.task, self.session, kind, int(index))
-        seed = seed_of(self.session, f"{name}-random")
+        seed = self._random_seed(name)
         eager = self.reference.run_eager(arguments, state, seed)
         truth = self.reference.run_truth(arguments, state, eager, widen)
         blobs.save(arguments, self.folder / "draws" / name)
@@ -164,7 +164,11 @@ class Referee:
                 kind, _, index = name.rpartition("-")
                 arguments = make_draw(self.reference.task, self.session, kind, int(index))
                 blobs.save(arguments, self.folder / "draws" / name)
-        return {}
+        return {"seeds": {name: self._random_seed(name) for name in request["names"]}}
+
+    def _random_seed(self, name: str) -> int:
+        """What torch's generator is seeded with before the calls on a draw."""
+        return seed_of(self.session, f"{name}-random")
 
     def on_measure(self, request: Message) -> Message:
         """Measures the saved calls of a candidate on a draw; `calls` holds one list of measurements per saved call."""

@@ -19,7 +19,7 @@ class Stopwatch:
         self.arguments: list[Any] | None = None
         self.result: Any = None
 
-    def arm(self, draw: Path, same_addresses: bool, flush: bool) -> None:
+    def arm(self, draw: Path, seed: int, same_addresses: bool) -> None:
         """New values for the next call, at new addresses or at those of the last call; then cold caches."""
         self.result = None
         fresh = blobs.load(draw)  # before the old ones go, so that they cannot lie at the same addresses
@@ -29,8 +29,8 @@ class Stopwatch:
                     old.copy_(new)
         else:
             self.arguments = fresh
-        if flush:
-            self.device.flush()
+        torch.manual_seed(seed)
+        self.device.flush()
 
     def go(self, call: Callable[..., Any]) -> int:
         """Makes the call and keeps its result; the duration in ns."""

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import torch
 import torch._dynamo  # torch imports it when it is first needed, and then wraps functions of its own
+import torch._dynamo.mutation_guard
 
 from mtmc import runner
 from mtmc.processes import Usage, kill_tree, usage
-from mtmc.sandbox import Guest, Limits, level, lock, start_guest
+from mtmc.sandbox import Guest, Limits, level, lock, start_echo, start_guest
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
 WATCH_SECONDS = 0.05
@@ -28,6 +29,7 @@ class Zygote:
     def __init__(self) -> None:
         self.guest: Guest | None = None
         self.limits = Limits(memory_bytes=1 << 62)
+        self.echo = start_echo()
 
     def handle(self, request: Message) -> Message:
         return getattr(self, "on_" + request["op"])(request)
@@ -53,7 +55,15 @@ class Zygote:
         return {**started, "sandbox": level(parts), "parts": parts}
 
     def on_call(self, request: Message) -> Message:
-        return self.call(request["request"], request["timeout"])
+        ping = self.ping() if request["request"]["op"] == "go" else 0.0  # before it: caches are as cold as they will be
+        return {**self.call(request["request"], request["timeout"]), "ping_ms": ping}
+
+    def ping(self) -> float:
+        """What an empty round trip costs now: waking up another process, and being woken up by it."""
+        start = time.perf_counter()
+        self.echo.send({"op": "go"})
+        self.echo.receive()
+        return (time.perf_counter() - start) * 1e3
 
     def on_quiet(self, _: Message) -> Message:
         """How long the guest's threads ran while it had nothing to do, after the time that idle threads may spin."""
@@ -135,6 +145,7 @@ class Zygote:
 
 
 def main() -> None:
+    torch._dynamo.mutation_guard.install_generation_tagging_init()  # as the first torch.compile does
     zygote = Zygote()
     try:
         serve(Line(REQUESTS, REPLIES), zygote.handle)

@@ -2,14 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "eval/stats.h"
-
 namespace mtmc {
 
 namespace {
 
 constexpr double kZygoteSeconds = 30;  // what the zygote may need beyond the guest's own time
-constexpr int kPings = 8;
 
 // Caches that tools keep in the user's home go to the candidate's own folders.
 Json environment_of(const Room& room) {
@@ -38,12 +35,6 @@ Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
   if (!reply.contains("reply"))
     return Error{"entering the sandbox", reply.value("detail", "the guest did not answer"), "", ""};
   guest.sandbox_ = reply.at("sandbox");
-  std::vector<double> pings;
-  for (int i = 0; i < kPings; ++i) {
-    MTMC_TRY(const Answer answer, guest.call({{"op", "hello"}}, kZygoteSeconds));
-    if (answer.ok()) pings.push_back(answer.wall_ms);
-  }
-  if (!pings.empty()) guest.ping_ms_ = quantile(pings, 0.9);
   return guest;
 }
 
@@ -62,7 +53,7 @@ Result<Answer> Guest::call(const Json& request, double timeout_seconds) {
     answer.reason = relayed.at("died"), answer.message = relayed.value("detail", "");
     return answer;
   }
-  answer.wall_ms = relayed.at("wall_ms");
+  answer.wall_ms = relayed.at("wall_ms"), answer.ping_ms = relayed.value("ping_ms", 0.0);
   Json& reply = relayed.at("reply");
   if (reply.contains("fail") && reply["fail"].is_string()) {
     answer.reason = reply["fail"], answer.message = reply.value("message", "");

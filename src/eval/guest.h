@@ -13,6 +13,7 @@ namespace mtmc {
 struct Answer {
   std::shared_ptr<const Json> reply;  // never null when `reason` is empty
   double wall_ms = 0;                 // seen from the zygote
+  double ping_ms = 0;                 // of a timed call: an empty round trip to a process of our own, right before it
   std::string reason, message;
 
   bool ok() const { return reason.empty(); }
@@ -30,10 +31,7 @@ class Guest {
   static Result<Guest> enter(JudgeProcess& zygote, const Room& room);
   Guest(const Guest&) = delete;
   Guest(Guest&& other) noexcept
-      : zygote_(std::exchange(other.zygote_, nullptr)),
-        room_(other.room_),
-        sandbox_(other.sandbox_),
-        ping_ms_(other.ping_ms_) {}
+      : zygote_(std::exchange(other.zygote_, nullptr)), room_(other.room_), sandbox_(other.sandbox_) {}
   ~Guest();
 
   Result<Answer> call(const Json& request, double timeout_seconds);
@@ -43,14 +41,12 @@ class Guest {
   const Room& room() const { return room_; }
   std::vector<std::string> writable() const { return {room_.folder.string(), room_.build.string()}; }
   const std::string& sandbox() const { return sandbox_; }
-  double ping_ms() const { return ping_ms_; }  // what an empty call costs, before the candidate is loaded
 
  private:
   Guest(JudgeProcess& zygote, Room room) : zygote_(&zygote), room_(std::move(room)) {}
   JudgeProcess* zygote_;
   Room room_;
   std::string sandbox_;
-  double ping_ms_ = 0;
 };
 
 }  // namespace mtmc

@@ -16,13 +16,8 @@ constexpr double kBaselineSeconds = 600;
 
 struct Series {
   std::map<std::string, std::vector<double>> ms;  // engine -> samples
-  std::vector<double> outside_ms;                 // the candidate's, by the zygote's clock
+  std::vector<double> outside_ms, ping_ms;        // the candidate's, by the zygote's clock; an empty round trip's
 };
-
-Json arm_request(const TaskFacts& facts, const std::string& draw, bool same_addresses) {
-  return {
-      {"op", "arm"}, {"draw", facts.draw_folder(draw).string()}, {"same_addresses", same_addresses}, {"flush", true}};
-}
 
 Result<double> baseline_call(JudgeProcess& baseline, const std::string& engine, const Json& arm) {
   MTMC_TRY(const Json armed, baseline.ask(arm, kBaselineSeconds));
@@ -44,14 +39,17 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
 Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts, Examination& examination,
                          const RoundPlan& plan, Rng& rng, Verdict& verdict) {
   verdict.stage = "timing";
-  MTMC_RETURN_IF_ERROR(facts.prepare_timed(plan.draws));
+  MTMC_TRY(const auto seeds, facts.prepare_timed(plan.draws));
   const std::set<int> checks = pick_checks(plan, rng);
   std::vector<std::string> engines = {"candidate", "eager"};
   if (plan.compile) engines.push_back("compile");
   Series series;
   for (int round = -plan.warm_ups; round < plan.rounds; ++round) {
     const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups) % plan.draws.size()];
-    const Json arm = arm_request(facts, draw, rng.below(2) == 0);
+    const Json arm = {{"op", "arm"},
+                      {"draw", facts.draw_folder(draw).string()},
+                      {"seed", seeds.at(draw)},
+                      {"same_addresses", rng.below(2) == 0}};
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
     for (const std::string& engine : engines) {
       if (engine != "candidate") {
@@ -65,7 +63,7 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
       if (!went.ok()) return examination.refuse(went.reason, went.message);
       if (round < 0) continue;
       series.ms[engine].push_back(went.reply->at("ns").get<double>() / 1e6);
-      series.outside_ms.push_back(went.wall_ms);
+      series.outside_ms.push_back(went.wall_ms), series.ping_ms.push_back(went.ping_ms);
       if (checks.contains(round)) {
         MTMC_TRY(const bool right, examination.check_timed(guest, draw));
         if (!right) return false;
@@ -79,7 +77,7 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
     if (engine != "candidate") verdict.speedup[engine] = speedup_of(timing, own);
   }
   const double outside = median(series.outside_ms);
-  if (!clock_agrees(own.median_ms, outside, guest.ping_ms())) {
+  if (!clock_agrees(own.median_ms, outside, quantile(series.ping_ms, 0.9))) {
     return examination.refuse("clock-mismatch", fmt::format("{:.3f} ms by its own clock, {:.3f} ms seen from outside",
                                                             own.median_ms, outside));
   }

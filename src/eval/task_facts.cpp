@@ -84,9 +84,9 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
   return any;
 }
 
-Status TaskFacts::prepare_timed(const std::vector<std::string>& names) {
+Result<std::map<std::string, uint64_t>> TaskFacts::prepare_timed(const std::vector<std::string>& names) {
   MTMC_TRY(const Json reply, referee_->ask({{"op", "arguments"}, {"names", names}}, kReferenceSeconds));
-  return ok_status();
+  return reply.at("seeds").get<std::map<std::string, uint64_t>>();
 }
 
 Result<Json> TaskFacts::measure(const std::string& name, const std::filesystem::path& out) {

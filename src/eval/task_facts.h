@@ -36,7 +36,8 @@ class TaskFacts {
   // Do zeros, a constant or a copy of an input pass on these draws?
   Result<bool> degenerate(const std::vector<std::string>& draws);
   // Writes the arguments of timed calls; their truth is computed only for those that are measured.
-  Status prepare_timed(const std::vector<std::string>& names);
+  // Returns the seeds of torch's generator, by name.
+  Result<std::map<std::string, uint64_t>> prepare_timed(const std::vector<std::string>& names);
   Result<Json> measure(const std::string& draw, const std::filesystem::path& out);
 
   struct Bytes {
