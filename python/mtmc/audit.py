@@ -12,8 +12,10 @@ from typing import Any
 
 # Installers, packages of ready-made kernels, and the judge itself.
 FORBIDDEN_IMPORTS = frozenset(
-    "pip ensurepip uv conda flash_attn xformers liger_kernel flag_gems apex kernels vllm sgl_kernel bitsandbytes "
-    "deepspeed fla mamba_ssm causal_conv1d onnxruntime tensorrt openvino jax tensorflow kernelbench mtmc".split()
+    (
+        "pip ensurepip uv conda flash_attn xformers liger_kernel flag_gems apex kernels vllm sgl_kernel bitsandbytes fla "
+        "mamba_ssm causal_conv1d kernelbench mtmc"
+    ).split()
 )
 INSTALLERS = frozenset(["pip", "pip3", "uv", "conda", "curl", "wget", "apt", "apt-get", "npm", "git"])
 CONNECTS = frozenset(["socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo", "urllib.Request"])
@@ -38,19 +40,23 @@ class Audit:
         self.writable = tuple(os.path.realpath(path) for path in writable)
         self.secret = frozenset(os.path.realpath(path) for path in secret)
         sys.addaudithook(self._hook)
+        sys.meta_path.insert(0, self)  # importlib.import_module raises no event
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Asked by Python's import for every module that is not loaded yet; finds none."""
+        if name.partition(".")[0] in FORBIDDEN_IMPORTS:
+            self._refuse("forbidden-import", f"import {name}")
 
     def _hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         if event == "import":
-            name = str(arguments[0]).partition(".")[0]
-            if name in FORBIDDEN_IMPORTS:
-                self._refuse("forbidden-import", f"import {arguments[0]}")
+            self.find_spec(str(arguments[0]))
         elif event == "open":
             self._open(arguments[0], arguments[1], arguments[2])
         elif event == "subprocess.Popen":
             words = (
                 [str(word) for word in arguments[1]] if isinstance(arguments[1], (list, tuple)) else [str(arguments[1])]
             )
-            tools = {Path(word).name for word in words[:1] + [w for a, w in zip(words, words[1:]) if a == "-m"]}
+            tools = {Path(word).name for word in words[:1] + [w for a, w in zip(words, words[1:], strict=False) if a == "-m"]}
             if tools & INSTALLERS:
                 self._refuse("forbidden-import", "starts " + " ".join(words)[:80])
         elif event in CONNECTS:

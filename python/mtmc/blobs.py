@@ -75,7 +75,8 @@ def _encode(value: Any, data: Any) -> Tree:
         dense_value = dense(value)
         start = data.tell()
         data.write(bytes_of(dense_value))
-        stride = None if value.is_contiguous() else list(value.stride())
+        overlaps = any(step == 0 and size > 1 for step, size in zip(value.stride(), value.shape, strict=True))
+        stride = None if value.is_contiguous() or overlaps else list(value.stride())
         return {"dtype": str(value.dtype)[6:], "shape": list(value.shape), "stride": stride, "at": start}
     if isinstance(value, Mapping):
         return {"dict": [[str(key), _encode(part, data)] for key, part in value.items()]}

@@ -55,11 +55,26 @@ def construct(cls: type[torch.nn.Module], folder: Path, file: Path, seed: int) -
         raise Refused(*classify(error, "import-error", file)) from error
 
 
+def state_of(model: torch.nn.Module) -> State:
+    """What state_dict() holds, read from the module's own tables: a candidate's state_dict could answer anything. Entries
+    that only its hooks know come from there."""
+    found: State = {}
+    for prefix, module in torch.nn.Module.named_modules(model):
+        transient = module.__dict__["_non_persistent_buffers_set"]
+        for table in ("_parameters", "_buffers"):
+            for name, value in module.__dict__[table].items():
+                if value is not None and name not in transient:
+                    found[f"{prefix}.{name}" if prefix else name] = value.detach()
+    return found
+
+
 def give_weights(model: torch.nn.Module, state: State) -> tuple[str, dict[str, str]]:
     """Loads the reference's state by name, else by constructor order. Returns how, and reference name -> own name."""
-    own = model.state_dict()
     if not state:
         return "none", {}
+    own = state_of(model)
+    if not all(name in own for name in state):
+        own = {name: value for name, value in model.state_dict().items() if isinstance(value, torch.Tensor)}
     if all(name in own and _fits(own[name], value) for name, value in state.items()):
         names = {name: name for name in state}
     elif len(own) == len(state) and all(map(_fits, own.values(), state.values())):

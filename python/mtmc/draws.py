@@ -47,6 +47,15 @@ def with_non_finite(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor
     return result
 
 
+def swap_some(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """A few pairs of elements change places: sums and samples of the tensor hardly notice."""
+    result = x.clone()
+    places = torch.randint(0, max(x.numel(), 1), (2, min(8, x.numel() // 2)), generator=generator)
+    result.view(-1)[places[0]] = x.view(-1)[places[1]]
+    result.view(-1)[places[1]] = x.view(-1)[places[0]]
+    return result
+
+
 STRUCTURED: dict[str, Change] = {
     "scaled-up": lambda x, _: x * 1e3,
     "negative": lambda x, _: -x.abs(),
@@ -65,11 +74,13 @@ def seed_of(session: int, name: str) -> int:
 
 def make_draw(task: Task, session: int, kind: str, index: int) -> list[Any]:
     """The arguments of draw KIND-INDEX."""
-    seed = seed_of(session, f"{kind}-{index}")
+    seed = seed_of(session, f"{'task' if kind == 'swapped' else kind}-{index}")
     arguments = task.make_inputs(seed)
     generator = torch.Generator().manual_seed(seed_of(session, f"{kind}-{index}-change"))
     if kind in STRUCTURED:
         arguments = map_floats(arguments, lambda x: STRUCTURED[kind](x.contiguous(), generator))
+    elif kind == "swapped":
+        arguments = map_floats(arguments, lambda x: swap_some(x.contiguous(), generator))
     elif kind.startswith("shape"):
         arguments = other_shape(arguments, grows=int(kind.removeprefix("shape")))
     return arguments

@@ -8,6 +8,7 @@ from pathlib import Path
 
 COMPILERS = re.compile(r"(^|[/\s'\"])(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|nvcc|ninja|hipcc)(-[\d.]+)?($|[\s'\"])")
 COMPILER_ERROR = re.compile(r"(error:|error C\d+|undefined reference|CompilationError|Error building extension|ptxas)")
+NO_PROCESS = re.compile(r"can't start new thread|Resource temporarily unavailable")
 NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|Cannot allocate memory|bad_alloc", re.I)
 
 
@@ -20,6 +21,8 @@ def classify(error: BaseException, otherwise: str, file: Path) -> tuple[str, str
     text = "\n".join(f"{type(link).__name__}: {link}\n{_output_of(link)}" for link in chain)
     if isinstance(error, MemoryError) or NO_MEMORY.search(text):
         return "out-of-memory", _first(error, file)
+    if NO_PROCESS.search(text):
+        return "too-many-processes", _first(error, file)
     started = any(COMPILERS.search(str(getattr(link, "cmd", ""))) for link in chain)
     if not isinstance(error, SyntaxError) and (started or COMPILER_ERROR.search(text)):
         lines = [line.strip() for line in text.splitlines() if COMPILER_ERROR.search(line)]

@@ -41,6 +41,15 @@ def usage(root: int) -> Usage:
     )
 
 
+def unshared_memory(root: int) -> int:
+    """As `memory_bytes`, but pages that processes share count once: slower to find out."""
+    total = 0
+    for pid in process_tree(root)[1:]:
+        fields = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/smaps_rollup").splitlines() if ": " in line)
+        total += sum(int(fields[name].split()[0]) * 1024 for name in ("Pss_Anon", "Pss_Shmem") if name in fields)
+    return total
+
+
 def _threads(pid: int) -> list[str]:
     try:
         return os.listdir(f"/proc/{pid}/task")

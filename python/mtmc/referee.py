@@ -18,7 +18,7 @@ from mtmc.outputs import tensors
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary
 from mtmc.measure import Measurement, measure
 from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights, structure_of
-from mtmc.task import TaskError, load_task
+from mtmc.task import TaskError, first_line, load_task
 from mtmc.touched import touched_bytes
 from mtmc.truth import TruthError, widen
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
@@ -177,7 +177,10 @@ class Referee:
         for call in range(CALLS):
             if not (folder / str(call)).exists():
                 continue
-            value = blobs.load(folder / str(call))
+            try:
+                value = blobs.load(folder / str(call))
+            except (blobs.BlobError, ValueError, LookupError, TypeError, OSError, RuntimeError) as error:
+                return {"mismatch": "tampered", "detail": f"the saved output cannot be read: {first_line(error)}"}
             if (structure := structure_of(value)) != draw.eager.structure:
                 return {"mismatch": "wrong-shape", "detail": f"returns {structure} instead of {draw.eager.structure}"}
             state = blobs.load(folder / "state") if (folder / "state").exists() else draw.eager.state

@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ import torch
 
 from mtmc import blobs, kernel_calls, outputs, unplug
 from mtmc.audit import Audit
-from mtmc.candidate import Refused, State, construct, give_weights, import_candidate, load_weights
+from mtmc.candidate import Refused, State, construct, give_weights, import_candidate, load_weights, state_of
 from mtmc.device import current_device
 from mtmc.failures import classify
 from mtmc.profile import profile_call
-from mtmc.stopwatch import Stopwatch
+from mtmc.stopwatch import Stopwatch, overwrite
 from mtmc.tamper import Snapshot
 from mtmc.wire import Line, Message, serve
 
@@ -38,7 +39,7 @@ class Runner:
         self.device = current_device()
         self.stopwatch = Stopwatch(self.device)
         self.audit: Audit | None = None
-        self.snapshot: Snapshot | None = None
+        self.changes: Callable[[], list[str]] | None = None  # bound: its class may be changed
         self.model: torch.nn.Module | None = None
         self.file = Path()
         self.names: dict[str, str] = {}
@@ -52,8 +53,8 @@ class Runner:
         if self.audit is not None and self.audit.found:
             reason, detail = self.audit.found[0]
             reply = {"fail": reason, "message": detail}
-        elif self.snapshot is not None and "fail" not in reply and request["op"] != "go":  # whose answer is timed
-            if changes := self.snapshot.changes():
+        elif self.changes is not None and "fail" not in reply and request["op"] != "go":  # whose answer is timed
+            if changes := self.changes():
                 reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
         return reply
 
@@ -65,7 +66,7 @@ class Runner:
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
         self.audit = Audit(request["writable"], request["secret"])
-        self.snapshot = Snapshot()
+        self.changes = Snapshot().changes
         cls = import_candidate(self.file)
         self.model = construct(cls, Path(request["task"]), self.file, request["seed"])
         self.model.train(request["mode"] == "train")
@@ -83,7 +84,9 @@ class Runner:
     def own_state(self) -> State:
         """The entries that the reference has, under the reference's names."""
         assert self.model is not None
-        own = self.model.state_dict()
+        own = state_of(self.model)
+        if not all(mine in own for mine in self.names.values()):
+            own = self.model.state_dict()
         return {name: own[mine] for name, mine in self.names.items()}
 
     def on_state(self, request: Message) -> Message:
@@ -102,11 +105,16 @@ class Runner:
             own[self.names[name]].data = value
 
     def on_run(self, request: Message) -> Message:
-        """Calls the module twice on a draw, in poisoned memory, and saves what it returned and which state it changed."""
+        """Calls the module twice on a draw, in poisoned memory, and saves what it returned and which state it changed.
+        `previous`: a draw that is called first, whose arguments then take the values of the draw where they lie."""
         folder = Path(request["out"])
+        arguments = blobs.load(Path(request["draw"]))
+        if request.get("previous"):
+            values, arguments = arguments, blobs.load(Path(request["previous"]))
+            self.call(arguments)
+            overwrite(arguments, values)
         if request.get("state"):
             self.on_state(request)
-        arguments = blobs.load(Path(request["draw"]))
         given = [blobs.digest(argument) for argument in arguments]
         state = state_digest(self.own_state())
         torch.manual_seed(request["seed"])
@@ -179,8 +187,8 @@ class Runner:
         before = blobs.digest(self.call(arguments))
         plugs = unplug.own_kernels(request["writable"])
         claims = unplug.claims_kernels(self.file.read_text(errors="replace"))
-        if not plugs:
-            return {"kernels": 0, "claims": claims, "changed": False}
+        if not plugs or not request["pull"]:
+            return {"kernels": len(plugs), "claims": claims, "changed": True}
         for plug in plugs:
             plug.pull()
         torch.manual_seed(request["seed"])

@@ -13,6 +13,13 @@ from mtmc import blobs
 from mtmc.device import Device
 
 
+def overwrite(arguments: list[Any], values: list[Any]) -> None:
+    """Puts values where the arguments lie, unnoticed by their version counters."""
+    for old, new in zip(blobs.leaves(arguments), blobs.leaves(values), strict=True):
+        if isinstance(old, torch.Tensor):
+            old.data.copy_(new)
+
+
 class Stopwatch:
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -24,9 +31,7 @@ class Stopwatch:
         self.result = None
         fresh = blobs.load(draw)  # before the old ones go, so that they cannot lie at the same addresses
         if same_addresses and self.arguments is not None:
-            for old, new in zip(blobs.leaves(self.arguments), blobs.leaves(fresh), strict=True):
-                if isinstance(old, torch.Tensor):
-                    old.copy_(new)
+            overwrite(self.arguments, fresh)
         else:
             self.arguments = fresh
         torch.manual_seed(seed)

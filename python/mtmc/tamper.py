@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -43,6 +44,7 @@ WATCHED: tuple[ModuleType | type, ...] = (
     torch.utils,
     pytree,
 )
+HANDLED = sorted(signal.valid_signals() - {signal.SIGCHLD})  # processes may be waited for in any way
 # What Python and torch change by themselves when they are used.
 OWN_CHANGES = {"_", "__warningregistry__", "__doc__", "environ", "__builtins__"}
 
@@ -58,7 +60,11 @@ def _flags() -> dict[str, object]:
         "cudnn enabled": torch.backends.cudnn.enabled,
         "mkldnn enabled": torch.backends.mkldnn.enabled,
         "default device": str(torch.get_default_device()),
-        "recursion and tracing": (sys.gettrace() is None, sys.getprofile() is None),
+        "tracing": (sys.gettrace() is None, sys.getprofile() is None),
+        "dispatch modes": torch._C._len_torch_dispatch_stack(),
+        "function modes": torch._C._len_torch_function_stack(),
+        "signal handlers": [signal.getsignal(number) for number in HANDLED],
+        "timers": [signal.getitimer(which)[0] > 0 for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL)],
     }
 
 
@@ -67,7 +73,10 @@ class Snapshot:
 
     def __init__(self) -> None:
         # The objects themselves are kept, so that no other object can take over an identity.
-        self.functions = [(owner, dict(vars(owner))) for owner in WATCHED]
+        own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "mtmc"]
+        classes = [value for module in own for value in vars(module).values() if isinstance(value, type)]
+        watched = dict.fromkeys([*WATCHED, *own, *(cls for cls in classes if cls.__module__.startswith("mtmc"))])
+        self.functions = [(owner, dict(vars(owner))) for owner in watched]
         self.modules = {
             name: sys.modules.get(name) for name in ("torch", "time", "gc", "builtins", "torch.nn.functional")
         }

@@ -17,7 +17,7 @@ import torch._dynamo  # torch imports it when it is first needed, and then wraps
 import torch._dynamo.mutation_guard
 
 from mtmc import runner
-from mtmc.processes import Usage, kill_tree, usage
+from mtmc.processes import Usage, kill_tree, unshared_memory, usage
 from mtmc.sandbox import Guest, Limits, level, lock, start_echo, start_guest
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
@@ -30,6 +30,7 @@ class Zygote:
         self.guest: Guest | None = None
         self.limits = Limits(memory_bytes=1 << 62)
         self.echo = start_echo()
+        self.asked = 0.0  # when the guest last answered
 
     def handle(self, request: Message) -> Message:
         return getattr(self, "on_" + request["op"])(request)
@@ -69,7 +70,7 @@ class Zygote:
         """How long the guest's threads ran while it had nothing to do, after the time that idle threads may spin."""
         if self.guest is None:
             return {"died": "crashed", "detail": "no guest"}
-        time.sleep(SETTLE_SECONDS)
+        time.sleep(max(0.0, self.asked + SETTLE_SECONDS - time.perf_counter()))
         before = usage(self.guest.init)
         time.sleep(LISTEN_SECONDS)
         after = usage(self.guest.init)
@@ -95,7 +96,8 @@ class Zygote:
                     if not self.guest.line.read_some():
                         return self._ended()
                     if self.guest.line.complete():
-                        wall = time.perf_counter() - start
+                        self.asked = time.perf_counter()
+                        wall = self.asked - start
                         return {"reply": self.guest.line.receive(), "wall_ms": wall * 1e3}
             except ConnectionResetError:
                 return self._ended()
@@ -109,8 +111,11 @@ class Zygote:
     def _excess(self, used: Usage) -> tuple[str, str] | None:
         if used.processes > self.limits.processes or used.threads > self.limits.threads:
             return "too-many-processes", f"{used.processes} processes with {used.threads} threads"
+        assert self.guest is not None
         if used.memory_bytes > self.limits.memory_bytes:
-            return "out-of-memory", f"{used.memory_bytes >> 20} MiB of {self.limits.memory_bytes >> 20} MiB"
+            memory = unshared_memory(self.guest.init)
+            if memory > self.limits.memory_bytes:
+                return "out-of-memory", f"{memory >> 20} MiB of {self.limits.memory_bytes >> 20} MiB"
         return None
 
     def _end_because(self, reason: str, detail: str) -> Message:

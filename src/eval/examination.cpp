@@ -31,8 +31,8 @@ Result<bool> Examination::load(Guest& guest, const std::string& state) {
   verdict_.stage = "compile", verdict_.sandbox = guest.sandbox();
   MTMC_TRY(const Answer answer, guest.call({{"op", "load"},
                                             {"file", candidate_.string()},
-                                            {"task", facts_.folder().string()},
-                                            {"state", (facts_.folder() / ("state-" + state)).string()},
+                                            {"task", guest.show(facts_.folder())},
+                                            {"state", shown_state(guest, state)},
                                             {"mode", facts_.mode()},
                                             {"seed", 20250131},
                                             {"threads", threads_},
@@ -46,24 +46,34 @@ Result<bool> Examination::load(Guest& guest, const std::string& state) {
 }
 
 Result<bool> Examination::set_state(Guest& guest, const std::string& state, const std::string& how) {
-  const std::string folder = (facts_.folder() / ("state-" + state)).string();
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "state"}, {"state", folder}, {"how", how}}));
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "state"}, {"state", shown_state(guest, state)}, {"how", how}}));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
   return true;
 }
 
 Result<bool> Examination::run(Guest& guest, const std::string& draw, const std::string& state, int calls) {
+  Json request = {{"calls", calls}};
+  if (!state.empty()) request["state"] = state;
+  return run_request(guest, draw, std::move(request));
+}
+
+Result<bool> Examination::run_after(Guest& guest, const std::string& previous, const std::string& draw) {
+  return run_request(guest, draw, {{"calls", 2}, {"state", "first"}, {"previous", previous}});
+}
+
+Result<bool> Examination::run_request(Guest& guest, const std::string& draw, Json request) {
   MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
   const std::filesystem::path out = next_out(guest);
-  Json request = {{"op", "run"},         {"draw", facts_.draw_folder(draw).string()},
-                  {"seed", facts->seed}, {"calls", calls},
-                  {"out", out.string()}, {"how", "load"}};
-  if (!state.empty()) request["state"] = (facts_.folder() / ("state-" + state)).string();
+  request["op"] = "run", request["out"] = out.string(), request["seed"] = facts->seed, request["how"] = "load";
+  request["draw"] = guest.show(facts_.draw_folder(draw));
+  if (request.contains("previous")) request["previous"] = guest.show(facts_.draw_folder(request["previous"]));
+  if (request.contains("state")) request["state"] = shown_state(guest, request["state"]);
   MTMC_TRY(const Answer answer, call(guest, request));
   if (!answer.ok()) return refuse(answer.reason, fmt::format("on draw {}: {}", draw, answer.message));
   verdict_.stage = "correctness";
-  if (std::find(verdict_.draws.begin(), verdict_.draws.end(), draw) == verdict_.draws.end())
+  if (std::find(verdict_.draws.begin(), verdict_.draws.end(), draw) == verdict_.draws.end()) {
     verdict_.draws.push_back(draw);
+  }
   if (!behaves(*facts, *answer.reply)) return false;
   return measured(*facts, out, *answer.reply, false);
 }
@@ -142,7 +152,9 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
 std::string Examination::refine(const std::string& reason, const std::string& draw, const std::string& hash) const {
   const auto seen = seen_.find(hash);
   if ((reason != "wrong-result" && reason != "precision") || seen == seen_.end() || seen->second == draw) return reason;
-  return same_kind(seen->second, draw) || draw.starts_with("timed") ? "stale-output" : "insensitive-to-input";
+  return same_kind(seen->second, draw) || draw.starts_with("timed") || draw.starts_with("swapped")
+             ? "stale-output"
+             : "insensitive-to-input";
 }
 
 Result<bool> Examination::other_shape(Guest& guest, const std::string& draw) {
@@ -150,10 +162,10 @@ Result<bool> Examination::other_shape(Guest& guest, const std::string& draw) {
   if (!facts->usable) return true;  // eager itself takes no other shape
   const std::filesystem::path out = next_out(guest);
   MTMC_TRY(const Answer answer, call(guest, {{"op", "run"},
-                                             {"draw", facts_.draw_folder(draw).string()},
+                                             {"draw", guest.show(facts_.draw_folder(draw))},
                                              {"seed", facts->seed},
                                              {"calls", 2},
-                                             {"state", (facts_.folder() / "state-first").string()},
+                                             {"state", shown_state(guest, "first")},
                                              {"how", "load"},
                                              {"out", out.string()}}));
   if (answer.reason == "raised") return true;
@@ -168,23 +180,29 @@ Result<bool> Examination::other_shape(Guest& guest, const std::string& draw) {
 }
 
 Result<bool> Examination::stays_quiet(Guest& guest) {
-  MTMC_TRY(const double busy, guest.busy_ms());
-  if (busy > kBusyMs) return refuse("background-work", fmt::format("{:.1f} ms of work in 20 ms without a call", busy));
+  MTMC_TRY(const Guest::Idle idle, guest.idle());
+  if (idle.processes > 1) {
+    return refuse("background-work", fmt::format("{} more processes after the call returned", idle.processes - 1));
+  }
+  if (idle.busy_ms > kBusyMs) {
+    return refuse("background-work", fmt::format("{:.1f} ms of work in 20 ms without a call", idle.busy_ms));
+  }
   return true;
 }
 
 Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "profile"}, {"draw", facts_.draw_folder(draw).string()}}));
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "profile"}, {"draw", guest.show(facts_.draw_folder(draw))}}));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
   verdict_.own_kernel_share = answer.reply->at("own_kernel_share").get<double>();
   verdict_.library_use = answer.reply->at("library_use");
   return true;
 }
 
-Result<bool> Examination::unplug(Guest& guest, const std::string& draw) {
+Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bool pull) {
   MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
   MTMC_TRY(const Answer answer, call(guest, {{"op", "unplug"},
-                                             {"draw", facts_.draw_folder(draw).string()},
+                                             {"pull", pull},
+                                             {"draw", guest.show(facts_.draw_folder(draw))},
                                              {"seed", facts->seed},
                                              {"writable", guest.writable()}}));
   if (!answer.ok()) return true;  // without its kernels it does not even return: they are used

@@ -24,12 +24,15 @@ class Examination {
   Result<bool> load(Guest& guest, const std::string& state = "first");
   // Runs a draw and applies the rules to all its outputs. `state`: weights to load before, empty to leave them.
   Result<bool> run(Guest& guest, const std::string& draw, const std::string& state = "", int calls = 2);
+  // Runs a draw on arguments that held another draw's values for an earlier call.
+  Result<bool> run_after(Guest& guest, const std::string& previous, const std::string& draw);
   Result<bool> set_state(Guest& guest, const std::string& state, const std::string& how);
   // Arguments of another shape: right, or a clear error.
   Result<bool> other_shape(Guest& guest, const std::string& draw);
   Result<bool> stays_quiet(Guest& guest);
   Result<bool> profile(Guest& guest, const std::string& draw);
-  Result<bool> unplug(Guest& guest, const std::string& draw);
+  // Are the kernels that the file defines loaded at all and, where `pull` is set, does the answer depend on them?
+  Result<bool> uses_kernels(Guest& guest, const std::string& draw, bool pull);
   // Measures what a timed call returned.
   Result<bool> check_timed(Guest& guest, const std::string& draw);
 
@@ -40,6 +43,10 @@ class Examination {
 
  private:
   Result<Answer> call(Guest& guest, const Json& request) { return guest.call(request, limits_.call_seconds); }
+  Result<bool> run_request(Guest& guest, const std::string& draw, Json request);
+  std::string shown_state(Guest& guest, const std::string& state) {
+    return guest.show(facts_.folder() / ("state-" + state));
+  }
   bool behaves(const DrawFacts& facts, const Json& reply);
   Result<bool> measured(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply, bool timed);
   bool judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash, int call);

@@ -16,6 +16,7 @@ Json environment_of(const Room& room) {
           {"XDG_CACHE_HOME", build},
           {"TORCH_EXTENSIONS_DIR", build + "/torch_extensions"},
           {"TORCHINDUCTOR_CACHE_DIR", build + "/inductor"},
+          {"TORCHINDUCTOR_COMPILE_THREADS", "1"},  // no pool of processes that would outlive the call
           {"TRITON_CACHE_DIR", build + "/triton"},
           {"TMPDIR", room.folder.string()}};
 }
@@ -48,6 +49,7 @@ Guest::~Guest() {
 Result<Answer> Guest::call(const Json& request, double timeout_seconds) {
   MTMC_TRY(Json relayed, zygote_->ask({{"op", "call"}, {"request", request}, {"timeout", timeout_seconds}},
                                       timeout_seconds + kZygoteSeconds));
+  std::filesystem::remove_all(room_.inbox);
   Answer answer;
   if (relayed.contains("died")) {
     answer.reason = relayed.at("died"), answer.message = relayed.value("detail", "");
@@ -62,9 +64,19 @@ Result<Answer> Guest::call(const Json& request, double timeout_seconds) {
   return answer;
 }
 
-Result<double> Guest::busy_ms() {
+// Hard links, so that nothing is copied; the folder they lie in is not writable for the guest.
+std::string Guest::show(const std::filesystem::path& folder) {
+  const std::filesystem::path place = room_.inbox / std::to_string(++shown_);
+  std::filesystem::create_directories(place);
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    if (file.is_regular_file()) std::filesystem::create_hard_link(file.path(), place / file.path().filename());
+  }
+  return place.string();
+}
+
+Result<Guest::Idle> Guest::idle() {
   MTMC_TRY(const Json reply, zygote_->ask({{"op", "quiet"}}, kZygoteSeconds));
-  return reply.value("busy_ms", 0.0);
+  return Idle{reply.value("busy_ms", 0.0), reply.value("processes", 1)};
 }
 
 }  // namespace mtmc

@@ -22,6 +22,7 @@ struct Answer {
 struct Room {
   std::filesystem::path folder;  // the guest's own, writable, thrown away
   std::filesystem::path build;   // writable, kept: where the candidate compiles its kernels
+  std::filesystem::path inbox;   // the guest reads what we put there, and only while it is needed
   size_t memory_bytes = 0;
 };
 
@@ -31,12 +32,20 @@ class Guest {
   static Result<Guest> enter(JudgeProcess& zygote, const Room& room);
   Guest(const Guest&) = delete;
   Guest(Guest&& other) noexcept
-      : zygote_(std::exchange(other.zygote_, nullptr)), room_(other.room_), sandbox_(other.sandbox_) {}
+      : zygote_(std::exchange(other.zygote_, nullptr)),
+        room_(other.room_),
+        sandbox_(other.sandbox_),
+        shown_(other.shown_) {}
   ~Guest();
 
   Result<Answer> call(const Json& request, double timeout_seconds);
-  // CPU time in ms that the idle guest used while it was watched.
-  Result<double> busy_ms();
+  // Shows a folder of ours to the guest until it has answered the next request; returns where.
+  std::string show(const std::filesystem::path& folder);
+  struct Idle {
+    double busy_ms = 0;  // CPU time that the guest used while it was watched with nothing to do
+    int processes = 1;   // its own included
+  };
+  Result<Idle> idle();
 
   const Room& room() const { return room_; }
   std::vector<std::string> writable() const { return {room_.folder.string(), room_.build.string()}; }
@@ -47,6 +56,7 @@ class Guest {
   JudgeProcess* zygote_;
   Room room_;
   std::string sandbox_;
+  int shown_ = 0;
 };
 
 }  // namespace mtmc

@@ -31,10 +31,13 @@ class ProcessJudge final : public Judge {
   explicit ProcessJudge(JudgeOptions options)
       : options_(complete(std::move(options))),
         folder_(memory_folder()),
-        zygote_("zygote", zygote_command(options_, folder_.path())),
+        zygote_("zygote", zygote_command(options_, shared())),
         referee_("referee", python_command(options_, "mtmc.referee")),
         baseline_("baseline", python_command(options_, "mtmc.baseline")),
-        rng_(options_.seed) {}
+        rng_(options_.seed) {
+    for (const char* name : {"rooms", "inbox", "build", "candidates"})
+      std::filesystem::create_directories(shared() / name);
+  }
 
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override;
 
@@ -51,6 +54,10 @@ class ProcessJudge final : public Judge {
   Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
   Status ready_baseline(bool compile);
   Room next_room(const Room& like);
+
+  // Guests see `shared` only: draws that are yet to come, and truths, lie elsewhere.
+  std::filesystem::path shared() const { return folder_.path() / "shared"; }
+  std::filesystem::path private_tasks() const { return folder_.path() / "tasks"; }
 
   JudgeOptions options_;
   TempDir folder_;
@@ -69,8 +76,8 @@ Status ProcessJudge::open(const Task& task) {
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
   for (JudgeProcess* process : {&zygote_, &referee_, &baseline_}) MTMC_RETURN_IF_ERROR(process->start());
   facts_.reset(), open_task_.clear(), baseline_open_ = false, baseline_compiled_ = false;
-  const std::filesystem::path folder = folder_.path() / "tasks" / key;
-  std::filesystem::remove_all(folder_.path() / "tasks");
+  const std::filesystem::path folder = private_tasks() / key;
+  std::filesystem::remove_all(private_tasks());
   MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, options_.seed, options_.threads));
   facts_ = std::move(facts), open_task_ = key;
   return ok_status();
@@ -97,9 +104,9 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   verdict.tier = tier, verdict.evaluator = kEvaluator;
   const std::string key = short_hash(candidate.code);
   Room room;
-  room.build = folder_.path() / "build" / key;
+  room.build = shared() / "build" / key;
   room.memory_bytes = options_.memory_bytes;
-  const std::filesystem::path file = folder_.path() / "candidates" / key / "kernel.py";
+  const std::filesystem::path file = shared() / "candidates" / key / "kernel.py";
   std::filesystem::create_directories(file.parent_path());
   MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
   const Limits limits{options_.load_seconds, options_.call_seconds + 50 * facts_->eager_seconds()};
@@ -114,8 +121,9 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
 Room ProcessJudge::next_room(const Room& like) {
   Room room = like;
   std::error_code ignored;  // the guest of the last room is gone; a leftover is only disk space until the end
-  std::filesystem::remove_all(folder_.path() / "rooms" / std::to_string(rooms_), ignored);
-  room.folder = folder_.path() / "rooms" / std::to_string(++rooms_);
+  std::filesystem::remove_all(shared() / "rooms" / std::to_string(rooms_), ignored);
+  room.folder = shared() / "rooms" / std::to_string(++rooms_);
+  room.inbox = shared() / "inbox" / std::to_string(rooms_);
   return room;
 }
 
@@ -131,8 +139,14 @@ Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Ve
   MTMC_PASS(examination.run(guest, "task-0"));
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
   for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
+  if (facts_->has_weights() && !options_.freeze_weights) {
+    MTMC_TRY(const DrawFacts* other, facts_->draw("weights-0"));
+    if (other->usable) MTMC_PASS(follows_weights(examination, guest, like, verdict));
+  }
   if (structured.empty()) verdict.notes.push_back("no-structured-draw");
-  return time(examination, guest, Tier::screen, verdict);
+  MTMC_PASS(time(examination, guest, Tier::screen, verdict));
+  MTMC_PASS(examination.stays_quiet(guest));
+  return examination.uses_kernels(guest, "task-0", false);
 }
 
 Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, Verdict& verdict) {
@@ -144,6 +158,7 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
     for (const std::string& draw : draws) MTMC_PASS(examination.run(guest, draw, "first", 5));
     for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
+    MTMC_PASS(examination.run_after(guest, "task-0", "swapped-0"));
     draws.insert(draws.end(), structured.begin(), structured.end());
     MTMC_TRY(verdict.degenerate, facts_->degenerate(draws));
     MTMC_PASS(examination.stays_quiet(guest));
@@ -152,7 +167,7 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     for (int i = 0; i < facts_->shapes() && i < 2; ++i) {
       MTMC_PASS(examination.other_shape(guest, fmt::format("shape{}-0", i)));
     }
-    MTMC_PASS(examination.unplug(guest, "task-0"));
+    MTMC_PASS(examination.uses_kernels(guest, "task-0", true));
   }
   MTMC_TRY(Guest fresh, Guest::enter(zygote_, next_room(like)));
   MTMC_PASS(examination.load(fresh));

@@ -25,11 +25,13 @@ Result<double> baseline_call(JudgeProcess& baseline, const std::string& engine, 
   return went.at("ns").get<double>() / 1e6;
 }
 
-// Which of the plan's counted rounds are checked afterwards: drawn at random, so that nobody can know.
+// Which counted rounds are checked afterwards, drawn at random so that nobody can know. They are late ones, and the
+// first of them is called with new values at the addresses of the call before.
 std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
+  const int half = plan.rounds / 2;
   std::set<int> picked;
-  while (static_cast<int>(picked.size()) < std::min(plan.checks, plan.rounds)) {
-    picked.insert(static_cast<int>(rng.below(static_cast<uint64_t>(plan.rounds))));
+  while (static_cast<int>(picked.size()) < std::min(plan.checks, plan.rounds - half)) {
+    picked.insert(half + static_cast<int>(rng.below(static_cast<uint64_t>(plan.rounds - half))));
   }
   return picked;
 }
@@ -46,10 +48,11 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
   Series series;
   for (int round = -plan.warm_ups; round < plan.rounds; ++round) {
     const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups) % plan.draws.size()];
+    const bool same_addresses = checks.empty() || round != *checks.begin() ? rng.below(2) == 0 : true;
     const Json arm = {{"op", "arm"},
                       {"draw", facts.draw_folder(draw).string()},
                       {"seed", seeds.at(draw)},
-                      {"same_addresses", rng.below(2) == 0}};
+                      {"same_addresses", same_addresses}};
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
     for (const std::string& engine : engines) {
       if (engine != "candidate") {
@@ -57,7 +60,9 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
         if (round >= 0) series.ms[engine].push_back(ms);
         continue;
       }
-      MTMC_TRY(const Answer armed, guest.call(arm, examination.limits().call_seconds));
+      Json own_arm = arm;
+      own_arm["draw"] = guest.show(facts.draw_folder(draw));
+      MTMC_TRY(const Answer armed, guest.call(own_arm, examination.limits().call_seconds));
       if (!armed.ok()) return examination.refuse(armed.reason, armed.message);
       MTMC_TRY(const Answer went, guest.call({{"op", "go"}}, examination.limits().call_seconds));
       if (!went.ok()) return examination.refuse(went.reason, went.message);

@@ -34,7 +34,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
 Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
-  const bool timed = kind == "timed", shape = kind.starts_with("shape");
+  const bool timed = kind == "timed" || kind == "swapped", shape = kind.starts_with("shape");
   MTMC_TRY(const Json reply, referee_->ask({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
