@@ -56,7 +56,9 @@ class Audit:
             words = (
                 [str(word) for word in arguments[1]] if isinstance(arguments[1], (list, tuple)) else [str(arguments[1])]
             )
-            tools = {Path(word).name for word in words[:1] + [w for a, w in zip(words, words[1:], strict=False) if a == "-m"]}
+            tools = {
+                Path(word).name for word in words[:1] + [w for a, w in zip(words, words[1:], strict=False) if a == "-m"]
+            }
             if tools & INSTALLERS:
                 self._refuse("forbidden-import", "starts " + " ".join(words)[:80])
         elif event in CONNECTS:

@@ -31,6 +31,9 @@ class Baseline:
         except TaskError as error:
             return {"error": error.to_json()}
 
+    def on_hello(self, _: Message) -> Message:
+        return {}
+
     def on_open(self, request: Message) -> Message:
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)

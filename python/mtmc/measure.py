@@ -85,7 +85,7 @@ def _measure_integer(c: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> Mea
     gap = 0.0
     if ties is not None and bool(wrong.any()) and c.dtype not in (torch.bool,):
         in_range = (c >= 0) & (c < ties.values.shape[ties.dim])
-        chosen, best = ties.at(c).reshape(c.shape), ties.at(t).reshape(t.shape)
+        chosen, best = ties.at(c), ties.at(t)
         scale = float(best.abs().square().mean().sqrt()) or 1.0
         gaps = torch.where(wrong & in_range, (chosen - best).abs() / scale, 0.0)
         gap = float(gaps.nan_to_num(nan=math.inf).max())

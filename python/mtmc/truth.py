@@ -43,9 +43,9 @@ class Ties:
 
     def at(self, index: torch.Tensor) -> torch.Tensor:
         """The values that an index tensor selects; it has the shape of the output."""
-        if index.dim() < self.values.dim():
-            index = index.unsqueeze(self.dim)
-        return self.values.gather(self.dim, index.clamp(0, self.values.shape[self.dim] - 1).long())
+        rows = index if index.dim() == self.values.dim() else index.unsqueeze(self.dim)
+        found = self.values.gather(self.dim, rows.clamp(0, self.values.shape[self.dim] - 1).long())
+        return found.reshape(index.shape)
 
 
 def widen(value: Any) -> Any:

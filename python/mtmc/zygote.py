@@ -7,6 +7,7 @@ Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op":
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import time
@@ -150,6 +151,7 @@ class Zygote:
 
 
 def main() -> None:
+    gc.freeze()  # what is loaded by now is never garbage: collections in guests skip it
     torch._dynamo.mutation_guard.install_generation_tagging_init()  # as the first torch.compile does
     zygote = Zygote()
     try:

@@ -236,7 +236,7 @@ Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tie
   plan.checks = tier == Tier::screen ? 1 : 3;
   // Screens share one set of arguments; every certification gets its own, which nothing has seen before.
   const int set = tier == Tier::screen ? 0 : ++timed_sets_;
-  const int size = facts_->argument_bytes() < kSmallArguments ? plan.rounds + plan.warm_ups : 5;
+  const int size = facts_->argument_bytes() < kSmallArguments ? plan.rounds + plan.warm_ups : 6;
   const int limit = tier == Tier::screen ? std::min(size, kScreenRounds) : size;
   for (int i = 0; i < limit; ++i) plan.draws.push_back(fmt::format("timed-{}", 1000 * set + i));
   MTMC_PASS(time_rounds(guest, baseline_, *facts_, examination, plan, rng_, verdict));

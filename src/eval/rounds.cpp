@@ -21,6 +21,7 @@ struct Series {
 
 Result<double> baseline_call(JudgeProcess& baseline, const std::string& engine, const Json& arm) {
   MTMC_TRY(const Json armed, baseline.ask(arm, kBaselineSeconds));
+  MTMC_TRY(const Json awake, baseline.ask({{"op", "hello"}}, kBaselineSeconds));
   MTMC_TRY(const Json went, baseline.ask({{"op", "go"}, {"engine", engine}}, kBaselineSeconds));
   return went.at("ns").get<double>() / 1e6;
 }
@@ -43,12 +44,19 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
   verdict.stage = "timing";
   MTMC_TRY(const auto seeds, facts.prepare_timed(plan.draws));
   const std::set<int> checks = pick_checks(plan, rng);
+  MTMC_CHECK(plan.draws.size() > checks.size(), "too few draws for timing");
   std::vector<std::string> engines = {"candidate", "eager"};
   if (plan.compile) engines.push_back("compile");
   Series series;
   for (int round = -plan.warm_ups; round < plan.rounds; ++round) {
-    const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups) % plan.draws.size()];
-    const bool same_addresses = checks.empty() || round != *checks.begin() ? rng.below(2) == 0 : true;
+    const auto check = checks.find(round);
+    const bool checked = check != checks.end();
+    // The last draws are kept for the checked rounds: no call has seen their values before.
+    const size_t common = plan.draws.size() - checks.size();
+    const size_t place = checked ? common + static_cast<size_t>(std::distance(checks.begin(), check))
+                                 : static_cast<size_t>(round + plan.warm_ups) % common;
+    const std::string& draw = plan.draws[place];
+    const bool same_addresses = checked && check == checks.begin() ? true : rng.below(2) == 0;
     const Json arm = {{"op", "arm"},
                       {"draw", facts.draw_folder(draw).string()},
                       {"seed", seeds.at(draw)},
@@ -64,12 +72,15 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
       own_arm["draw"] = guest.show(facts.draw_folder(draw));
       MTMC_TRY(const Answer armed, guest.call(own_arm, examination.limits().call_seconds));
       if (!armed.ok()) return examination.refuse(armed.reason, armed.message);
+      // The caches are cold for the call's data; the code that receives the request and answers it is warmed again.
+      MTMC_TRY(const Answer awake, guest.call({{"op", "hello"}}, examination.limits().call_seconds));
+      if (!awake.ok()) return examination.refuse(awake.reason, awake.message);
       MTMC_TRY(const Answer went, guest.call({{"op", "go"}}, examination.limits().call_seconds));
       if (!went.ok()) return examination.refuse(went.reason, went.message);
       if (round < 0) continue;
       series.ms[engine].push_back(went.reply->at("ns").get<double>() / 1e6);
       series.outside_ms.push_back(went.wall_ms), series.ping_ms.push_back(went.ping_ms);
-      if (checks.contains(round)) {
+      if (checked) {
         MTMC_TRY(const bool right, examination.check_timed(guest, draw));
         if (!right) return false;
       }

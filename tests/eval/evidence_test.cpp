@@ -1,0 +1,32 @@
+#include "eval/evidence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mtmc {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(Evidence, a_refusal_names_its_reason_first) {
+  Verdict v;
+  v.stage = "correctness", v.reason = "input-modified", v.message = "argument 0 was changed", v.sandbox = "namespaces";
+  const std::string text = render_evidence(v);
+  EXPECT_THAT(text, StartsWith("refused: input-modified at the stage correctness\n  argument 0 was changed"));
+  EXPECT_THAT(text, HasSubstr("sandbox: namespaces"));
+}
+
+TEST(Evidence, a_certificate_shows_the_worst_error_and_the_times) {
+  Verdict v;
+  v.outcome = Outcome::certified, v.accuracy_class = "fp32", v.draws = {"task-0", "negative-0"};
+  v.errors = {{"task-0", "0", 1e-7, 1e-6, 0, 0, 2e-7, true, ""}, {"negative-0", "0", 5e-7, 1e-6, 0, 0, 2e-7, true, ""}};
+  v.times["candidate"] = {{1, 1}, 1, 0}, v.times["eager"] = {{2, 2}, 2, 0}, v.speedup["eager"] = 2;
+  const std::string text = render_evidence(v);
+  EXPECT_THAT(text, StartsWith("certified (screen): as exact as fp32"));
+  EXPECT_THAT(text, HasSubstr("2 calls measured, worst relative error 5e-07 on negative-0"));
+  EXPECT_THAT(text, HasSubstr("2.00 times"));
+}
+
+}  // namespace
+}  // namespace mtmc

@@ -1,0 +1,58 @@
+"""Measurements of one output: norms, non-finite elements, ties, poison, structure."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+
+from mtmc.measure import measure
+from mtmc.truth import Ties
+
+
+def of(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor | None = None) -> dict:
+    return measure(c, e, e.double() if t is None else t, None)
+
+
+def test_errors_are_relative_to_the_truth() -> None:
+    e = torch.tensor([3.0, 4.0])
+    found = of(e + torch.tensor([0.0, 0.5]), e)
+    assert math.isclose(found["error"], 0.1) and found["max_error"] == 0.5 and found["max_truth"] == 4.0
+    assert found["official_bad"] == 1 and not found["exact"]
+    assert of(e.clone(), e)["exact"]
+
+
+def test_huge_and_tiny_values_do_not_overflow() -> None:
+    e = torch.tensor([1e300, 1e-300], dtype=torch.float64)
+    assert math.isclose(of(e * (1 + 1e-9), e)["error"], 1e-9, rel_tol=1e-3)
+
+
+def test_non_finite_elements_are_counted_apart() -> None:
+    e = torch.tensor([1.0, math.nan, math.inf, 2.0])
+    found = of(torch.tensor([math.nan, math.nan, -math.inf, 2.0]), e)
+    assert found["nonfinite"] == 1 and found["mismatched"] == 1 and found["error"] == 0.0
+
+
+def test_a_truth_of_zero() -> None:
+    zeros = torch.zeros(4)
+    assert of(torch.tensor([0.0, 1.0, 0.0, 0.0]), zeros)["nonzero"] == 1
+    assert of(zeros.clone(), zeros)["nonzero"] == 0
+
+
+def test_shape_type_and_poison() -> None:
+    e = torch.ones(4)
+    assert of(torch.ones(1, 4), e)["mismatch"] == "wrong-shape"
+    assert of(torch.ones(4).half(), e)["mismatch"] == "wrong-dtype"
+    poisoned = torch.full((16,), 0xFE, dtype=torch.uint8).view(torch.float32)
+    assert of(poisoned, e)["poison"] == 4
+
+
+def test_indices_of_tied_values_are_judged_by_their_gap() -> None:
+    values = torch.tensor([[1.0, 1.0 + 1e-9, 0.0]], dtype=torch.float64)
+    best = torch.tensor([1])
+    near = measure(torch.tensor([0]), best, best, Ties(values, 1))
+    far = measure(torch.tensor([2]), best, best, Ties(values, 1))
+    outside = measure(torch.tensor([7]), best, best, Ties(values, 1))
+    assert near["wrong"] == 0 and near["gap"] < 1e-8
+    assert far["gap"] > 0.5
+    assert outside["wrong"] == 1

@@ -1,0 +1,53 @@
+"""The float64 truth: types that the code names are widened, random values replayed, ties of indices known."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from mtmc.truth import Record, TruthError, run_wide
+
+
+def test_float32_named_in_the_code_is_widened() -> None:
+    x = torch.rand(1000, dtype=torch.float64)
+
+    def forward() -> torch.Tensor:
+        start = torch.zeros(1, dtype=torch.float32)
+        total = start + x.float().half().sum(dtype=torch.float32) + torch.ones(1)
+        return torch.nn.functional.softmax(x, dim=0, dtype=torch.float32).sum() + total
+
+    truth, _ = run_wide(forward, [])
+    assert truth.dtype == torch.float64
+    assert abs(truth.item() - (x.sum().item() + 2)) < 1e-9
+
+
+def test_integers_and_booleans_stay() -> None:
+    truth, _ = run_wide(lambda: (torch.arange(3), torch.ones(2, dtype=torch.bool)), [])
+    assert truth[0].dtype == torch.int64 and truth[1].dtype == torch.bool
+
+
+def test_dropout_gets_the_mask_that_eager_drew() -> None:
+    x = torch.randn(500)
+    record = Record()
+    with record:
+        eager = torch.nn.functional.dropout(x, 0.3)
+    truth, _ = run_wide(lambda: torch.nn.functional.dropout(x.double(), 0.3), record.drawn)
+    assert torch.equal(truth == 0, eager == 0)
+    assert torch.allclose(truth.float(), eager)
+
+
+def test_more_random_calls_than_eager_made_are_refused() -> None:
+    record = Record()
+    with record:
+        torch.rand(3)
+    with pytest.raises(TruthError, match="more often"):
+        run_wide(lambda: (torch.rand(3), torch.rand(3)), record.drawn)
+
+
+def test_ties_point_into_the_values() -> None:
+    x = torch.tensor([[1.0, 3.0, 3.0], [5.0, 4.0, 5.0]], dtype=torch.float64)
+    index, ties = run_wide(lambda: x.argmax(dim=1), [])
+    known = ties[index.data_ptr()]
+    assert torch.equal(known.at(torch.tensor([2, 2])), torch.tensor([3.0, 5.0], dtype=torch.float64))
+    (_, order), ties = run_wide(lambda: x.topk(2, 1), [])
+    assert torch.equal(ties[order.data_ptr()].at(order), x.topk(2, 1).values)
