@@ -39,7 +39,9 @@ JudgeOptions complete_options(JudgeOptions options) {
 Command python_command(const JudgeOptions& options, const std::string& module) {
   Command command;
   command.argv = {options.python, "-m", module};
-  command.environment = {{"PYTHONPATH", options.source.string()}, {"PYTHONDONTWRITEBYTECODE", "1"}};
+  const char* path = std::getenv("PYTHONPATH");
+  const std::string before = path != nullptr && *path != 0 ? ":" + std::string(path) : "";
+  command.environment = {{"PYTHONPATH", options.source.string() + before}, {"PYTHONDONTWRITEBYTECODE", "1"}};
   return command;
 }
 
