@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actions/action.h"
+#include "actions/describe.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/verb.h"
@@ -12,7 +13,11 @@
 namespace mtmc {
 namespace {
 
-Result<int> list_actions(bool as_json) {
+Result<int> list_actions(bool as_json, bool as_markdown) {
+  if (as_markdown) {
+    fmt::print("{}", actions_markdown());
+    return kDone;
+  }
   Json all = Json::array();
   for (const ActionDef* action : all_actions()) {
     if (as_json) {
@@ -31,9 +36,10 @@ Result<int> list_actions(bool as_json) {
 }
 
 VerbBody declare(Options& options) {
-  const auto as_json = std::make_shared<bool>(false);
+  const auto as_json = std::make_shared<bool>(false), as_markdown = std::make_shared<bool>(false);
   options.flag(*as_json, "--json", "print JSON");
-  return [as_json] { return list_actions(*as_json); };
+  options.flag(*as_markdown, "--markdown", "print docs/ACTIONS.md");
+  return [as_json, as_markdown] { return list_actions(*as_json, *as_markdown); };
 }
 
 }  // namespace

@@ -1,0 +1,77 @@
+// precision: an intermediate between two generated kernels is stored in half the bytes; arithmetic stays in f32. The
+// judge decides whether the accuracy contract allows it.
+#include <algorithm>
+
+#include "actions/schedule.h"
+
+namespace mtmc {
+namespace {
+
+constexpr DType kNarrow[] = {DType::f16, DType::bf16};
+
+bool generated_only(const std::vector<const Kernel*>& kernels) {
+  return std::all_of(kernels.begin(), kernels.end(), [](const Kernel* k) { return k->family != Family::library; });
+}
+
+Status allowed(const Program& program, ValueId id) {
+  const std::string name = "%" + std::to_string(id);
+  if (!program.has_value(id) || program.value(id).kind != ValueKind::result)
+    return refuse("precision", "not an intermediate result", name);
+  const Value& value = program.value(id);
+  if (value.type.dtype != DType::f32 || value.storage != DType::f32)
+    return refuse("precision", "not stored in f32", name + " in " + std::string(mtmc::name(value.storage)));
+  if (std::count(program.outputs.begin(), program.outputs.end(), id) > 0 ||
+      std::any_of(program.states.begin(), program.states.end(), [&](const StateUpdate& s) { return s.value == id; }))
+    return refuse("precision", "the caller gets this value", name, "a value between two kernels");
+  const auto makers = program.kernels_of(id);
+  const auto written = program.writes(*makers.front());
+  if (std::count(written.begin(), written.end(), id) == 0)
+    return refuse("precision", "the value never reaches memory", name, "a value between two kernels");
+  std::vector<const Kernel*> all = makers;
+  for (const Node* user : program.users(id))
+    for (const Kernel* kernel : program.kernels_of(user->outputs[0])) all.push_back(kernel);
+  if (!generated_only(all))
+    return refuse("precision", "a library call makes or reads the value", name, "a value between generated kernels");
+  return ok_status();
+}
+
+std::vector<Action> enumerate(const Program& program, const ActionContext&) {
+  std::vector<Action> actions;
+  for (const Value& value : program.values)
+    if (allowed(program, value.id).ok())
+      for (DType narrow : kNarrow) actions.push_back({"precision", {{value.id}}, std::string(name(narrow))});
+  return actions;
+}
+
+Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
+  const auto narrow = parse_dtype(action.detail);
+  if (!narrow || std::find(std::begin(kNarrow), std::end(kNarrow), *narrow) == std::end(kNarrow))
+    return refuse("precision", "not a storage type for this", action.detail, "f16 or bf16");
+  Program result = program;
+  for (const auto& region : action.regions)
+    for (ValueId id : region) {
+      MTMC_RETURN_IF_ERROR(allowed(result, id));
+      result.value(id).storage = *narrow;
+      result.rewrites.push_back({"precision", "%" + std::to_string(id) + " stored in " + action.detail});
+    }
+  for (Kernel& kernel : result.kernels) {
+    if (kernel.family == Family::library) continue;
+    MTMC_RETURN_IF_ERROR(context.target.supports(result, kernel));
+  }
+  return result;
+}
+
+}  // namespace
+
+namespace actions {
+extern const ActionDef precision_def;
+const ActionDef precision_def{"precision",
+                              "Store an intermediate in half the bytes; flagged, and judged like everything else.",
+                              "k1 -> %t : f32 -> k2  becomes  k1 -> %t : f32 storage f16 -> k2",
+                              false,
+                              true,
+                              enumerate,
+                              apply};
+}  // namespace actions
+
+}  // namespace mtmc

@@ -1,0 +1,91 @@
+// simplify: the rules of src/actions/rules, one action for each class of places where a rule matches.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "actions/rewrite.h"
+#include "actions/schedule.h"
+
+namespace mtmc {
+namespace {
+
+std::vector<ValueId> sorted(std::vector<ValueId> values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
+// What makes two places of a rule one class: the same nodes, wired the same way, in kernels of the same kind.
+std::string place_key(const Program& program, const std::vector<ValueId>& region) {
+  Kernel place;
+  place.values = region;
+  std::string key = isomorphism_key(program, place);
+  for (const Kernel* kernel : program.kernels_of(region.back())) key += " in " + std::string(name(kernel->family));
+  return key;
+}
+
+Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
+  const Rule* rule = find_rule(action.detail);
+  if (!rule) return refuse("simplify", "unknown rule", action.detail, "one of the rules in docs/ACTIONS.md");
+  if (action.regions.empty()) return refuse("simplify", "no region", "no values", "the values of the pattern");
+  Program result = program;
+  for (const auto& region : action.regions) {
+    std::optional<Edit> found;
+    for (const Node& node : result.nodes) {
+      if (std::find(region.begin(), region.end(), node.outputs[0]) == region.end()) continue;
+      auto edit = rule->match(result, node);
+      if (edit && sorted(edit->region) == region) found = std::move(edit);
+    }
+    if (!found) return refuse("simplify", "the region is not this pattern", action.detail);
+    MTMC_TRY(result, apply_edit(result, *rule, *found, context));
+  }
+  return result;
+}
+
+std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
+  std::vector<Action> actions;
+  for (const Rule* rule : all_rules()) {
+    std::vector<std::string> order;
+    std::map<std::string, std::vector<std::vector<ValueId>>> classes;
+    for (const Node& node : program.nodes) {
+      const auto edit = rule->match(program, node);
+      if (!edit || !apply_edit(program, *rule, *edit, context).ok()) continue;
+      const std::vector<ValueId> region = sorted(edit->region);
+      const std::string key = place_key(program, region);
+      if (!classes.count(key)) order.push_back(key);
+      classes[key].push_back(region);
+    }
+    for (const std::string& key : order) {
+      const auto& places = classes[key];
+      Action all{"simplify", {}, std::string(rule->name)};
+      std::set<ValueId> taken;
+      for (const auto& region : places) {
+        if (places.size() > 1) actions.push_back({"simplify", {region}, std::string(rule->name)});
+        if (std::any_of(region.begin(), region.end(), [&](ValueId id) { return taken.count(id) > 0; })) continue;
+        taken.insert(region.begin(), region.end());
+        all.regions.push_back(region);
+      }
+      if (all.regions.size() > 1 || places.size() == 1) actions.push_back(std::move(all));
+    }
+  }
+  // Places that are legal one by one may stand in each other's way.
+  std::erase_if(actions, [&](const Action& action) {
+    return action.regions.size() > 1 && !apply(program, action, context).ok();
+  });
+  return actions;
+}
+
+}  // namespace
+
+namespace actions {
+extern const ActionDef simplify_def;
+const ActionDef simplify_def{"simplify",
+                             "Rewrite the graph by algebra: the same real function, computed with less.",
+                             "f(x)  becomes  g(x) with f = g",
+                             false,
+                             true,
+                             enumerate,
+                             apply};
+}  // namespace actions
+
+}  // namespace mtmc

@@ -1,0 +1,43 @@
+#include "actions/describe.h"
+
+#include <fmt/core.h>
+
+#include "actions/rewrite.h"
+
+namespace mtmc {
+
+std::string actions_markdown() {
+  std::string page =
+      "# Actions\n\n"
+      "An action is `type @ region`: one semantic optimisation step. Its stored text is the type and the values of "
+      "the\n"
+      "kernels it works on (`fuse %3 %4`, `simplify:softmax %5 %6 %7`); several places of one class are separated by\n"
+      "`|` and change at once. People and policies read the lines of the current code: `fuse linear and gelu in lines\n"
+      "31-47 (2 places)`. What is listed is what is legal; a refusal says why. Numbers such as tile sizes belong to\n"
+      "micro coding. `mtmc apply FILE --do ACTION` tries one by hand.\n\n"
+      "Actions that edit only the schedule cannot change the answer. The others are flagged in every report.\n\n"
+      "| type | meaning | law (before becomes after) | paper | edits the graph |\n| --- | --- | --- | --- | --- |\n";
+  for (const ActionDef* action : all_actions())
+    page += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", action->name, action->doc, action->law,
+                        action->in_paper ? "yes" : "", action->rewrites ? "yes" : "");
+  page +=
+      "\n`--actions paper` leaves those of the paper. `repair` is the LLM coder's own: it fixes an error that a "
+      "verdict "
+      "names.\n\n"
+      "## Rules of simplify\n\n"
+      "Each recognises a pattern by its last operator and computes the same real function with less.\n\n"
+      "| rule | meaning | law (before becomes after) |\n| --- | --- | --- |\n";
+  for (const Rule* rule : all_rules()) page += fmt::format("| `{}` | {} | `{}` |\n", rule->name, rule->doc, rule->law);
+  page +=
+      "\n## To add one\n\n"
+      "- an action type: `src/actions/defs/NAME.cpp` defining `extern const ActionDef NAME_def` in `mtmc::actions`, "
+      "and "
+      "`tests/actions/golden/NAME.t`\n"
+      "- a rule: `src/actions/rules/NAME.cpp` defining `extern const Rule NAME_def` in `mtmc::rules`, and a case in "
+      "`tests/actions/golden/simplify.t`\n\n"
+      "A golden file holds programs, lines `>>> ACTION` (several, separated by ` ; `, in a row) and what becomes of "
+      "them;\n`test_actions --update-golden` writes the answers. This page is printed by `mtmc actions --markdown`.\n";
+  return page;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,171 @@
+// Golden files of actions: a program, actions on it, and the program or the refusal that follows. See docs/ACTIONS.md.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "actions/action.h"
+#include "actions/describe.h"
+#include "actions/rewrite.h"
+#include "base/rng.h"
+#include "ops/op.h"
+#include "support/golden.h"
+
+namespace mtmc {
+namespace {
+
+const Hardware kHardware;
+ActionContext context() { return {kHardware, *find_target("null"), false}; }
+
+std::vector<std::vector<double>> leaves_of(const Program& program, uint64_t seed) {
+  std::vector<std::vector<double>> leaves;
+  Rng rng(seed);
+  for (const Value& value : program.values) {
+    if (value.kind == ValueKind::result) continue;
+    leaves.emplace_back();
+    if (literal(value)) continue;
+    for (int64_t i = 0; i < value.type.elements(); ++i) {
+      const double x = rng.uniform();
+      leaves.back().push_back(value.type.dtype == DType::b1 ? x < 0.3 : value.name == "var" ? x + 0.1 : 2 * x - 1);
+    }
+  }
+  return leaves;
+}
+
+// What the graph computes is what it computed, as far as doubles go.
+void expect_same_function(const Program& before, const Program& after, const std::string& what) {
+  const auto old_values = evaluate(before, leaves_of(before, 7));
+  const auto new_values = evaluate(after, leaves_of(after, 7));
+  ASSERT_TRUE(old_values.ok() && new_values.ok()) << what;
+  for (size_t o = 0; o < old_values->size(); ++o)
+    for (size_t i = 0; i < (*old_values)[o].size(); ++i) {
+      const double a = (*old_values)[o][i], b = (*new_values)[o][i];
+      ASSERT_NEAR(a, b, 1e-12 * (1 + std::abs(a))) << what << ": output " << o << " element " << i;
+    }
+}
+
+std::string answer(const Program& start, const std::string& actions) {
+  Program program = start;
+  for (const std::string& text : split(actions, ';')) {
+    const auto action = parse_action(trim(text));
+    if (!action.ok()) return "refused: " + action.error().message() + "\n";
+    const auto next = apply_action(program, *action, context());
+    if (!next.ok()) return "refused: " + next.error().message() + "\n";
+    program = *next;
+  }
+  EXPECT_TRUE(verify_types(program).ok()) << actions;
+  expect_same_function(start, program, actions);
+  return print(program);
+}
+
+// A program as its graph stands for eager execution: one library kernel a node.
+Program read_start(std::string source) {
+  if (source.find("\nkernel ") == std::string::npos) {
+    int kernels = 0;
+    for (const std::string& line : split(std::string(source), '\n')) {
+      const size_t equals = line.find(" = "), call = line.find('(');
+      if (equals == std::string::npos || call == std::string::npos || trim(line)[0] != '%') continue;
+      source += "kernel k" + std::to_string(kernels++) + " = { " +
+                replace_all(std::string(trim(line.substr(0, equals))), ",", "") + " } library\n";
+    }
+  }
+  const auto parsed = parse_program(source);
+  MTMC_CHECK(parsed.ok(), parsed.error().message() + "\n" + source);
+  const Status typed = verify_types(*parsed);
+  MTMC_CHECK(typed.ok(), typed.error().message() + "\n" + source);
+  return *parsed;
+}
+
+// The text of a golden file with every answer computed anew.
+std::string answers(const std::string& text, std::string* asked) {
+  std::string result, source;
+  Program start;
+  bool in_answer = false;
+  for (const std::string& line : split(text, '\n')) {
+    if (line.rfind(">>> ", 0) == 0) {
+      if (!source.empty()) {
+        start = read_start(source);
+        result += source;
+        source.clear();
+      }
+      *asked += line.substr(4) + "\n";
+      result += line + "\n" + answer(start, line.substr(4));
+      in_answer = true;
+    } else if (line == "====") {
+      result += line + "\n";
+      in_answer = false;
+    } else if (!in_answer && !line.empty()) {
+      source += line + "\n";
+    }
+  }
+  return result;
+}
+
+TEST(Golden, EveryFileHolds) {
+  const auto folder = std::filesystem::path(MTMC_SOURCE_DIR) / "tests" / "actions" / "golden";
+  std::set<std::string> types;
+  std::string asked;
+  for (const ActionDef* action : all_actions()) {
+    const std::string file = std::string(action->name) + ".t";
+    const auto text = read_file(folder / file);
+    ASSERT_TRUE(text.ok()) << "no golden file of " << action->name;
+    expect_golden("actions/golden/" + file, answers(*text, &asked));
+  }
+  for (const Rule* rule : all_rules())
+    EXPECT_NE(asked.find("simplify:" + std::string(rule->name) + " "), std::string::npos)
+        << "no case of " << rule->name;
+}
+
+// The programs of all golden files.
+std::vector<Program> starts() {
+  std::vector<Program> found;
+  for (const ActionDef* action : all_actions()) {
+    const auto text =
+        read_file(std::filesystem::path(MTMC_SOURCE_DIR) / "tests/actions/golden" / (std::string(action->name) + ".t"));
+    std::string source;
+    bool in_answer = false;
+    for (const std::string& line : split(*text, '\n')) {
+      if (line.rfind(">>> ", 0) == 0 && !in_answer) {
+        found.push_back(read_start(source));
+        source.clear();
+      }
+      in_answer = line != "====" && (in_answer || line.rfind(">>> ", 0) == 0);
+      if (!in_answer && line != "====" && !line.empty()) source += line + "\n";
+    }
+  }
+  return found;
+}
+
+TEST(Golden, RandomSequencesKeepTheAnswer) {
+  const std::vector<Program> programs = starts();
+  ASSERT_GT(programs.size(), 15u);
+  for (const Program& start : programs) {
+    for (uint64_t seed = 0; seed < 2; ++seed) {
+      Rng rng(seed);
+      Program program = start;
+      for (int step = 0; step < 12; ++step) {
+        const auto actions = enumerate_actions(program, context());
+        ASSERT_EQ(actions, enumerate_actions(program, context()));
+        for (const Action& action : actions) {
+          ASSERT_EQ(*parse_action(store_text(action)), action);
+          const auto next = apply_action(program, action, context());
+          ASSERT_TRUE(next.ok()) << "seed " << seed << " " << store_text(action) << ": " << next.error().message()
+                                 << "\n"
+                                 << print(program);
+          const bool rewrites = next->rewrites.size() > program.rewrites.size();
+          ASSERT_EQ(rewrites, find_action(action.type)->rewrites) << store_text(action);
+          ASSERT_TRUE(verify_types(*next).ok()) << store_text(action);
+          ASSERT_EQ(*parse_program(print(*next)), *next);
+        }
+        program = *apply_action(program, actions[rng.below(actions.size())], context());
+      }
+      expect_same_function(start, program, "seed " + std::to_string(seed) + " on " + start.name);
+    }
+  }
+}
+
+TEST(Golden, ThePageIsThatOfTheTable) { expect_golden("../docs/ACTIONS.md", actions_markdown()); }
+
+}  // namespace
+}  // namespace mtmc
