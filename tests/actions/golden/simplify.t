@@ -100,7 +100,17 @@ kernel k1 = { %2 } library
 kernel k2 = { %3 } library
 rewritten simplify "activation at %2"
 >>> simplify:activation %3
-refused: applying simplify: the region is not this pattern: got activation
+program gates {
+  %0 = input "x" : f32[4,6]
+  %1 = sigmoid(%0) : f32[4,6]
+  %2 = mul(%0, %1) : f32[4,6]
+  %3 = relu(%2) : f32[4,6]
+  return %3
+}
+kernel k0 = { %1 } library
+kernel k1 = { %2 } library
+kernel k2 = { %3 } library
+rewritten simplify "activation at %3"
 ====
 program manual_softmax {
   %0 = input "x" : f32[4,6]
