@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <map>
 #include <set>
 
 #include "base/json.h"
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "ops/aten.h"
 #include "ops/op.h"
+#include "support/golden.h"
 
 namespace mtmc {
 namespace {
@@ -137,6 +139,31 @@ void check_values(const Json& record, Imported& imported, const std::string& lab
   }
 }
 
+// One program of one kernel for the first and the last case of every operator, in f32: what the targets' tests run.
+std::string programs_of(const Json& records) {
+  std::map<std::string, std::vector<Program>> by_op;
+  for (const Json& record : records) {
+    Imported one = import_case(record, DType::f32);
+    if (!one.outputs.ok()) continue;  // a failure of its own above
+    Program& program = one.program;
+    program.outputs = *one.outputs;
+    const std::string& op = program.nodes.back().op;
+    std::vector<Program>& found = by_op[op];
+    program.name = op + "_" + (found.empty() ? "first" : "last");
+    Kernel kernel;
+    kernel.name = "k0";
+    kernel.family = Family::pointwise;
+    kernel.values = program.outputs;
+    program.kernels = {kernel};
+    if (found.size() == 2) found.pop_back();
+    found.push_back(std::move(program));
+  }
+  std::string text;
+  for (const auto& [op, programs] : by_op)
+    for (const Program& program : programs) text += print(program) + "\n";
+  return text;
+}
+
 TEST(TorchOps, RulesTypesDefinitionsAndTextsAgreeWithTorch) {
   const char* python = std::getenv("MTMC_PYTHON");
   if (!python) GTEST_SKIP() << "MTMC_PYTHON names no Python with torch";
@@ -168,6 +195,7 @@ TEST(TorchOps, RulesTypesDefinitionsAndTextsAgreeWithTorch) {
       EXPECT_TRUE(covered.count(std::string(def->name))) << def->name << " has no case";
     }
 
+  expect_golden("ops/golden/operators.t", programs_of(records));
   ASSERT_TRUE(write_file(texts, spellings.dump()).ok());
   const auto checked = run({{python, script, "check", cases, texts}, {}, {}, 120});
   ASSERT_TRUE(checked.ok() && checked->exit_code == 0) << (checked.ok() ? checked->err : checked.error().message());
