@@ -162,9 +162,14 @@ class GroupBuilder {
         "def",   "class",  "lambda",   "None",     "True", "False",    "torch",  "self",    "load",  "store",
         "full",  "W",      "unsigned", "signed",   "void", "operator", "public", "private", "tile",  "tl",
         "min",   "max",    "exp",      "log",      "abs",  "sqrt",     "pow",    "select",  "round", "floor",
-        "ceil",  "erf",    "tanh",     "inf"};
+        "ceil",  "erf",    "tanh",     "inf",      "acc",  "total",    "all",    "partial", "parts", "one",
+        "best",  "carry",  "scratch",  "vec",      "keep", "each",     "sweep",  "splat",   "iota",  "choose",
+        "trunc", "expm1",  "log1p",    "compare",  "widen"};
     wanted = identifier(wanted);
-    if (kReserved.count(wanted)) wanted += "_";
+    // Loop variables are one of these letters, often with a number.
+    const bool loop = std::string("beikrnpul").find(wanted[0]) != std::string::npos &&
+                      std::all_of(wanted.begin() + 1, wanted.end(), [](unsigned char c) { return std::isdigit(c); });
+    if (kReserved.count(wanted) || loop) wanted += "_";
     std::string result = wanted;
     for (int n = 2; !names_.insert(result).second; ++n) result = wanted + "_" + std::to_string(n);
     return result;
