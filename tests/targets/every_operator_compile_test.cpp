@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "base/rng.h"
 #include "base/text.h"
@@ -25,8 +26,10 @@ std::vector<Program> recorded_programs() {
   return programs;
 }
 
-// Indices and truth values are 0 or 1, which every recorded shape has.
+// Indices and truth values are 0 or 1, which every recorded shape has; whole divisors are 1 or 2.
 std::vector<std::vector<double>> random_leaves(const Program& program, uint64_t seed) {
+  static const std::set<std::string> kDivisions = {"div_mode", "floor_divide", "fmod", "remainder"};
+  const bool divides = kDivisions.count(program.nodes.back().op) > 0;
   Rng rng(seed);
   std::vector<std::vector<double>> leaves;
   for (const Value& value : program.values) {
@@ -38,7 +41,7 @@ std::vector<std::vector<double>> random_leaves(const Program& program, uint64_t 
     std::vector<double> data(static_cast<size_t>(value.type.elements()));
     for (double& x : data)
       x = is_float(value.type.dtype) ? testing::rounded(rng.uniform() * 3 - 1, value.type.dtype)
-                                     : static_cast<double>(rng.below(2));
+                                     : static_cast<double>(rng.below(2) + divides);
     leaves.push_back(std::move(data));
   }
   return leaves;
