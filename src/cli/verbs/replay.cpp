@@ -4,9 +4,11 @@
 #include <memory>
 
 #include "base/text.h"
+#include "cli/run_number.h"
 #include "cli/shell_json.h"
 #include "cli/verb.h"
 #include "ir/program.h"
+#include "report/diff.h"
 #include "store/store.h"
 #include "targets/target.h"
 
@@ -14,8 +16,8 @@ namespace mtmc {
 namespace {
 
 struct ReplayOptions {
-  int64_t run = 0, node = 0;
-  std::string store, out;
+  int64_t node = 0;
+  std::string run, store, out;
 };
 
 // The kernel file that the attempt's Program gives now.
@@ -33,10 +35,17 @@ bool can_replay(const NodeRecord& node) {
   return !node.code.empty() && !node.program.empty() && node.coder.find("+faults") == std::string::npos;
 }
 
+// The first place where the stored code (-) and today's (+) part.
+std::string first_difference(const std::string& stored, const std::string& now) {
+  const std::string all = unified_diff(stored, now);
+  return all.substr(0, all.find("\n@@", 1) == std::string::npos ? all.size() : all.find("\n@@", 1) + 1);
+}
+
 Result<int> replay(const ReplayOptions& options) {
   MTMC_TRY(const auto store, open_store(store_path(options.store), OpenFor::reading));
-  MTMC_TRY(const RunRecord run, store->run(options.run));
-  MTMC_TRY(const auto nodes, store->nodes(options.run));
+  MTMC_TRY(const RunId id, find_run(*store, options.run));
+  MTMC_TRY(const RunRecord run, store->run(id));
+  MTMC_TRY(const auto nodes, store->nodes(id));
   if (!options.out.empty()) {
     const NodeRecord* chosen = options.node == 0 ? best_node(nodes) : nullptr;
     for (const NodeRecord& node : nodes)
@@ -55,7 +64,9 @@ Result<int> replay(const ReplayOptions& options) {
     MTMC_TRY(const std::string text, print_again(run, node));
     ++all;
     same += text == node.code;
-    if (text != node.code) fmt::print("attempt {} ({}) prints differently now\n", node.id, node.action);
+    if (text != node.code)
+      fmt::print("attempt {} ({}) prints differently now, first at\n{}", node.id, node.action,
+                 first_difference(node.code, text));
   }
   fmt::print("{} of {} attempts print the same bytes\n", same, all);
   return same == all ? kDone : kNotBetter;
@@ -63,7 +74,7 @@ Result<int> replay(const ReplayOptions& options) {
 
 VerbBody declare(Options& options) {
   const auto given = std::make_shared<ReplayOptions>();
-  options.positional_integer(given->run, "RUN", "the number of a run, as `mtmc show` lists it");
+  options.positional(given->run, "RUN", "the number of a run, as `mtmc show` lists it, or `last`");
   options.integer(given->node, "--node", 1, "one attempt only");
   options.text(given->out, "--out", "FILE", "write the kernel file of the best attempt, or of --node");
   options.text(given->store, "--store", "FILE", "the store to read");

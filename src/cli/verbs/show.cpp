@@ -1,15 +1,19 @@
 // `mtmc show`: the runs in the store, one run as a tree, or one attempt with its code and the judge's evidence.
 #include <fmt/core.h>
+#include <unistd.h>
 
-#include <charconv>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/run_number.h"
 #include "cli/summary.h"
 #include "cli/verb.h"
+#include "eval/evidence.h"
+#include "report/diff.h"
+#include "report/report_data.h"
+#include "report/tables.h"
 #include "store/store.h"
 
 namespace mtmc {
@@ -58,18 +62,6 @@ Result<int> show_runs(Store& store, bool as_json) {
   return kDone;
 }
 
-using Children = std::map<NodeId, std::vector<const NodeRecord*>>;
-
-void print_tree(const Children& children, NodeId parent, int depth, const NodeRecord* best) {
-  const auto found = children.find(parent);
-  if (found == children.end()) return;
-  for (const NodeRecord* node : found->second) {
-    fmt::print("{}{:>5} {}{}\n", node == best ? "*" : " ", node->id, std::string(static_cast<size_t>(depth) * 2, ' '),
-               step_line(*node));
-    print_tree(children, node->id, depth + 1, best);
-  }
-}
-
 Result<int> show_run(Store& store, RunId id, bool as_json) {
   MTMC_TRY(const RunRecord run, store.run(id));
   MTMC_TRY(const auto nodes, store.nodes(id));
@@ -82,26 +74,12 @@ Result<int> show_run(Store& store, RunId id, bool as_json) {
     fmt::print("{}\n", json.dump(2));
     return kDone;
   }
-  fmt::print("run {}: {} on {} ({}), {}, {} attempts in {:.0f} s\n", run.id, run.task.name, run.target,
-             run.hardware.name, to_string(run.state), nodes.size(), run.seconds);
-  Children children;
-  for (const NodeRecord& node : nodes) children[node.parent].push_back(&node);
-  print_tree(children, kNoNode, 0, best);
-  if (best != nullptr)
-    fmt::print("* the best certified attempt; `mtmc show {} --node {} --code` prints it\n", id, best->id);
+  MTMC_TRY(const ReportData data, load_report(store, id));
+  fmt::print("run {}: {} on {} ({}), {}, {} attempts in {:.0f} s\n{}\n", run.id, run.task.name, run.target,
+             run.hardware.name, to_string(run.state), nodes.empty() ? 0 : nodes.size() - 1, run.seconds,
+             tree_table(data, isatty(STDOUT_FILENO) == 1));
+  if (best != nullptr) fmt::print("`mtmc show --node {} --code` prints the result\n", best->id);
   return kDone;
-}
-
-void print_evidence(const Verdict& verdict) {
-  fmt::print("{}, {}{}\n", to_string(verdict.tier), to_string(verdict.outcome),
-             verdict.reason.empty() ? "" : " (" + verdict.reason + "): " + verdict.message);
-  for (const OutputError& error : verdict.errors)
-    fmt::print("  {:<18} output {:<8} error {:.2e} of {:.2e} allowed, largest {:.2e} of {:.2e}{}\n", error.draw,
-               error.output, error.error, error.limit, error.max_error, error.max_limit,
-               error.broken.empty() ? "" : ", breaks rule (" + error.broken + ")");
-  for (const auto& [who, timing] : verdict.times)
-    fmt::print("  {:<18} {:.4f} ms (spread {:.4f}, {} samples)\n", who, timing.median_ms, timing.spread_ms,
-               timing.samples_ms.size());
 }
 
 Result<int> show_node(Store& store, const ShowOptions& options) {
@@ -119,7 +97,10 @@ Result<int> show_node(Store& store, const ShowOptions& options) {
     return kDone;
   }
   fmt::print("{}\n", step_line(node));
-  if (node.verdict() != nullptr) print_evidence(*node.verdict());
+  if (node.verdict() != nullptr) fmt::print("{}\n", render_evidence(*node.verdict()));
+  if (node.parent == kNoNode || node.code.empty()) return kDone;
+  MTMC_TRY(const NodeRecord parent, store.node(node.parent));
+  fmt::print("\nagainst attempt {}:\n{}", parent.id, unified_diff(parent.code, node.code, isatty(STDOUT_FILENO) == 1));
   return kDone;
 }
 
@@ -127,17 +108,14 @@ Result<int> show(const ShowOptions& options) {
   MTMC_TRY(const auto store, open_store(store_path(options.store), OpenFor::reading));
   if (options.node != 0) return show_node(*store, options);
   if (options.run.empty()) return show_runs(*store, options.as_json);
-  RunId id = 0;
-  const char* end = options.run.data() + options.run.size();
-  if (const auto read = std::from_chars(options.run.data(), end, id); read.ec != std::errc() || read.ptr != end)
-    return Error{"showing a run", "not a run's number", "'" + options.run + "'", "a number that `mtmc show` lists"};
+  MTMC_TRY(const RunId id, find_run(*store, options.run));
   return show_run(*store, id, options.as_json);
 }
 
 VerbBody declare(Options& options) {
   auto given = std::make_shared<ShowOptions>();
-  options.optional_positional(given->run, "RUN", "the number of a run; all runs without it");
-  options.integer(given->node, "--node", 1, "one attempt: its verdict and evidence");
+  options.optional_positional(given->run, "RUN", "the number of a run, or `last`; all runs without it");
+  options.integer(given->node, "--node", 1, "one attempt: its evidence, and what it changed");
   options.flag(given->code, "--code", "with --node: its kernel.py");
   options.flag(given->program, "--program", "with --node: its Program");
   options.text(given->store, "--store", "FILE", "the store to read");
