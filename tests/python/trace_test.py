@@ -13,10 +13,19 @@ import torch
 
 from mtmc.task import TaskError, load_task
 from mtmc.trace import trace
-from traced_modules import CALLS, HEADER, module_text
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+HEADER = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n"
+
+
+def module_text(forward: str, init: str = "", inputs: str = "torch.randn(4, 8)", arguments: str = "x") -> str:
+    lines = ["class Model(nn.Module):"]
+    if init:
+        lines += ["    def __init__(self):", "        super().__init__()"]
+        lines += [f"        {line}" for line in init.split("\n")]
+    lines += [f"    def forward(self, {arguments}):", *(f"        {line}" for line in forward.split("\n"))]
+    return HEADER + "\n".join(lines) + f"\ndef get_inputs():\n    return [{inputs}]\n"
 
 
 def traced(folder: Path, text: str, **more: Any) -> dict[str, Any]:
@@ -33,6 +42,58 @@ def refused(folder: Path, text: str, **more: Any) -> TaskError:
 
 def ops(data: dict[str, Any]) -> list[str]:
     return [node["op"].removeprefix("aten.") for node in data["nodes"]]
+
+
+# Every operator of the first release: the call and the overload it is traced to; its shape is eager's.
+CALLS = [
+    ("x + 2 * x - x / 3", "add.Tensor"),
+    ("torch.where(x > 0, x, -x)", "where.self"),
+    ("x.clamp(-1, 1)", "clamp.default"),
+    ("x.to(torch.float16).float()", "_to_copy.default"),
+    ("F.gelu(x, approximate='tanh')", "gelu.default"),
+    ("F.hardswish(F.mish(F.elu(x)))", "hardswish.default"),
+    ("x.sum(dim=1, keepdim=True)", "sum.dim_IntList"),
+    ("x.mean()", "mean.default"),
+    ("x.prod(1)", "prod.dim_int"),
+    ("x.max(dim=1)[1]", "max.dim"),
+    ("torch.amin(x, 0)", "amin.default"),
+    ("x.argmax(1)", "argmax.default"),
+    ("x.argmin()", "argmin.default"),
+    ("x.var(1, unbiased=False)", "var.dim"),
+    ("x.std()", "std.correction"),
+    ("torch.logsumexp(x, 1)", "logsumexp.default"),
+    ("x.norm(dim=1)", "linalg_vector_norm.default"),
+    ("F.softmax(x, -1)", "softmax.int"),
+    ("F.log_softmax(x, 1)", "log_softmax.int"),
+    ("F.layer_norm(x, (8,))", "layer_norm.default"),
+    ("F.group_norm(x[None], 2)", "group_norm.default"),
+    ("F.instance_norm(x[None])", "instance_norm.default"),
+    ("F.rms_norm(x, (8,))", "rms_norm.default"),
+    ("torch.mm(x, x.t())", "mm.default"),
+    ("torch.bmm(x[None], x.t()[None])", "bmm.default"),
+    ("torch.addmm(x, x, torch.eye(8))", "addmm.default"),
+    ("F.linear(x, x)", "linear.default"),
+    ("torch.matmul(x, x[0])", "matmul.default"),
+    ("torch.einsum('ij,kj->ik', x, x)", "bmm.default"),
+    ("F.conv2d(x[None, None], torch.ones(3, 1, 2, 2), padding=1)", "conv2d.default"),
+    ("F.max_pool2d(x[None], 2)", "max_pool2d.default"),
+    ("F.avg_pool2d(x[None], 2)", "avg_pool2d.default"),
+    ("F.adaptive_avg_pool2d(x[None], 1)", "adaptive_avg_pool2d.default"),
+    ("torch.cumsum(x, 0)", "cumsum.default"),
+    ("torch.cumprod(x, 1)", "cumprod.default"),
+    ("x.permute(1, 0).reshape(-1)", "permute.default"),
+    ("x.expand(3, 4, 8)", "expand.default"),
+    ("x[1:, ::2]", "slice.Tensor"),
+    ("torch.cat([x, x], 1)", "cat.default"),
+    ("F.pad(x, (1, 2))", "pad.default"),
+    ("torch.flip(x, (0,))", "flip.default"),
+    ("F.embedding(x.argmax(0), x)", "embedding.default"),
+    ("F.scaled_dot_product_attention(x[None], x[None], x[None])", "scaled_dot_product_attention.default"),
+    ("F.mse_loss(x, x * 2)", "mse_loss.default"),
+    ("F.cross_entropy(x, x.argmax(1))", "cross_entropy_loss.default"),
+    ("F.huber_loss(x, x * 3)", "huber_loss.default"),
+    ("F.kl_div(x, x.exp(), reduction='batchmean')", "kl_div.default"),
+]
 
 
 @pytest.mark.parametrize(("call", "overload"), CALLS)

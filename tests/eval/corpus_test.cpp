@@ -1,0 +1,106 @@
+// Every candidate of tests/exploits is refused for one of its named reasons, every one of tests/honest is certified.
+// MTMC_CORPUS=words limits the files to those whose names hold one of the (comma-separated) words.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "eval/process_judge.h"
+
+namespace mtmc {
+namespace {
+
+const std::filesystem::path kRoot = MTMC_SOURCE_DIR;
+
+struct Entry {
+  std::string name, code;
+  std::string task, tier, refused;  // the header lines of the file; tests/house/corpus.py checks that they are there
+
+  bool expects(const std::string& reason) const {
+    const auto reasons = split(refused, ',');
+    return std::any_of(reasons.begin(), reasons.end(), [&](const std::string& word) { return trim(word) == reason; });
+  }
+};
+
+std::string header_line(const std::string& code, const std::string& key) {
+  const std::string mark = "\n" + key + ": ";
+  const size_t start = code.find(mark);
+  if (start == std::string::npos) return "";
+  const size_t from = start + mark.size();
+  return code.substr(from, code.find('\n', from) - from);
+}
+
+bool is_chosen(const std::string& name) {
+  const char* words = std::getenv("MTMC_CORPUS");
+  if (words == nullptr) return true;
+  const auto listed = split(words, ',');
+  return std::any_of(listed.begin(), listed.end(),
+                     [&](const std::string& word) { return name.find(word) != std::string::npos; });
+}
+
+// By task, so that each task's truth is computed once.
+std::vector<Entry> read_corpus(const std::string& folder) {
+  std::vector<Entry> entries;
+  for (const auto& file : std::filesystem::directory_iterator(kRoot / "tests" / folder)) {
+    const std::string name = file.path().stem().string();
+    if (file.path().extension() != ".py" || !is_chosen(name)) continue;
+    const Result<std::string> code = read_file(file.path());
+    EXPECT_TRUE(code.ok()) << file.path();
+    if (!code.ok()) continue;
+    entries.push_back({name, *code, header_line(*code, "task"), header_line(*code, "tier"), header_line(*code, "refused")});
+  }
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return std::tie(a.task, a.name) < std::tie(b.task, b.name); });
+  return entries;
+}
+
+// `FILE` holds a class Model; `FILE:NAME` a function.
+Task task_of(const std::string& text) {
+  const auto parts = split(text, ':');
+  const bool function = parts.size() > 1;
+  const Json json = {{"name", std::filesystem::path(parts[0]).stem().string()},
+                     {"file", (kRoot / parts[0]).string()},
+                     {"attr", function ? parts[1] : "Model"},
+                     {"kind", function ? "function" : "class"}};
+  return {json.at("name"), json.dump()};
+}
+
+// One line a candidate: verdict, reason, seconds, name, message.
+Result<Verdict> judge_entry(Judge& judge, const Entry& entry) {
+  const Tier tier = entry.tier == "certify" ? Tier::certify : Tier::screen;
+  Result<Verdict> verdict = judge.judge(task_of(entry.task), {entry.code, nullptr}, tier);
+  if (verdict.ok()) {
+    fmt::print("{:7} {:10} {:22} {:5.1f} s  {:32} {}\n", to_string(tier), to_string(verdict->outcome), verdict->reason,
+               verdict->seconds, entry.name, verdict->message.substr(0, 120));
+    std::fflush(stdout);
+  }
+  return verdict;
+}
+
+TEST(TorchCorpus, exploits_are_refused_for_their_named_reason) {
+  JudgeOptions options;
+  options.load_seconds = 15, options.call_seconds = 4, options.memory_bytes = size_t{3} << 30;
+  const auto judge = make_process_judge(options);
+  for (const Entry& entry : read_corpus("exploits")) {
+    const Result<Verdict> verdict = judge_entry(*judge, entry);
+    ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
+    EXPECT_FALSE(verdict->certified()) << entry.name << " fooled the judge";
+    EXPECT_TRUE(entry.expects(verdict->reason))
+        << entry.name << ": got " << verdict->reason << " (" << verdict->message << "), wanted " << entry.refused;
+  }
+}
+
+TEST(TorchCorpus, honest_kernels_are_certified) {
+  const auto judge = make_process_judge({});
+  for (const Entry& entry : read_corpus("honest")) {
+    const Result<Verdict> verdict = judge_entry(*judge, entry);
+    ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
+    EXPECT_TRUE(verdict->certified()) << entry.name << ": " << verdict->reason << " (" << verdict->message << ")";
+  }
+}
+
+}  // namespace
+}  // namespace mtmc
