@@ -1,7 +1,8 @@
 """The draws that a candidate is judged on: the task's own inputs under hidden seeds, and structured changes of them.
 
 A name is KIND-INDEX; a kind and an index always give the same values within one judge's life. Structured kinds change the
-float tensors and leave integers, booleans and scalars alone.
+float tensors and leave integers, booleans and scalars alone. KIND-INDEX~N is that draw with a few elements changed: large
+arguments take too long to be drawn anew for every timed call, and no two timed calls may have the same ones.
 """
 
 from __future__ import annotations
@@ -56,6 +57,17 @@ def swap_some(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return result
 
 
+def replace_one(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """One element gets the value of another."""
+    result = x.clone()
+    places = torch.randint(0, max(x.numel(), 1), (2, min(64, x.numel())), generator=generator)
+    differ = (x.view(-1)[places[0]] != x.view(-1)[places[1]]).nonzero()
+    if len(differ):
+        here, there = places[:, differ[0, 0]]
+        result.view(-1)[here] = x.view(-1)[there]
+    return result
+
+
 STRUCTURED: dict[str, Change] = {
     "scaled-up": lambda x, _: x * 1e3,
     "negative": lambda x, _: -x.abs(),
@@ -84,6 +96,13 @@ def make_draw(task: Task, session: int, kind: str, index: int) -> list[Any]:
     elif kind.startswith("shape"):
         arguments = other_shape(arguments, grows=int(kind.removeprefix("shape")))
     return arguments
+
+
+def vary(arguments: list[Any], session: int, name: str) -> list[Any]:
+    """The arguments of KIND-INDEX~N, made from those of KIND-INDEX."""
+    generator = torch.Generator().manual_seed(seed_of(session, name))
+    change = swap_some if int(name.partition("~")[2]) % 2 else replace_one
+    return map_floats(arguments, lambda x: change(x.contiguous(), generator))
 
 
 def map_floats(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:

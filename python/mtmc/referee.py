@@ -15,7 +15,7 @@ import torch
 
 from mtmc import blobs
 from mtmc.outputs import tensors
-from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary
+from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
 from mtmc.measure import Measurement, measure
 from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights, structure_of
 from mtmc.task import TaskError, first_line, load_task
@@ -44,6 +44,7 @@ class Referee:
         self.session = 0
         self.states: dict[str, State] = {}
         self.draws: dict[str, Draw] = {}
+        self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
         self.errors: dict[str, list[list[Measurement]]] = {}
 
     def handle(self, request: Message) -> Message:
@@ -60,7 +61,7 @@ class Referee:
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
         self.folder, self.session = Path(request["folder"]), request["seed"]
-        self.draws, self.errors = {}, {}
+        self.draws, self.timed, self.errors = {}, {}, {}
         task = load_task(self.folder / "task.json")
         task.check_runs()
         self.reference = Reference(task, seed_of(self.session, "weights"))
@@ -99,13 +100,12 @@ class Referee:
         if name in self.draws:
             return self.draws[name]
         assert self.reference is not None
-        kind, _, index = name.rpartition("-")
-        state = self.states["second" if kind == "weights" else "first"]
-        arguments = make_draw(self.reference.task, self.session, kind, int(index))
-        seed = self._random_seed(name)
+        state = self.states["second" if name.startswith("weights-") else "first"]
+        arguments, seed = self._arguments(name), self._random_seed(name)
         eager = self.reference.run_eager(arguments, state, seed)
         truth = self.reference.run_truth(arguments, state, eager, widen)
-        blobs.save(arguments, self.folder / "draws" / name)
+        if not name.startswith("timed-"):
+            blobs.save(arguments, self.folder / "draws" / name)
         self.draws[name] = Draw(arguments, seed, state, eager, truth)
         return self.draws[name]
 
@@ -157,14 +157,30 @@ class Referee:
         }
 
     def on_arguments(self, request: Message) -> Message:
-        """Writes the arguments of draws for timed calls, without computing anything about them."""
+        """Writes the arguments of a timed call, without computing anything about them."""
+        name = request["name"]
+        blobs.save(self._arguments(name), self.folder / "draws" / name)
+        return {"seed": self._random_seed(name)}
+
+    def on_forget(self, request: Message) -> Message:
+        """Drops timed draws that will not come again."""
+        for kept in (self.timed, self.draws):
+            for name in request["names"]:
+                kept.pop(name, None)
+        return {}
+
+    def _arguments(self, name: str) -> list[Any]:
         assert self.reference is not None
-        for name in request["names"]:
-            if not (self.folder / "draws" / name).exists():
-                kind, _, index = name.rpartition("-")
-                arguments = make_draw(self.reference.task, self.session, kind, int(index))
-                blobs.save(arguments, self.folder / "draws" / name)
-        return {"seeds": {name: self._random_seed(name) for name in request["names"]}}
+        if name in self.timed:
+            return self.timed[name]
+        origin, varies, _ = name.partition("~")
+        if varies:
+            return vary(self._arguments(origin), self.session, name)
+        kind, _, index = name.rpartition("-")
+        arguments = make_draw(self.reference.task, self.session, kind, int(index))
+        if kind == "timed":
+            self.timed[name] = arguments
+        return arguments
 
     def _random_seed(self, name: str) -> int:
         """What torch's generator is seeded with before the calls on a draw."""

@@ -170,9 +170,14 @@ class Runner:
             raise Refused(*classify(error, "raised", self.file)) from error
 
     def on_keep(self, request: Message) -> Message:
-        """Saves the result of the call just timed: the judge asks for it only afterwards."""
-        reply = self._examine(self.stopwatch.result, self.stopwatch.arguments or [])
-        blobs.save(self.stopwatch.result, Path(request["out"]) / "0")
+        """Saves the result of the call just timed, which is held to all that other calls are held to."""
+        watch = self.stopwatch
+        assert watch.arguments is not None
+        reply = self._examine(watch.result, watch.arguments)
+        reply["written_later"], reply["reused"] = watch.written_later(), watch.reused()
+        pairs = zip(watch.arguments, blobs.load(Path(request["draw"])), strict=True)
+        reply["modified"] = [i for i, (now, given) in enumerate(pairs) if blobs.digest(now) != blobs.digest(given)]
+        blobs.save(watch.result, Path(request["out"]) / "0")
         return reply
 
     def on_profile(self, request: Message) -> Message:

@@ -218,7 +218,8 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
 
 Result<bool> Examination::check_timed(Guest& guest, const std::string& draw) {
   const std::filesystem::path out = next_out(guest);
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "keep"}, {"out", out.string()}}));
+  MTMC_TRY(const Answer answer,
+           call(guest, {{"op", "keep"}, {"draw", guest.show(facts_.draw_folder(draw))}, {"out", out.string()}}));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
   MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
   if (!behaves(*facts, *answer.reply)) return false;

@@ -18,12 +18,23 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: below it every timed call gets values of its own
+constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quick modules
+constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 
 uint64_t system_seed() {
   std::random_device device;
   return (static_cast<uint64_t>(device()) << 31) ^ device();
+}
+
+// `count` draws: so many of their own, then the same with a few elements changed (see python/mtmc/draws.py).
+std::vector<std::string> timed_draws(int first, int own, int count) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) {
+    names.push_back(fmt::format("timed-{}", first + i % own));
+    if (i >= own) names.back() += fmt::format("~{}", i / own);
+  }
+  return names;
 }
 
 class ProcessJudge final : public Judge {
@@ -233,13 +244,14 @@ Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tie
   if (!compile_failure_.empty()) verdict.notes.push_back("no-compile: " + compile_failure_);
   plan.rounds = tier == Tier::screen ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_.below(8));
   plan.warm_ups = 2 + static_cast<int>(rng_.below(3));
-  plan.checks = tier == Tier::screen ? 1 : 3;
+  const bool small = facts_->argument_bytes() < kSmallArguments && facts_->eager_seconds() < kQuickSeconds;
+  plan.checks = small ? plan.rounds : tier == Tier::screen ? 3 : 8;
   // Screens share one set of arguments; every certification gets its own, which nothing has seen before.
   const int set = tier == Tier::screen ? 0 : ++timed_sets_;
-  const int size = facts_->argument_bytes() < kSmallArguments ? plan.rounds + plan.warm_ups : 6;
-  const int limit = tier == Tier::screen ? std::min(size, kScreenRounds) : size;
-  for (int i = 0; i < limit; ++i) plan.draws.push_back(fmt::format("timed-{}", 1000 * set + i));
-  MTMC_PASS(time_rounds(guest, baseline_, *facts_, examination, plan, rng_, verdict));
+  plan.draws = timed_draws(1000 * set, small ? kScreenRounds : 5, plan.rounds + plan.warm_ups);
+  const Result<bool> timed = time_rounds(guest, baseline_, *facts_, examination, plan, rng_, verdict);
+  if (tier == Tier::certify) MTMC_RETURN_IF_ERROR(facts_->forget_timed(plan.draws));
+  MTMC_PASS(timed);
   if (tier == Tier::screen) return true;
   MTMC_TRY(const TaskFacts::Bytes bytes, facts_->bytes());
   if (faster_than_physics(*verdict.time_ms, bytes.needed, bandwidth_)) {

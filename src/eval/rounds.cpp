@@ -42,25 +42,18 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
 Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts, Examination& examination,
                          const RoundPlan& plan, Rng& rng, Verdict& verdict) {
   verdict.stage = "timing";
-  MTMC_TRY(const auto seeds, facts.prepare_timed(plan.draws));
   const std::set<int> checks = pick_checks(plan, rng);
-  MTMC_CHECK(plan.draws.size() > checks.size(), "too few draws for timing");
+  MTMC_CHECK(static_cast<int>(plan.draws.size()) == plan.warm_ups + plan.rounds, "every timed call has its draw");
   std::vector<std::string> engines = {"candidate", "eager"};
   if (plan.compile) engines.push_back("compile");
   Series series;
   for (int round = -plan.warm_ups; round < plan.rounds; ++round) {
-    const auto check = checks.find(round);
-    const bool checked = check != checks.end();
-    // The last draws are kept for the checked rounds: no call has seen their values before.
-    const size_t common = plan.draws.size() - checks.size();
-    const size_t place = checked ? common + static_cast<size_t>(std::distance(checks.begin(), check))
-                                 : static_cast<size_t>(round + plan.warm_ups) % common;
-    const std::string& draw = plan.draws[place];
-    const bool same_addresses = checked && check == checks.begin() ? true : rng.below(2) == 0;
-    const Json arm = {{"op", "arm"},
-                      {"draw", facts.draw_folder(draw).string()},
-                      {"seed", seeds.at(draw)},
-                      {"same_addresses", same_addresses}};
+    const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups)];
+    MTMC_TRY(const uint64_t seed, facts.prepare_timed(draw));
+    const bool checked = checks.contains(round);
+    const bool same_addresses = checked && round == *checks.begin() ? true : rng.below(2) == 0;
+    const Json arm = {
+        {"op", "arm"}, {"draw", facts.draw_folder(draw).string()}, {"seed", seed}, {"same_addresses", same_addresses}};
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
     for (const std::string& engine : engines) {
       if (engine != "candidate") {
@@ -85,6 +78,8 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
         if (!right) return false;
       }
     }
+    std::error_code ignored;  // then it is only disk space until the end
+    std::filesystem::remove_all(facts.draw_folder(draw), ignored);
   }
   for (auto& [engine, samples] : series.ms) verdict.times[engine] = summarize(std::move(samples));
   const Timing& own = verdict.times.at("candidate");
@@ -92,10 +87,9 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
   for (const auto& [engine, timing] : verdict.times) {
     if (engine != "candidate") verdict.speedup[engine] = speedup_of(timing, own);
   }
-  const double outside = median(series.outside_ms);
-  if (!clock_agrees(own.median_ms, outside, quantile(series.ping_ms, 0.9))) {
+  if (!clocks_agree(own.samples_ms, series.outside_ms, median(series.ping_ms))) {
     return examination.refuse("clock-mismatch", fmt::format("{:.3f} ms by its own clock, {:.3f} ms seen from outside",
-                                                            own.median_ms, outside));
+                                                            own.median_ms, median(series.outside_ms)));
   }
   return true;
 }

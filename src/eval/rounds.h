@@ -7,7 +7,7 @@ namespace mtmc {
 
 struct RoundPlan {
   int warm_ups = 2, rounds = 10;   // the candidate learns neither
-  std::vector<std::string> draws;  // arguments of the rounds, in turn; the last `checks` of them only when checked
+  std::vector<std::string> draws;  // arguments of each warm-up and round; no two are the same
   int checks = 1;                  // timed calls whose outputs are measured
   bool compile = false;            // torch.compile takes part
 };

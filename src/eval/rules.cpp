@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace mtmc {
 
@@ -89,7 +90,8 @@ std::string reason_of(const OutputError& error, const Measurement& m) {
   if (m.poison > 0) return "unwritten-output";
   if (error.output.starts_with("state:")) return "state-differs";
   if (error.broken == "c") return "non-finite";
-  const bool small = m.floating && m.norm_truth > 0 && error.error < kPrecisionCause;
+  const bool small =
+      m.floating && m.norm_truth > 0 && error.error < kPrecisionCause && m.max_error < kPrecisionCause * m.max_truth;
   return small ? "precision" : "wrong-result";
 }
 
@@ -144,6 +146,16 @@ std::string accuracy_class(const std::vector<Measurement>& outputs, const Budget
 
 bool clock_agrees(double inside_ms, double outside_ms, double ping_ms) {
   return outside_ms <= 1.5 * inside_ms + 0.05 + ping_ms;
+}
+
+bool clocks_agree(const std::vector<double>& inside_ms, const std::vector<double>& outside_ms, double ping_ms) {
+  std::vector<size_t> order(inside_ms.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return inside_ms[a] < inside_ms[b]; });
+  order.resize((order.size() + 1) / 2);
+  const auto agreeing = std::count_if(order.begin(), order.end(),
+                                      [&](size_t i) { return clock_agrees(inside_ms[i], outside_ms[i], ping_ms); });
+  return 4 * static_cast<size_t>(agreeing) >= order.size();
 }
 
 bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second) {

@@ -54,8 +54,12 @@ bool passes_everywhere(const std::map<std::string, std::vector<Measurement>>& nu
 // exact: bitwise eager; fp32: as near to the truth as IEEE fp32 eager; tf32: 10 bits; half: fewer.
 std::string accuracy_class(const std::vector<Measurement>& outputs, const Budgets& budgets);
 
-// The time reported from inside against the one seen from outside: medians, `ping_ms` is what an empty call costs.
+// The time reported from inside against the one seen from outside; `ping_ms` is what an empty call costs.
 bool clock_agrees(double inside_ms, double outside_ms, double ping_ms);
+
+// The same for all calls of a series. A busy machine delays many calls seen from outside, while work that was hidden
+// from the inner clock is missing in each: of the faster half, which makes the median, a quarter must agree.
+bool clocks_agree(const std::vector<double>& inside_ms, const std::vector<double>& outside_ms, double ping_ms);
 // Faster than half the time that a copy of that many bytes takes? Says nothing (false) below a size that caches may
 // hold.
 bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second);

@@ -84,9 +84,15 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
   return any;
 }
 
-Result<std::map<std::string, uint64_t>> TaskFacts::prepare_timed(const std::vector<std::string>& names) {
-  MTMC_TRY(const Json reply, referee_->ask({{"op", "arguments"}, {"names", names}}, kReferenceSeconds));
-  return reply.at("seeds").get<std::map<std::string, uint64_t>>();
+Result<uint64_t> TaskFacts::prepare_timed(const std::string& name) {
+  MTMC_TRY(const Json reply, referee_->ask({{"op", "arguments"}, {"name", name}}, kReferenceSeconds));
+  return reply.at("seed").get<uint64_t>();
+}
+
+Status TaskFacts::forget_timed(const std::vector<std::string>& names) {
+  for (const std::string& name : names) draws_.erase(name);
+  MTMC_TRY(const Json reply, referee_->ask({{"op", "forget"}, {"names", names}}, kReferenceSeconds));
+  return ok_status();
 }
 
 Result<Json> TaskFacts::measure(const std::string& name, const std::filesystem::path& out) {

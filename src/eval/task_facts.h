@@ -35,9 +35,11 @@ class TaskFacts {
   Result<std::vector<std::string>> structured(size_t count);
   // Do zeros, a constant or a copy of an input pass on these draws?
   Result<bool> degenerate(const std::vector<std::string>& draws);
-  // Writes the arguments of timed calls; their truth is computed only for those that are measured.
-  // Returns the seeds of torch's generator, by name.
-  Result<std::map<std::string, uint64_t>> prepare_timed(const std::vector<std::string>& names);
+  // Writes the arguments of a timed call to its draw_folder(); returns the seed of torch's generator. Their truth is
+  // computed only when the call is measured.
+  Result<uint64_t> prepare_timed(const std::string& name);
+  // These timed draws will not come again.
+  Status forget_timed(const std::vector<std::string>& names);
   Result<Json> measure(const std::string& draw, const std::filesystem::path& out);
 
   struct Bytes {

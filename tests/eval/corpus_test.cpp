@@ -50,7 +50,8 @@ std::vector<Entry> read_corpus(const std::string& folder) {
     const Result<std::string> code = read_file(file.path());
     EXPECT_TRUE(code.ok()) << file.path();
     if (!code.ok()) continue;
-    entries.push_back({name, *code, header_line(*code, "task"), header_line(*code, "tier"), header_line(*code, "refused")});
+    entries.push_back(
+        {name, *code, header_line(*code, "task"), header_line(*code, "tier"), header_line(*code, "refused")});
   }
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return std::tie(a.task, a.name) < std::tie(b.task, b.name); });
