@@ -51,7 +51,7 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
     const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups)];
     MTMC_TRY(const uint64_t seed, facts.prepare_timed(draw));
     const bool checked = checks.contains(round);
-    const bool same_addresses = checked && round == *checks.begin() ? true : rng.below(2) == 0;
+    const bool same_addresses = (checked && round == *checks.begin()) || rng.below(2) == 0;
     const Json arm = {
         {"op", "arm"}, {"draw", facts.draw_folder(draw).string()}, {"seed", seed}, {"same_addresses", same_addresses}};
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
