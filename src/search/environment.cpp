@@ -8,6 +8,11 @@
 #include "base/process.h"
 
 namespace mtmc {
+namespace {
+
+constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
+
+}  // namespace
 
 double SearchNode::score() const {
   if (!verdict().certified()) return 0;
@@ -28,14 +33,18 @@ Environment::Environment(EnvironmentParts parts, Judge& judge, Store& store, Cod
 
 double Environment::seconds() const { return parts_.seconds_before + now_seconds() - started_; }
 
+double Environment::searching() const {
+  return parts_.seconds_before + (searching_since_ > 0 ? now_seconds() - searching_since_ : 0);
+}
+
 RunStatus Environment::status() const {
   RunStatus status;
   status.seconds = seconds();
   status.evaluations = evaluations_;
   const Limits& limits = parts_.limits;
   if (limits.seconds > 0) {
-    status.seconds_left = std::max(0.0, limits.seconds - status.seconds);
-    status.fraction = status.seconds / limits.seconds;
+    status.seconds_left = std::max(0.0, limits.seconds - searching());
+    status.fraction = searching() / limits.seconds;
   }
   if (limits.evaluations > 0)
     status.fraction = std::max(status.fraction, static_cast<double>(evaluations_) / limits.evaluations);
@@ -47,7 +56,7 @@ RunStatus Environment::status() const {
 bool Environment::spent() const {
   const Limits& limits = parts_.limits;
   if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
-  return limits.seconds > 0 && seconds() + certify_seconds_ >= limits.seconds;
+  return limits.seconds > 0 && searching() + kCertifyOverScreen * screen_seconds_ >= limits.seconds;
 }
 
 SearchNode* Environment::best() {
@@ -100,7 +109,7 @@ Result<SearchNode*> Environment::start() {
   MTMC_TRY(node.state.code, parts_.target.emit(*parts_.program, parts_.hardware, parts_.shell));
   say("judging the module as it is");
   MTMC_TRY(Judged first, judged(node.state, Tier::screen, recorded(kNoNode, "")));
-  certify_seconds_ = 2 * first.verdict.seconds;
+  searching_since_ = now_seconds();
   node.screen = std::move(first.verdict);
   node.coder = "start";
   return keep(std::move(node), first.remembered);
@@ -162,6 +171,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& pr
   say("judging " + proposal.text);
   MTMC_TRY(Judged verdict, judged(next.state, Tier::screen, record));
   ++evaluations_;
+  if (!verdict.remembered) screen_seconds_ = std::max(screen_seconds_, verdict.verdict.seconds);
   next.screen = std::move(verdict.verdict);
   MTMC_TRY(SearchNode * kept, keep(std::move(next), verdict.remembered));
   return Step{kept, true};

@@ -18,7 +18,7 @@ namespace mtmc {
 
 struct Limits {
   int steps = 8;        // depth of the tree
-  double seconds = 40;  // of the whole run, certification included; 0: no limit
+  double seconds = 30;  // from the moment the start was judged, certification included; 0: no limit
   int evaluations = 0;  // candidates screened; 0: no limit
 };
 
@@ -109,6 +109,7 @@ class Environment {
   Result<SearchNode*> keep(SearchNode node, bool remembered);
   Status keep_refusal(const SearchNode& node, const Proposal& proposal, const Error& error);
   ActionContext context() const { return {parts_.hardware, parts_.target, parts_.paper_only}; }
+  double searching() const;  // seconds that count against the limit
   void say(const std::string& what) { listener_.on_doing(what, status()); }
 
   EnvironmentParts parts_;
@@ -119,7 +120,8 @@ class Environment {
   ProgressListener& listener_;
   double started_;
   int evaluations_ = 0;
-  double certify_seconds_ = 0;  // what certifying is expected to take
+  double searching_since_ = 0;  // when the start was judged; 0 before
+  double screen_seconds_ = 0;   // the longest screening since
   std::deque<SearchNode> nodes_;
   std::map<std::string, SearchNode*> by_state_;                    // state_hash -> node
   std::map<std::string, int> visits_;                              // state_hash -> times ranked

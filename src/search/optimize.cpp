@@ -24,6 +24,7 @@ std::string options_text(const OptimizeRequest& request, const Coder& coder, con
                {"steps", request.limits.steps},
                {"evaluations", request.limits.evaluations},
                {"width", request.strategy_options.width},
+               {"patience", request.strategy_options.patience},
                {"breadth", request.strategy_options.breadth},
                {"seed", request.seed}})
       .dump();

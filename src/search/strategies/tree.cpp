@@ -7,7 +7,8 @@
 namespace mtmc {
 namespace {
 
-constexpr double kDiscount = 0.9;  // per proposal already tried at a state
+constexpr double kDiscount = 0.9;   // per proposal already tried at a state
+constexpr double kProgress = 1.01;  // a new best is worth mentioning from here on
 
 struct Open {
   SearchNode* node;
@@ -27,9 +28,11 @@ Open* most_attractive(std::vector<Open>& open) {
   return best;
 }
 
-Status run(Environment& environment, SearchNode& start, const StrategyOptions&) {
+Status run(Environment& environment, SearchNode& start, const StrategyOptions& options) {
   std::vector<Open> open{Open{&start, environment.promise(start)}};
-  while (!environment.spent()) {
+  double best = start.score();
+  int idle = 0;  // attempts in a row without progress
+  while (idle < options.patience && !environment.spent()) {
     Open* chosen = most_attractive(open);
     if (chosen == nullptr) break;
     if (!chosen->ranked) {
@@ -39,6 +42,8 @@ Status run(Environment& environment, SearchNode& start, const StrategyOptions&) 
     }
     const Proposal proposal = chosen->proposals[chosen->next++];
     MTMC_TRY(const Environment::Step taken, environment.step(*chosen->node, proposal));
+    idle = taken.fresh && taken.node->score() > kProgress * best ? 0 : idle + taken.fresh;
+    best = environment.best()->score();
     if (taken.fresh && taken.node->screen.certified())
       open.push_back(Open{taken.node, environment.promise(*taken.node)});
   }
