@@ -100,7 +100,7 @@ std::string render(const Action& action, const Program& program, const Code& cod
   const size_t shown = std::min<size_t>(ops.size(), 5);
   for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : i + 1 == ops.size() ? " and " : ", ") + ops[i];
   if (ops.size() > shown) text += " and " + std::to_string(ops.size() - shown) + " more";
-  if (!action.detail.empty()) text += " " + replace_all(action.detail, "_", " ");
+  if (!action.detail.empty()) text += " as " + replace_all(action.detail, "_", " ");
   if (lines.first > 0)
     text += lines.first == lines.last ? " in line " + std::to_string(lines.first)
                                       : " in lines " + std::to_string(lines.first) + "-" + std::to_string(lines.last);

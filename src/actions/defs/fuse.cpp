@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "actions/flow.h"
 #include "actions/schedule.h"
 #include "ops/op.h"
 #include "targets/frame.h"
@@ -9,156 +10,144 @@
 namespace mtmc {
 namespace {
 
-constexpr size_t kMostNodes = 64;
+constexpr size_t kMostValues = 64;
 
-bool fusible(const Program& program, const Kernel& kernel) { return can_generate(program, kernel.values).ok(); }
+using Set = std::vector<int>;  // kernels by position, ascending
 
-bool is_heavy(const Program& program, const Kernel& kernel) {
-  for (const Node* node : nodes_of(program, kernel))
-    if (work_of(program, *node).contraction_flops > 0) return true;
-  return false;
-}
+// Finds the sets of kernels of one program that may become one kernel.
+class Finder {
+ public:
+  Finder(const Program& program, const ActionContext& context) : program_(program), context_(context), flow_(program) {
+    for (int k = 0; k < count(); ++k) {
+      const Kernel& kernel = program.kernels[k];
+      fusible_.push_back(!flow_.is_view(k) && can_generate(program, kernel.values).ok());
+      heavy_.push_back(false);
+      for (const Node* node : nodes_of(program, kernel))
+        heavy_[k] = heavy_[k] || work_of(program, *node).contraction_flops > 0;
+    }
+    pairs();
+    clusters(false);
+    clusters(true);
+    siblings();
+  }
 
-// The kernels next to `kernel` in the data flow; views and constants in between are walked through.
-std::vector<const Kernel*> neighbours(const Program& program, const Kernel& kernel, bool downstream) {
-  std::vector<const Kernel*> found;
-  std::vector<const Kernel*> todo = {&kernel};
-  std::set<std::string> seen = {kernel.name};
-  while (!todo.empty()) {
-    const Kernel* at = todo.back();
-    todo.pop_back();
-    const std::set<ValueId> own(at->values.begin(), at->values.end());
-    for (const Kernel& other : program.kernels) {
-      if (seen.count(other.name)) continue;
-      const std::vector<ValueId> reads = downstream ? program.reads(other) : program.reads(*at);
-      const std::set<ValueId> made(other.values.begin(), other.values.end());
-      const bool linked = std::any_of(reads.begin(), reads.end(),
-                                      [&](ValueId id) { return downstream ? own.count(id) > 0 : made.count(id) > 0; });
-      if (!linked) continue;
-      seen.insert(other.name);
-      if (is_view_kernel(program, other)) {
-        todo.push_back(&other);
-      } else {
-        found.push_back(&other);
+  // One action for each class of alike sets, as many disjoint ones at once as can be, and one for each of its places.
+  std::vector<Action> actions() const {
+    std::map<std::string, std::vector<Set>> classes;
+    std::vector<std::string> order;
+    for (const Set& set : found_) {
+      std::string key;
+      for (int k : set) key += isomorphism_key(program_, program_.kernels[k]) + "\n--\n";
+      if (!classes.count(key)) order.push_back(key);
+      classes[key].push_back(set);
+    }
+    std::vector<Action> actions;
+    for (const std::string& key : order) {
+      const auto& places = classes[key];
+      std::vector<Set> together;
+      std::set<int> taken;
+      for (const Set& set : places) {
+        if (places.size() > 1) actions.push_back({"fuse", {values_of(set)}, ""});
+        if (std::any_of(set.begin(), set.end(), [&](int k) { return taken.count(k) > 0; })) continue;
+        together.push_back(set);
+        if (flow_.can_merge_all(together)) {
+          taken.insert(set.begin(), set.end());
+        } else {
+          together.pop_back();
+        }
       }
+      if (places.size() > 1 && together.size() < 2) continue;
+      Action all{"fuse", {}, ""};
+      for (const Set& set : together) all.regions.push_back(values_of(set));
+      actions.push_back(std::move(all));
+    }
+    return actions;
+  }
+
+ private:
+  int count() const { return static_cast<int>(program_.kernels.size()); }
+
+  std::vector<ValueId> values_of(const Set& set) const {
+    std::set<ValueId> all;
+    for (int k : set) all.insert(program_.kernels[k].values.begin(), program_.kernels[k].values.end());
+    return {all.begin(), all.end()};
+  }
+
+  static Set with(Set set, int kernel) {
+    set.insert(std::upper_bound(set.begin(), set.end(), kernel), kernel);
+    return set;
+  }
+
+  // What the data flow allows; whether the target can print it is asked once, of the sets that are found.
+  bool may_be_one(const Set& set) const {
+    size_t values = 0;
+    for (int k : set) {
+      if (!fusible_[k]) return false;
+      values += program_.kernels[k].values.size();
+    }
+    return values <= kMostValues && flow_.is_convex(set);
+  }
+
+  void add(Set set) {
+    if (std::count(found_.begin(), found_.end(), set) > 0 || !may_be_one(set)) return;
+    std::vector<std::string> names;
+    for (int k : set) names.push_back(program_.kernels[k].name);
+    if (merge_kernels(program_, names, context_).ok()) found_.push_back(std::move(set));
+  }
+
+  void pairs() {
+    for (int k = 0; k < count(); ++k)
+      for (int next : flow_.consumers(k)) add({k, next});
+  }
+
+  // Grows a set around an anchor: everything downstream, then upstream, that the data flow allows.
+  Set grow(int anchor, bool any_contractions) const {
+    Set set = {anchor};
+    const auto step = [&](bool downstream) {
+      for (int k : set)
+        for (int next : downstream ? flow_.consumers(k) : flow_.producers(k)) {
+          if (std::count(set.begin(), set.end(), next) > 0 || (!any_contractions && heavy_[next])) continue;
+          Set longer = with(set, next);
+          if (!may_be_one(longer)) continue;
+          set = std::move(longer);
+          return true;
+        }
+      return false;
+    };
+    while (step(true) || step(false)) continue;
+    return set;
+  }
+
+  // With one contraction at most, or with as many as there are. An anchor that a set holds already would grow the same.
+  void clusters(bool any_contractions) {
+    std::set<int> covered;
+    for (int k = 0; k < count(); ++k) {
+      if (!fusible_[k] || covered.count(k) > 0) continue;
+      Set set = grow(k, any_contractions);
+      if (any_contractions || !heavy_[k]) covered.insert(set.begin(), set.end());
+      if (set.size() > 2) add(std::move(set));
     }
   }
-  return found;
-}
 
-struct Candidate {
-  std::vector<std::string> kernels;
-  std::vector<ValueId> values;
+  // Kernels that read the same tensor side by side.
+  void siblings() {
+    std::map<ValueId, Set> readers;
+    for (int k = 0; k < count(); ++k)
+      if (fusible_[k] && !heavy_[k])
+        for (ValueId id : program_.reads(program_.kernels[k])) readers[id].push_back(k);
+    for (const auto& [id, set] : readers)
+      for (size_t i = 0; i + 1 < set.size(); ++i) add({set[i], set[i + 1]});
+  }
+
+  const Program& program_;
+  const ActionContext& context_;
+  KernelFlow flow_;
+  std::vector<bool> fusible_, heavy_;
+  std::vector<Set> found_;
 };
 
-std::vector<ValueId> values_of(const Program& program, const std::vector<std::string>& names) {
-  std::set<ValueId> all;
-  for (const std::string& name : names) {
-    const Kernel* kernel = program.kernel(name);
-    all.insert(kernel->values.begin(), kernel->values.end());
-  }
-  return {all.begin(), all.end()};
-}
-
-bool legal(const Program& program, const std::vector<std::string>& names, const ActionContext& context) {
-  size_t nodes = 0;
-  for (const std::string& name : names) {
-    const Kernel* kernel = program.kernel(name);
-    if (!fusible(program, *kernel)) return false;
-    nodes += kernel->values.size();
-  }
-  return nodes <= kMostNodes && merge_kernels(program, names, context).ok();
-}
-
-// Grows a cluster around an anchor: everything light upstream and downstream, no second contraction.
-std::vector<std::string> grow(const Program& program, const Kernel& anchor, bool any_contractions,
-                              const ActionContext& context) {
-  std::vector<std::string> names = {anchor.name};
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const bool downstream : {true, false}) {
-      for (size_t i = 0; i < names.size() && !changed; ++i)
-        for (const Kernel* next : neighbours(program, *program.kernel(names[i]), downstream)) {
-          if (std::count(names.begin(), names.end(), next->name) > 0) continue;
-          if (!any_contractions && is_heavy(program, *next)) continue;
-          std::vector<std::string> longer = names;
-          longer.push_back(next->name);
-          if (!legal(program, longer, context)) continue;
-          names = std::move(longer);
-          changed = true;
-          break;
-        }
-      if (changed) break;
-    }
-  }
-  return names;
-}
-
-std::vector<std::vector<std::string>> clusters(const Program& program, const ActionContext& context) {
-  std::vector<std::vector<std::string>> found;
-  for (const Kernel& kernel : program.kernels) {
-    if (is_view_kernel(program, kernel) || !fusible(program, kernel)) continue;
-    for (const Kernel* next : neighbours(program, kernel, true))
-      if (legal(program, {kernel.name, next->name}, context)) found.push_back({kernel.name, next->name});
-  }
-  for (const Kernel& kernel : program.kernels) {
-    if (is_view_kernel(program, kernel) || !fusible(program, kernel)) continue;
-    for (const bool any : {false, true}) {
-      std::vector<std::string> names = grow(program, kernel, any, context);
-      if (names.size() > 2) found.push_back(std::move(names));
-    }
-  }
-  return found;
-}
-
-// Kernels that read the same tensor side by side.
-void add_siblings(const Program& program, const ActionContext& context, std::vector<std::vector<std::string>>& found) {
-  for (const Value& value : program.values) {
-    std::vector<const Kernel*> readers;
-    for (const Kernel& kernel : program.kernels) {
-      const auto reads = program.reads(kernel);
-      if (std::count(reads.begin(), reads.end(), value.id) > 0 && !is_view_kernel(program, kernel) &&
-          !is_heavy(program, kernel))
-        readers.push_back(&kernel);
-    }
-    for (size_t i = 0; i + 1 < readers.size(); ++i)
-      if (legal(program, {readers[i]->name, readers[i + 1]->name}, context))
-        found.push_back({readers[i]->name, readers[i + 1]->name});
-  }
-}
-
 std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
-  std::vector<std::vector<std::string>> found = clusters(program, context);
-  add_siblings(program, context, found);
-  // Equal sets once; isomorphic disjoint sets as one action.
-  std::vector<std::vector<ValueId>> regions;
-  std::map<std::string, std::vector<size_t>> classes;
-  std::vector<std::string> order;
-  for (const auto& names : found) {
-    const std::vector<ValueId> values = values_of(program, names);
-    if (std::count(regions.begin(), regions.end(), values) > 0) continue;
-    std::vector<std::string> sorted = names;
-    std::string key;
-    for (const Kernel& kernel : program.kernels)
-      if (std::count(names.begin(), names.end(), kernel.name) > 0) key += isomorphism_key(program, kernel) + "\n--\n";
-    if (!classes.count(key)) order.push_back(key);
-    classes[key].push_back(regions.size());
-    regions.push_back(values);
-  }
-  std::vector<Action> actions;
-  for (const std::string& key : order) {
-    Action all{"fuse", {}, ""};
-    std::set<ValueId> taken;
-    for (size_t r : classes[key]) {
-      if (std::any_of(regions[r].begin(), regions[r].end(), [&](ValueId id) { return taken.count(id) > 0; })) continue;
-      taken.insert(regions[r].begin(), regions[r].end());
-      all.regions.push_back(regions[r]);
-    }
-    if (classes[key].size() > 1)
-      for (size_t r : classes[key]) actions.push_back({"fuse", {regions[r]}, ""});
-    if (all.regions.size() > 1 || classes[key].size() == 1) actions.push_back(std::move(all));
-  }
-  return actions;
+  return Finder(program, context).actions();
 }
 
 Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {

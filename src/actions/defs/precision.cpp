@@ -13,6 +13,17 @@ bool generated_only(const std::vector<const Kernel*>& kernels) {
   return std::all_of(kernels.begin(), kernels.end(), [](const Kernel* k) { return k->family != Family::library; });
 }
 
+// Results of f32 or more must be about as exact as the library's, which no value stored in half its bits can be.
+Status worth_it(const Program& program) {
+  std::vector<ValueId> results = program.outputs;
+  for (const StateUpdate& state : program.states) results.push_back(state.value);
+  for (ValueId id : results)
+    if (id != kNoValue && is_float(program.value(id).type.dtype) && bytes(program.value(id).type.dtype) > 2)
+      return refuse("precision", "results of this type must be more exact",
+                    "%" + std::to_string(id) + " : " + to_string(program.value(id).type), "results in f16 or bf16");
+  return ok_status();
+}
+
 Status allowed(const Program& program, ValueId id) {
   const std::string name = "%" + std::to_string(id);
   if (!program.has_value(id) || program.value(id).kind != ValueKind::result)
@@ -37,6 +48,7 @@ Status allowed(const Program& program, ValueId id) {
 
 std::vector<Action> enumerate(const Program& program, const ActionContext&) {
   std::vector<Action> actions;
+  if (!worth_it(program).ok()) return actions;
   for (const Value& value : program.values)
     if (allowed(program, value.id).ok())
       for (DType narrow : kNarrow) actions.push_back({"precision", {{value.id}}, std::string(name(narrow))});
@@ -47,6 +59,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
   const auto narrow = parse_dtype(action.detail);
   if (!narrow || std::find(std::begin(kNarrow), std::end(kNarrow), *narrow) == std::end(kNarrow))
     return refuse("precision", "not a storage type for this", action.detail, "f16 or bf16");
+  MTMC_RETURN_IF_ERROR(worth_it(program));
   Program result = program;
   for (const auto& region : action.regions)
     for (ValueId id : region) {
