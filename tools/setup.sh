@@ -19,11 +19,12 @@ lock_setup() {
 }
 unlock_setup() { exec 9>&-; }
 
-# A home that cannot be written to must not stop the caches of pip, ccache, torch and Triton.
+# A home that cannot be written to must not stop the store, nor the caches of pip, ccache, torch and Triton.
 shelter_caches() {
   [[ -n ${HOME:-} && -w ${HOME:-} ]] && return
   export CCACHE_DIR=${CCACHE_DIR:-$stamps/ccache} PIP_NO_CACHE_DIR=${PIP_NO_CACHE_DIR:-1}
   export XDG_CACHE_HOME=${XDG_CACHE_HOME:-$stamps/cache} TRITON_CACHE_DIR=${TRITON_CACHE_DIR:-$stamps/cache/triton}
+  export MTMC_STORE=${MTMC_STORE:-$stamps/store.db}
 }
 
 # ---- system packages -------------------------------------------------------------------------------------------------

@@ -56,6 +56,6 @@ VerbBody declare(Options& options) {
 }  // namespace
 
 extern const Verb verify_def;
-const Verb verify_def{"verify", "judge a kernel file from anyone, with all defences, and print the evidence", declare};
+const Verb verify_def{"verify", "Judge a kernel file from anyone, with all defences, and print the evidence.", declare};
 
 }  // namespace mtmc
