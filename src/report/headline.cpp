@@ -142,7 +142,9 @@ std::string usage_section(const ReportData& data) {
                                : data.run.task.name;
   const std::string attr = task.is_object() ? task.value("attr", "Model") : "Model";
   const std::string types = argument_types(data);
-  const std::string needs = data.run.target == "cpu" ? "torch and a C++ compiler" : "torch and " + data.run.target;
+  const std::string needs = data.run.target == "cpu"    ? "torch and a C++ compiler"
+                            : data.run.target == "null" ? "torch"
+                                                        : "torch and " + data.run.target;
   const std::vector<std::pair<std::string, std::string>> lines = {
       {"from kernel import ModelNew", "kernel.py stands alone: it needs " + needs + ", not mtmc."},
       {"model = " + constructor_call(task.is_object() ? task : Json::object()),

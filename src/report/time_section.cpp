@@ -48,7 +48,8 @@ std::string bars(const std::string& title, const std::vector<KernelShare>& kerne
 }
 
 std::optional<double> time_of(const NodeRecord* node) {
-  return node && node->verdict() ? node->verdict()->time_ms : std::nullopt;
+  // The null target's times are estimates themselves.
+  return node && node->verdict() && !node->verdict()->errors.empty() ? node->verdict()->time_ms : std::nullopt;
 }
 
 }  // namespace
