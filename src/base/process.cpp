@@ -218,7 +218,11 @@ Result<std::string> LineProcess::receive(double timeout_seconds) {
     const double left = deadline - now_seconds();
     if (left <= 0) return Error{"waiting for a child process", "timed out", "", ""};
     pollfd fd = {from_child_, POLLIN, 0};
-    if (poll(&fd, 1, static_cast<int>(std::min(left, 1000.0) * 1000) + 1) <= 0) continue;
+    if (poll(&fd, 1, static_cast<int>(std::min(left, 0.5) * 1000) + 1) <= 0) {
+      // A dead child's own children may hold its pipe open: nothing more will come.
+      if (alive()) continue;
+      return Error{"waiting for a child process", "closed", "", ""};
+    }
     char buffer[65536];
     const ssize_t got = read(from_child_, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;

@@ -62,5 +62,13 @@ TEST(LineProcess, TalksOnPrivatePipes) {
   EXPECT_FALSE(child->alive());
 }
 
+TEST(LineProcess, ADeadChildIsNoticedThoughItsChildrenHoldThePipe) {
+  auto child = LineProcess::start({{"sh", "-c", "sleep 60 & exit 1"}, {}, {}, 0});
+  ASSERT_TRUE(child.ok());
+  const double started = now_seconds();
+  EXPECT_EQ(child->receive(30).error().wrong, "closed");
+  EXPECT_LT(now_seconds() - started, 10);
+}
+
 }  // namespace
 }  // namespace mtmc
