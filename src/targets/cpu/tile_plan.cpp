@@ -45,7 +45,7 @@ void contraction_tiles(const Group& group, const Frame& frame, int main, const H
       tile = even_tile(extent, std::max<int64_t>(1, cols_left), a == product_plan->cols.back() ? 32 : 1);
       cols_left = tile == extent ? cols_left / std::max<int64_t>(1, extent) : 1;
     } else if (a >= 0 && product_plan && a == product_plan->row) {
-      tile = even_tile(extent, 120, 12);
+      tile = even_tile(extent, 252, 12);
     }
     numbers[key] = tile;
   }
