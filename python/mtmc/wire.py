@@ -50,4 +50,8 @@ class Line:
 def serve(line: Line, handle: Callable[[Message], Message]) -> None:
     """Answers requests until the other side closes."""
     while (request := line.receive()) is not None:
-        line.send(handle(request))
+        reply = handle(request)
+        try:
+            line.send(reply)
+        except BrokenPipeError:
+            return

@@ -12,7 +12,12 @@ Status JudgeProcess::start() {
 }
 
 Error JudgeProcess::lost(const std::string& why) {
-  process_.reset();
+  const bool never_answered = !answered_;
+  process_.reset(), answered_ = false;
+  if (never_answered && why == "it has ended") {
+    return Error{"starting the judge's " + name_, "it ended before it answered", command_.argv[0],
+                 "a Python with torch >= 2.9"};
+  }
   return Error{"asking the judge's " + name_, why, "", ""};
 }
 
@@ -23,6 +28,7 @@ Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
   const Result<std::string> line = process_->receive(timeout_seconds);
   if (!line.ok()) return lost(line.error().wrong == "closed" ? "it has ended" : "no answer in time");
   Json reply = Json::parse(*line, nullptr, false);
+  answered_ = true;
   if (!reply.is_object()) return lost("it answered something else than JSON");
   if (reply.contains("error")) {
     const Json& e = reply["error"];

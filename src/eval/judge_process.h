@@ -20,7 +20,7 @@ class JudgeProcess {
   Result<Json> ask(const Json& request, double timeout_seconds);
   bool running() const { return process_ != nullptr; }
   pid_t pid() const { return process_ ? process_->pid() : -1; }
-  void stop() { process_.reset(); }
+  void stop() { process_.reset(), answered_ = false; }
 
  private:
   Error lost(const std::string& why);
@@ -28,6 +28,7 @@ class JudgeProcess {
   std::string name_;
   Command command_;
   std::unique_ptr<LineProcess> process_;
+  bool answered_ = false;  // since it was started
 };
 
 }  // namespace mtmc

@@ -120,7 +120,7 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   const std::filesystem::path file = shared() / "candidates" / key / "kernel.py";
   std::filesystem::create_directories(file.parent_path());
   MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
-  const Limits limits{options_.load_seconds, options_.call_seconds + 50 * facts_->eager_seconds()};
+  const Limits limits{options_.load_seconds, options_.call_seconds + 20 * facts_->eager_seconds()};
   Examination examination(*facts_, file, options_.threads, limits, verdict);
   MTMC_TRY(const bool passed,
            tier == Tier::screen ? screen(examination, room, verdict) : certify(examination, room, verdict));

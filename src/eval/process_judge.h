@@ -19,7 +19,7 @@ struct JudgeOptions {
   bool freeze_weights = false;    // candidates may pack weights once; the verdict carries `frozen-weights`
   size_t memory_bytes = 0;        // a candidate's limit; 0: three quarters of the machine's
   double load_seconds = 180;      // limit on import and compilation
-  double call_seconds = 20;       // limit on a call, beyond 50 times eager's own time
+  double call_seconds = 20;       // limit on a call, beyond 20 times eager's own time
 };
 
 std::unique_ptr<Judge> make_process_judge(const JudgeOptions& options);

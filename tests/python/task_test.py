@@ -100,7 +100,7 @@ def test_mistakes_say_what_is_wrong(model_file: Path, tmp_path: Path) -> None:
     assert failure(model_file, attr="Net").message() == (
         "loading t: model.py has no Net: got the classes Model, wanted a class or function named Net"
     )
-    assert failure(model_file, attr="double").wrong == "double is not a module class"
+    assert failure(model_file, attr="double", kind="class").wrong == "double is not a module class"
     assert failure(model_file, entry="inputs").wrong == "model.py has no inputs()"
     assert failure(model_file, inputs=["float[3]"]).got == "'float[3]'"
     assert failure(model_file, inputs=["f32[3,]"]).wrong == "a size is missing or a bound is 0"

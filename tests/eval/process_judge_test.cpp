@@ -1,0 +1,176 @@
+// The judge's machinery with real processes: what candidates may do to it, and what happens when a process of its own
+// dies.
+#include "eval/process_judge.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "base/text.h"
+
+namespace mtmc {
+namespace {
+
+constexpr const char* kModule = R"(
+import torch
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, 8)
+    def forward(self, x):
+        return torch.relu(self.linear(x))
+def get_inputs():
+    return [torch.randn(16, 32)]
+def get_init_inputs():
+    return [32]
+)";
+
+std::string candidate(const std::string& body, const std::string& before = "") {
+  return "import os, signal, subprocess, sys, time\nimport torch\n" + before + R"(
+class ModelNew(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, 8)
+    def forward(self, x):
+)" + indent(body, 8) +
+         "\n";
+}
+
+const std::string kGood = candidate("return self.linear(x).clamp_min(0)");
+
+class TorchJudge : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto file = folder_.path() / "module.py";
+    ASSERT_TRUE(write_file(file, kModule).ok());
+    task_ = {"module", Json{{"name", "module"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+    JudgeOptions options;
+    options.load_seconds = 30, options.call_seconds = 10, options.memory_bytes = size_t{2} << 30;
+    judge_ = make_process_judge(options);
+  }
+
+  Verdict verdict(const std::string& code, Tier tier = Tier::screen) {
+    const Result<Verdict> result = judge_->judge(task_, {code, nullptr}, tier);
+    EXPECT_TRUE(result.ok()) << result.error().message();
+    return result.ok() ? *result : Verdict{};
+  }
+
+  // The judge's process that runs a Python module; it is a child of ours.
+  static pid_t child_running(const std::string& module) {
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::ifstream children(thread.path() / "children");
+      for (pid_t pid = 0; children >> pid;) {
+        std::stringstream line;
+        line << std::ifstream("/proc/" + std::to_string(pid) + "/cmdline").rdbuf();
+        if (line.str().find(module) != std::string::npos) return pid;
+      }
+    }
+    return -1;
+  }
+
+  TempDir folder_;
+  Task task_;
+  std::unique_ptr<Judge> judge_;
+};
+
+TEST_F(TorchJudge, certifies_an_honest_candidate_at_both_tiers) {
+  const Verdict screened = verdict(kGood);
+  EXPECT_TRUE(screened.certified()) << screened.reason << ": " << screened.message;
+  EXPECT_EQ(screened.times.count("eager"), 1U);
+  const Verdict certified = verdict(kGood, Tier::certify);
+  EXPECT_TRUE(certified.certified()) << certified.reason << ": " << certified.message;
+  EXPECT_TRUE(certified.official);
+  EXPECT_FALSE(certified.degenerate);
+  EXPECT_GE(certified.draws.size(), 8U);
+  EXPECT_EQ(certified.weights, "by-name");
+}
+
+TEST_F(TorchJudge, survives_candidates_that_die_or_never_answer) {
+  struct Case {
+    std::string code, reason;
+  };
+  const std::vector<Case> cases = {
+      {candidate("while True: pass"), "timed-out"},
+      {candidate("os.kill(os.getpid(), signal.SIGSEGV)"), "crashed"},
+      {candidate("os._exit(0)"), "crashed"},
+      {candidate("while True: os.fork()"), "too-many-processes"},
+      {candidate("held = [torch.ones(1 << 26) for _ in range(64)]\nreturn self.linear(x).clamp_min(0)"),
+       "out-of-memory"},
+      {candidate("raise ValueError('no')"), "raised"},
+      {candidate("return x", "raise RuntimeError('broken')"), "import-error"},
+      {candidate("return x", "subprocess.run(['g++', '-x', 'c++', '/dev/null/none.cpp'], check=True)"),
+       "compile-error"},
+      {"x = 1\n", "missing-ModelNew"},
+      {replace_all(kGood, "Linear(width, 8)", "Linear(width, 8, bias=False)"), "weights-mismatch"},
+      {candidate("return x"), "output-aliases-input"},
+      {candidate("return torch.relu(x)"), "wrong-shape"},
+  };
+  for (const Case& c : cases) {
+    const double start = now_seconds();
+    const Verdict v = verdict(c.code);
+    EXPECT_EQ(v.reason, c.reason) << c.code << v.message;
+    EXPECT_LT(now_seconds() - start, 60) << c.code;
+    const Verdict next = verdict(kGood);
+    EXPECT_TRUE(next.certified()) << "after:\n" << c.code << next.reason << ": " << next.message;
+  }
+}
+
+TEST_F(TorchJudge, goes_on_when_a_process_of_its_own_is_killed) {
+  ASSERT_TRUE(verdict(kGood).certified());
+  for (const char* module : {"mtmc.zygote", "mtmc.referee", "mtmc.baseline"}) {
+    const pid_t between = child_running(module);
+    ASSERT_GT(between, 0) << module;
+    ::kill(between, SIGKILL);
+    EXPECT_TRUE(verdict(kGood).certified()) << module << " killed between two candidates";
+    const pid_t during = child_running(module);
+    ASSERT_GT(during, 0) << module;
+    std::thread killer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      ::kill(during, SIGKILL);
+    });
+    EXPECT_TRUE(verdict(kGood).certified()) << module << " killed while it worked";
+    killer.join();
+  }
+}
+
+TEST_F(TorchJudge, the_users_mistakes_are_errors) {
+  const Task missing = {"none", R"({"name": "none", "file": "/nowhere/none.py", "attr": "Model"})"};
+  const auto result = judge_->judge(missing, {kGood, nullptr}, Tier::screen);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().wrong, "no such file");
+  EXPECT_TRUE(verdict(kGood).certified()) << "the next task is unharmed";
+}
+
+TEST_F(TorchJudge, compiles_a_candidate_once) {
+  const std::string before = R"(
+folder = os.environ["MTMC_KERNEL_CACHE"]
+mark = os.path.join(folder, "built")
+if os.path.exists(mark):
+    raise RuntimeError("built before")
+open(mark, "w").close()
+)";
+  EXPECT_TRUE(verdict(candidate("return self.linear(x).clamp_min(0)", before)).certified());
+  EXPECT_EQ(verdict(candidate("return self.linear(x).clamp_min(0)", before)).reason, "import-error");
+}
+
+TEST_F(TorchJudge, the_same_seed_gives_the_same_errors) {
+  const auto errors_with_seed = [&](uint64_t seed) {
+    JudgeOptions options;
+    options.seed = seed;
+    const auto v = make_process_judge(options)->judge(task_, {kGood, nullptr}, Tier::screen);
+    EXPECT_TRUE(v.ok() && v->certified());
+    return v.ok() ? v->errors.at(0).error : -1;
+  };
+  const double first = errors_with_seed(5);
+  EXPECT_EQ(first, errors_with_seed(5));
+  EXPECT_NE(first, errors_with_seed(6));
+}
+
+}  // namespace
+}  // namespace mtmc
