@@ -164,15 +164,24 @@ void absorb_inputs(Program& program, std::set<ValueId>& values) {
   }
 }
 
-bool needed_outside(const Program& program, const Kernel& kernel, const std::set<ValueId>& values) {
-  for (ValueId id : kernel.values) {
-    if (std::count(program.outputs.begin(), program.outputs.end(), id) > 0) return true;
-    for (const StateUpdate& state : program.states)
-      if (state.value == id) return true;
-    for (const Node* user : program.users(id))
-      if (!values.count(user->outputs[0])) return true;
+// The kernels (by position) that stay when `values` become one kernel: those outside it, and views and constants in it
+// that one of these, or the caller, still needs and that do not hang on the group itself.
+std::vector<bool> staying(const Program& program, const std::set<ValueId>& values, const std::set<ValueId>& asked) {
+  std::vector<bool> stays(program.kernels.size(), false);
+  std::set<ValueId> needed(program.outputs.begin(), program.outputs.end());
+  for (const StateUpdate& state : program.states) needed.insert(state.value);
+  for (size_t k = program.kernels.size(); k-- > 0;) {
+    const Kernel& kernel = program.kernels[k];
+    const auto is = [&](const std::set<ValueId>& set) { return [&](ValueId id) { return set.count(id) > 0; }; };
+    const std::vector<ValueId> reads = program.reads(kernel);
+    if (std::all_of(kernel.values.begin(), kernel.values.end(), is(values))) {
+      if (asked.count(kernel.values[0]) > 0 || std::any_of(reads.begin(), reads.end(), is(asked))) continue;
+      if (std::none_of(kernel.values.begin(), kernel.values.end(), is(needed))) continue;
+    }
+    stays[k] = true;
+    needed.insert(reads.begin(), reads.end());
   }
-  return false;
+  return stays;
 }
 
 }  // namespace
@@ -194,22 +203,17 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
     if (values.count(node.outputs[0]))
       merged.values.insert(merged.values.end(), node.outputs.begin(), node.outputs.end());
   MTMC_RETURN_IF_ERROR(can_generate(program, merged.values));
+  const std::vector<bool> stays = staying(program, values, asked);
   std::vector<Kernel> kernels;
   size_t place = 0;
-  for (const Kernel& kernel : program.kernels) {
-    const bool inside = values.count(kernel.values[0]) > 0;
-    const bool is_asked = std::count(names.begin(), names.end(), kernel.name) > 0;
-    if (is_asked) {
-      for (const auto& [key, word] : kernel.choices) merged.choices.emplace(key, word);
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const Kernel& kernel = program.kernels[k];
+    if (std::count(names.begin(), names.end(), kernel.name) > 0) {
+      merged.choices.insert(kernel.choices.begin(), kernel.choices.end());
       place = kernels.size();
-      continue;
+    } else if (stays[k]) {
+      kernels.push_back(kernel);
     }
-    // A view or constant that others need too stays where it is, unless it hangs on the group itself.
-    bool from_inside = false;
-    for (const Node* node : nodes_of(program, kernel))
-      for (ValueId input : node->inputs) from_inside |= asked.count(input) > 0;
-    if (inside && (from_inside || !needed_outside(program, kernel, values))) continue;
-    kernels.push_back(kernel);
   }
   kernels.insert(kernels.begin() + static_cast<std::ptrdiff_t>(place), merged);
   result.kernels = std::move(kernels);

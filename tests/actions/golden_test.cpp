@@ -7,6 +7,7 @@
 
 #include "actions/action.h"
 #include "actions/describe.h"
+#include "actions/programs.h"
 #include "actions/rewrite.h"
 #include "base/rng.h"
 #include "ops/op.h"
@@ -59,24 +60,6 @@ std::string answer(const Program& start, const std::string& actions) {
   return print(program);
 }
 
-// A program as its graph stands for eager execution: one library kernel a node.
-Program read_start(std::string source) {
-  if (source.find("\nkernel ") == std::string::npos) {
-    int kernels = 0;
-    for (const std::string& line : split(std::string(source), '\n')) {
-      const size_t equals = line.find(" = "), call = line.find('(');
-      if (equals == std::string::npos || call == std::string::npos || trim(line)[0] != '%') continue;
-      source += "kernel k" + std::to_string(kernels++) + " = { " +
-                replace_all(std::string(trim(line.substr(0, equals))), ",", "") + " } library\n";
-    }
-  }
-  const auto parsed = parse_program(source);
-  MTMC_CHECK(parsed.ok(), parsed.error().message() + "\n" + source);
-  const Status typed = verify_types(*parsed);
-  MTMC_CHECK(typed.ok(), typed.error().message() + "\n" + source);
-  return *parsed;
-}
-
 // The text of a golden file with every answer computed anew.
 std::string answers(const std::string& text, std::string* asked) {
   std::string result, source;
@@ -120,20 +103,9 @@ TEST(Golden, EveryFileHolds) {
 // The programs of all golden files.
 std::vector<Program> starts() {
   std::vector<Program> found;
-  for (const ActionDef* action : all_actions()) {
-    const auto text =
-        read_file(std::filesystem::path(MTMC_SOURCE_DIR) / "tests/actions/golden" / (std::string(action->name) + ".t"));
-    std::string source;
-    bool in_answer = false;
-    for (const std::string& line : split(*text, '\n')) {
-      if (line.rfind(">>> ", 0) == 0 && !in_answer) {
-        found.push_back(read_start(source));
-        source.clear();
-      }
-      in_answer = line != "====" && (in_answer || line.rfind(">>> ", 0) == 0);
-      if (!in_answer && line != "====" && !line.empty()) source += line + "\n";
-    }
-  }
+  for (const ActionDef* action : all_actions())
+    for (Program& program : programs_in("actions/golden/" + std::string(action->name) + ".t"))
+      found.push_back(std::move(program));
   return found;
 }
 
@@ -163,6 +135,33 @@ TEST(Golden, RandomSequencesKeepTheAnswer) {
       expect_same_function(start, program, "seed " + std::to_string(seed) + " on " + start.name);
     }
   }
+}
+
+// Everything that is offered on traced modules can be applied and printed by the cpu target.
+TEST(Golden, WhatIsOfferedOnTracedModulesPrints) {
+  const auto folder = std::filesystem::path(MTMC_SOURCE_DIR) / "tests/frontend/golden";
+  const ActionContext cpu{kHardware, *find_target("cpu"), false};
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    for (const Program& start : programs_in("frontend/golden/" + file.path().filename().string())) {
+      Rng rng(start.nodes.size());
+      ModuleShell shell;
+      shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+      for (const Value& value : start.values)
+        if (value.kind == ValueKind::input) shell.arguments.push_back(value.name);
+      Program program = start;
+      for (int step = 0; step < 6; ++step) {
+        const auto actions = enumerate_actions(program, cpu);
+        for (const Action& action : actions) {
+          const auto next = apply_action(program, action, cpu);
+          ASSERT_TRUE(next.ok()) << start.name << ": " << store_text(action) << ": " << next.error().message() << "\n"
+                                 << print(program);
+        }
+        const Action& taken = actions[rng.below(actions.size())];
+        program = *apply_action(program, taken, cpu);
+        const auto code = cpu.target.emit(program, kHardware, shell);
+        ASSERT_TRUE(code.ok()) << start.name << ": " << store_text(taken) << ": " << code.error().message();
+      }
+    }
 }
 
 TEST(Golden, ThePageIsThatOfTheTable) { expect_golden("../docs/ACTIONS.md", actions_markdown()); }
