@@ -30,14 +30,17 @@ Definition define_rows(const OpCall& call, bool logarithm) {
   const int largest = b.reduce("row_max", rows, split.over, Combine::max, x(split.input));
   const ExprP shifted = x(spatial(in.rank())) - b.at(largest, split.row);
   if (logarithm) {
-    const int sum = b.reduce("row_sum", rows, split.over, Combine::sum, fn(Fn::exp, x(split.input) - b.at(largest, row)));
+    const int sum =
+        b.reduce("row_sum", rows, split.over, Combine::sum, fn(Fn::exp, x(split.input) - b.at(largest, row)));
     const int log_sum = b.map("log_sum", rows, fn(Fn::log, b.at(sum, row)));
     b.output(b.map("log_softmax", {out, in.shape}, cast(out, shifted - b.at(log_sum, split.row))), out);
   } else {
     // A stage of its own, so that a target may keep the exponentials instead of computing them twice.
     const int exps = b.map("exps", {inner, in.shape}, fn(Fn::exp, shifted));
     const int sum = b.reduce("row_sum", rows, split.over, Combine::sum, b.at(exps, split.input));
-    b.output(b.map("softmax", {out, in.shape}, cast(out, b.at(exps, spatial(in.rank())) * (number(inner, 1) / b.at(sum, split.row)))), out);
+    b.output(b.map("softmax", {out, in.shape},
+                   cast(out, b.at(exps, spatial(in.rank())) * (number(inner, 1) / b.at(sum, split.row)))),
+             out);
   }
   return b.done();
 }
