@@ -80,7 +80,7 @@ std::string weights_check(const Verdict& v) {
 }
 
 // What certification asks beside the errors; the judge refuses by these names (docs/JUDGE.md).
-std::string checks(const Verdict& v) {
+std::string checks(const ReportData& data, const Verdict& v) {
   const auto structured = std::count_if(v.draws.begin(), v.draws.end(), [](const std::string& draw) {
     return !draw.starts_with("task") && !draw.starts_with("weights") && !draw.starts_with("shape");
   });
@@ -95,7 +95,8 @@ std::string checks(const Verdict& v) {
     html += check(true, "inputs untouched; outputs own their memory and are not reused");
     html += weights_check(v);
     html += check(true, "another shape gives a right answer or a clear error");
-    if (v.own_kernel_share.value_or(0) > 0)
+    if (std::any_of(data.kernels_after.begin(), data.kernels_after.end(),
+                    [](const auto& kernel) { return kernel.own; }))
       html += check(true, "its own kernels matter: unplugged, the answer changes");
     html += check(true, "no work left behind after a call; torch and the clocks untouched");
     html += check(!noted(v, "above-roofline"), noted(v, "above-roofline")
@@ -142,7 +143,8 @@ std::string evidence_section(const ReportData& data) {
         "<p class='note'>Truth is a float64 replay of the module on the same inputs. Eager's own error against it, "
         "over "
         "several seeds, is the budget; the kernel may err about twice that.</p>\n" +
-        three_verdicts(*verdict) + checks(*verdict) + "<h3>Errors against float64 truth</h3>\n" + error_table(*verdict);
+        three_verdicts(*verdict) + checks(data, *verdict) + "<h3>Errors against float64 truth</h3>\n" +
+        error_table(*verdict);
   }
   html += timing_table(*verdict);
   html += "<h3>How it was judged</h3>\n<dl class='facts'>\n" + fact("tier", to_string(verdict->tier)) +

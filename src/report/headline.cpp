@@ -24,13 +24,14 @@ std::optional<double> median(const Verdict& verdict, const std::string& name) {
   return found == verdict.times.end() ? std::nullopt : std::optional<double>(found->second.median_ms);
 }
 
-std::string speed_tile(const Verdict& verdict, const std::string& baseline, const std::string& label) {
+// `gained`: the result is another file than what eager does.
+std::string speed_tile(const Verdict& verdict, const std::string& baseline, const std::string& label, bool gained) {
   const auto speedup = speedup_over(&verdict, baseline);
   if (!speedup) return tile("", label, "–", "not measured");
   std::string detail = fmt::format("{} → {}", format_ms(median(verdict, baseline)), format_ms(verdict.time_ms));
   if (const auto range = speedup_range(verdict, baseline))
     detail += fmt::format("<br>quartiles reach from {} to {}", format_speedup(range->low), format_speedup(range->high));
-  return tile(*speedup > 1 ? "main" : "", label, format_speedup(speedup), detail);
+  return tile(gained && *speedup > 1 ? "main" : "", label, format_speedup(speedup), detail);
 }
 
 // How much of its limit the worst error uses, over the draws that count.
@@ -72,6 +73,13 @@ std::string warnings(const ReportData& data) {
     text +=
         "<p class='note'><span class='badge warn'>degenerate task</span> Zeros, a constant or a copy of an input "
         "would pass this task too: its result proves little, and headline figures leave it out.</p>";
+  const auto range = verdict ? speedup_range(*verdict, "eager") : std::nullopt;
+  if (range && range->low < 1 && range->high > 1)
+    text += fmt::format(
+        "<p class='note'><span class='badge warn'>noisy timing</span> The quartiles of the two timings let the speedup "
+        "over "
+        "eager be anything from {} to {}: the machine was busy, or the two are equally fast.</p>",
+        format_speedup(range->low), format_speedup(range->high));
   if (!data.rewrites.empty())
     text += fmt::format(
         "<p class='note'><span class='badge info'>graph rewritten</span> {}. The actions that did it change what is "
@@ -127,9 +135,10 @@ std::string headline_section(const ReportData& data) {
       data.run.id, escape_html(data.run.target), escape_html(data.run.started), escape_html(data.run.task.name),
       seal(data), lead(data), warnings(data));
   if (const Verdict* verdict = data.best_verdict()) {
-    html += "<div class='tiles'>\n" + speed_tile(*verdict, "eager", "Over eager PyTorch") +
-            speed_tile(*verdict, "compile", "Over torch.compile") + accuracy_tile(*verdict) + roofline_tile(data) +
-            "</div>\n";
+    const bool gained = data.path().size() > 1;
+    html += "<div class='tiles'>\n" + speed_tile(*verdict, "eager", "Over eager PyTorch", gained) +
+            speed_tile(*verdict, "compile", "Over torch.compile", gained) + accuracy_tile(*verdict) +
+            roofline_tile(data) + "</div>\n";
   }
   return html + "</header>\n";
 }

@@ -184,6 +184,25 @@ TEST(HtmlReport, ARunWithoutAnythingCertified) {
   EXPECT_THAT(html, HasSubstr("nondeterministic"));
 }
 
+TEST(HtmlReport, SaysWhenTheTimingProvesNothing) {
+  ReportData data = sample_report();
+  EXPECT_THAT(html_report(data), Not(HasSubstr("noisy timing")));
+  for (NodeRecord& node : data.nodes)
+    if (node.id == data.best) node.certify->times["eager"].samples_ms = {0.2, 0.3, 0.9, 5, 6, 7};
+  EXPECT_THAT(html_report(data), HasSubstr("noisy timing"));
+}
+
+TEST(HtmlReport, AnEstimateClaimsNothingAboutCorrectness) {
+  ReportData data = sample_report();
+  for (NodeRecord& node : data.nodes)
+    for (auto* verdict : {&node.screen, &node.certify})
+      if (verdict->has_value()) (*verdict)->errors.clear();
+  const std::string html = html_report(data);
+  EXPECT_THAT(html, HasSubstr("estimated, nothing was run"));
+  EXPECT_THAT(html, Not(HasSubstr("deterministic:")));
+  EXPECT_THAT(html, Not(HasSubstr("✓ certified")));
+}
+
 TEST(HtmlReport, AnUnfinishedRunWithoutAttempts) {
   ReportData data = sample_report();
   data.nodes.clear(), data.best = kNoNode, data.run.state = RunState::running;
