@@ -23,6 +23,7 @@ from mtmc.touched import touched_bytes
 from mtmc.truth import TruthError, widen
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
+KEPT_BYTES = 2 << 30  # draws that are kept in memory
 SEEDS = 5  # how many draws of a kind make its budget
 
 
@@ -35,6 +36,10 @@ class Draw:
     state: State
     eager: Eager
     truth: Truth
+
+    def bytes(self) -> int:
+        held = tensors([self.arguments, self.eager.calls, self.truth.calls, [t.values for t in self.truth.ties if t]])
+        return sum({t.data_ptr(): t.numel() * t.element_size() for t in held}.values())
 
 
 class Referee:
@@ -107,8 +112,10 @@ class Referee:
         truth = self.reference.run_truth(arguments, state, eager, widen)
         if not name.startswith("timed-"):
             blobs.save(arguments, self.folder / "draws" / name)
-        self.draws[name] = Draw(arguments, seed, state, eager, truth)
-        return self.draws[name]
+        draw = self.draws[name] = Draw(arguments, seed, state, eager, truth)
+        while len(self.draws) > 1 and sum(kept.bytes() for kept in self.draws.values()) > KEPT_BYTES:
+            del self.draws[next(iter(self.draws))]  # the oldest; it is computed again when it is needed
+        return draw
 
     def _eager_errors(self, kind: str) -> list[list[Measurement]]:
         """Eager's errors on SEEDS draws of a kind, and what half an ulp in the arguments does to the truth."""

@@ -43,9 +43,10 @@ class ProcessJudge final : public Judge {
       : options_(complete(std::move(options))),
         folder_(memory_folder()),
         zygote_("zygote", zygote_command(options_, shared())),
-        referee_("referee", python_command(options_, "mtmc.referee")),
+        referee_("referee", referee_command(options_)),
         baseline_("baseline", python_command(options_, "mtmc.baseline")),
         rng_(options_.seed) {
+    claim_folder(folder_.path());
     for (const char* name : {"rooms", "inbox", "build", "candidates"})
       std::filesystem::create_directories(shared() / name);
   }

@@ -1,9 +1,14 @@
 #include "eval/sandbox_command.h"
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <thread>
+
+#include "base/text.h"
 
 namespace mtmc {
 
@@ -45,6 +50,12 @@ Command python_command(const JudgeOptions& options, const std::string& module) {
   return command;
 }
 
+Command referee_command(const JudgeOptions& options) {
+  Command command = python_command(options, "mtmc.referee");
+  command.environment["OMP_WAIT_POLICY"] = "passive";
+  return command;
+}
+
 Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable) {
   Command command = python_command(options, "mtmc.zygote");
   command.environment["TMPDIR"] = writable.string();
@@ -55,6 +66,17 @@ Command zygote_command(const JudgeOptions& options, const std::filesystem::path&
   command.argv = std::move(argv);
   command.environment["MTMC_INSIDE_BWRAP"] = "1";
   return command;
+}
+
+void claim_folder(const std::filesystem::path& folder) {
+  const char* mark = "judge.pid";
+  std::error_code ignored;  // leftovers of others may vanish while we look, or not be ours to remove
+  for (const auto& entry : std::filesystem::directory_iterator(folder.parent_path(), ignored)) {
+    const auto text = read_file(entry.path() / mark);
+    const pid_t owner = text.ok() ? std::atoi(text->c_str()) : 0;
+    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) std::filesystem::remove_all(entry.path(), ignored);
+  }
+  std::ofstream(folder / mark) << getpid();
 }
 
 std::filesystem::path memory_folder() {

@@ -1,0 +1,52 @@
+// How many candidates the judge screens per second, and how long a certification takes:
+//   ninja -C build bench_judge && build/bench_judge [TASK CANDIDATE [SCREENS]]
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "eval/process_judge.h"
+#include "eval/stats.h"
+
+namespace {
+
+using namespace mtmc;
+
+Result<double> seconds_of(Judge& judge, const Task& task, const Candidate& candidate, Tier tier) {
+  const double start = now_seconds();
+  MTMC_TRY(const Verdict verdict, judge.judge(task, candidate, tier));
+  if (!verdict.certified()) return Error{"timing the judge", "the candidate is refused", verdict.message, ""};
+  return now_seconds() - start;
+}
+
+Result<int> bench(const std::filesystem::path& file, const std::filesystem::path& kernel, int screens) {
+  MTMC_TRY(const std::string code, read_file(kernel));
+  const Task task{file.stem(),
+                  Json{{"name", file.stem()}, {"file", std::filesystem::absolute(file)}, {"attr", "Model"}}.dump()};
+  const auto judge = make_process_judge({});
+  MTMC_TRY(const double first, seconds_of(*judge, task, {code, nullptr}, Tier::screen));
+  std::vector<double> seconds;
+  for (int i = 0; i < screens; ++i) {
+    MTMC_TRY(const double taken, seconds_of(*judge, task, {code, nullptr}, Tier::screen));
+    seconds.push_back(taken);
+  }
+  MTMC_TRY(const double certify, seconds_of(*judge, task, {code, nullptr}, Tier::certify));
+  fmt::print(
+      "first screen {:.2f} s (processes, truth), then median {:.3f} s: {:.2f} screens per second; certify {:.2f} s\n",
+      first, median(seconds), 1 / median(seconds), certify);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::filesystem::path root = MTMC_SOURCE_DIR;
+  const auto result =
+      bench(argc > 2 ? argv[1] : root / "tests/tasks/linear_gelu.py",
+            argc > 2 ? argv[2] : root / "tests/honest/linear_gelu_specialised.py", argc > 3 ? std::atoi(argv[3]) : 20);
+  if (!result.ok()) fmt::print(stderr, "{}\n", result.error().message());
+  return result.ok() ? 0 : 1;
+}
