@@ -212,7 +212,7 @@ class ModulePrinter {
     }
     for (ValueId id : launch.writes) {
       const Value& value = program_.value(id);
-      const std::string device = parts_.device == "cpu" ? "" : ", device=\"" + parts_.device + "\"";
+      const std::string device = parts_.device == "cpu" ? "" : ", device=_DEVICE";
       statement(python_name(id) + " = torch.empty(" + shape_text(value.type.shape) +
                 ", dtype=" + torch_dtype(value.storage) + device + ")");
     }

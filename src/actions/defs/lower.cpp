@@ -9,10 +9,6 @@ bool can_lower(const Program& program, const Kernel& kernel) {
          can_generate(program, kernel.values).ok() && !program.writes(kernel).empty();
 }
 
-std::vector<Action> enumerate(const Program& program, const ActionContext&) {
-  return one_per_class(program, "lower", isomorphism_classes(program, can_lower));
-}
-
 Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
   Program result = program;
   for (const auto& region : action.regions) {
@@ -22,6 +18,13 @@ Result<Program> apply(const Program& program, const Action& action, const Action
     MTMC_TRY(result, merge_kernels(result, {kernel->name}, context));
   }
   return result;
+}
+
+std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
+  std::vector<Action> actions = one_per_class(program, "lower", isomorphism_classes(program, can_lower));
+  // A target may not print every kernel.
+  std::erase_if(actions, [&](const Action& action) { return !apply(program, action, context).ok(); });
+  return actions;
 }
 
 }  // namespace
