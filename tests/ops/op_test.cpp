@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/process.h"
 #include "ops/aten.h"
 
 namespace mtmc {
@@ -51,6 +52,53 @@ TEST(Ops, RefusalsSayWhatIsWrong) {
   EXPECT_EQ(refused("cat", {f32({4, 8}), f32({4, 7})}, {}),
             "cat: shapes do not fit: got f32[4,7], wanted all but dimension 0 of f32[4,8]");
   EXPECT_EQ(refused("add", {f32({4})}, {}), "add: operand 1 is missing");
+  EXPECT_EQ(refused("relu", {f32({4}), f32({4}), f32({4}), f32({4})}, {}),
+            "relu: too many operands: got 4, wanted at most 1");
+  EXPECT_EQ(refused("conv2d", {f32({1, 4, 8, 8}), f32({6, 3, 3, 3})}, {}),
+            "conv2d: channels do not fit: got f32[1,4,8,8] and weight f32[6,3,3,3] in 1 groups, wanted weight for 4 "
+            "input channels");
+  EXPECT_EQ(refused("conv2d", {f32({1, 4, 2, 8}), f32({6, 4, 3, 3})}, {}),
+            "conv2d: the window is larger than the padded input: got 3, wanted at most 2");
+  EXPECT_EQ(refused("max_pool2d", {f32({1, 4, 8, 8})},
+                    {{"kernel_size", std::vector<int64_t>{2}}, {"padding", std::vector<int64_t>{2}}}),
+            "max_pool2d: padding is more than half the window: got 2, wanted at most 1");
+  EXPECT_EQ(refused("layer_norm", {f32({4, 8})}, {{"normalized_shape", std::vector<int64_t>{4}}}),
+            "layer_norm: normalized_shape is not the end of the input's shape: got f32[4], wanted the last dimensions "
+            "of f32[4,8]");
+  EXPECT_EQ(refused("group_norm", {f32({2, 6, 5})}, {{"num_groups", int64_t(4)}}),
+            "group_norm: channels do not divide into groups: got 6, wanted a multiple of 4");
+  EXPECT_EQ(refused("cross_entropy", {f32({4, 5}), TensorType{DType::i64, {3}}}, {}),
+            "cross_entropy: targets of another shape: got i64[3], wanted i64[4]");
+  EXPECT_EQ(refused("embedding", {f32({10, 4}), f32({3})}, {}),
+            "embedding: indices must be integers: got f32[3], wanted i64");
+  EXPECT_EQ(refused("amax", {f32({4, 0})}, {{"dim", int64_t(1)}}),
+            "amax: nothing to reduce: got f32[4,0], wanted at least one element");
+  EXPECT_EQ(refused("library", {}, {{"types", std::string("f32[2] f99[3]")}}),
+            "library: not a type: got f99[3], wanted types such as f32[4,2] i64[4,2]");
+}
+
+TEST(Ops, ALibraryCallKeepsItsText) {
+  const Attrs attrs = {{"call", std::string("aten.topk.default")},
+                       {"args", std::string("{0}, 2, largest=False")},
+                       {"types", std::string("f32[4,2] i64[4,2]")}};
+  const OpCall call{"library", {f32({4, 8})}, attrs};
+  EXPECT_EQ(find_op("library")->torch(call, std::vector<std::string>{"x"}),
+            "torch.ops.aten.topk.default(x, 2, largest=False)");
+  EXPECT_EQ(find_op("library")->infer(call)->at(1), (TensorType{DType::i64, {4, 2}}));
+}
+
+// The reference must be quick enough to check whole kernels.
+TEST(SlowOps, TheReferenceDoesAMillionStepsASecond) {
+  const Attrs none;
+  const OpCall call{"linear", {f32({64, 256}), f32({256, 256}), f32({256})}, none};
+  const std::vector<double> x(64 * 256, 1.5), w(256 * 256, 0.5), b(256, 1.0);
+  const std::vector<const std::vector<double>*> operands = {&x, &w, &b};
+  const double start = now_seconds();
+  const auto result = evaluate(find_op("linear")->define(call), operands, call.operands);
+  const double steps = 64.0 * 256 * 256;
+  EXPECT_EQ(result[0][0], 256 * 0.75 + 1);
+  EXPECT_GT(steps / (now_seconds() - start), 1e6);
+  RecordProperty("steps_per_second", std::to_string(steps / (now_seconds() - start)));
 }
 
 TEST(Ops, EvaluatesAChain) {

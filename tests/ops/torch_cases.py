@@ -110,6 +110,11 @@ def pointwise():
     case("maximum.default", I(4), I(4))
     case("minimum.default", B(8), B(8))
     case("max.other", T(4), T(4))
+    case("logaddexp.default", ODD, ODD.roll(1))
+    case("logaddexp.default", V(INF, -INF, 5.0), V(INF, -INF, 500.0))
+    case("xlogy.Tensor", ODD, ODD.roll(1))
+    case("xlogy.Scalar_Other", U(4), 0.5)
+    case("type_as.default", T(4, scale=9.0), I(1))
     case("lerp.Scalar", T(4), T(4), 0.3)
     case("lerp.Scalar", T(4), T(4), 0.8)
     case("lerp.Tensor", T(4), T(4), U(4))
@@ -159,6 +164,8 @@ def choices():
     case("clamp_max.default", ODD, 0)
     case("clamp.Tensor", ODD, ODD.roll(2), ODD.roll(5))
     case("clamp.Tensor", T(4, 5), None, T(5))
+    case("clamp_min.Tensor", T(4, 5), T(5))
+    case("clamp_max.Tensor", T(4, 5), T(5))
 
 
 def reductions():
@@ -377,6 +384,18 @@ def movement():
     case("gather.default", x, 1, I(2, 5, 3, low=0, high=3))
     case("index.Tensor", x, [I(5, low=-2, high=2)])
     case("index.Tensor", x, [None, I(5, low=0, high=3), I(2, 1, low=-4, high=4)])
+    for dim, start, end, step, count in ((1, 1, 3, 1, 2), (-1, 0, 9, 3, 2), (0, -1, 9, 1, 1)):
+        part = [2, 3, 4]
+        part[dim] = count
+        case("slice_scatter.default", x, T(*part), dim, start, end, step)
+    case("select_scatter.default", x, T(2, 4), 1, -1)
+    case("copy.default", x, T(3, 1))
+    case("copy.default", I(3), T(3, scale=9.0))
+    case("upsample_nearest2d.vec", T(1, 2, 3, 4), None, [2.0, 3.0])
+    case("upsample_nearest1d.vec", T(1, 2, 3), [6], None)
+    case("upsample_nearest3d.vec", T(1, 1, 2, 2, 2), None, [2.0, 2.0, 2.0])
+    case("pixel_shuffle.default", T(2, 8, 3, 4), 2)
+    case("pixel_unshuffle.default", T(2, 3, 4, 6), 2)
     case("one_hot.default", I(2, 3, low=0, high=5), 5)
 
 
@@ -386,6 +405,8 @@ def losses():
             case(f"{name}.default", T(4, 5), T(4, 5), reduction)
         case("kl_div.default", T(4), V(0.0, 0.5, 1.0, 2.0), reduction)
         case("kl_div.default", T(4), T(4), reduction, log_target=True)
+        case("hinge_embedding_loss.default", T(6, scale=2.0), V(1.0, -1.0, 1.0, -1.0, 0.0, 1.0), 0.7, reduction)
+        case("triplet_margin_loss.default", T(4, 5), T(4, 5), T(4, 5), 1.5, reduction=reduction)
         case("binary_cross_entropy.default", U(4, 5), U(4, 5), None, reduction)
         case("binary_cross_entropy_with_logits.default", T(4, 5, scale=30.0), U(4, 5), None, None, reduction)
         case("cross_entropy_loss.default", T(4, 5), I(4, low=0, high=5), None, reduction)
@@ -401,6 +422,8 @@ def losses():
     case("cross_entropy_loss.default", T(5), I(1, low=0, high=5)[0])
     case("cross_entropy_loss.default", T(3, 5), torch.full((3,), -100))
     case("cross_entropy_loss.default", T(3, 5, scale=500.0), I(3, low=0, high=5))
+    case("cosine_similarity.default", T(4, 5), T(4, 5))
+    case("cosine_similarity.default", T(4, 5, 2), T(5, 1), -2, 0.5)
     case("glu.default", T(3, 8))
     case("glu.default", T(4, 3), 0)
     case("prelu.default", T(2, 3, 4), T(3))
@@ -418,6 +441,7 @@ def creations():
     case("ones_like.default", I(2, 3))
     case("full_like.default", T(2, 3), 7)
     case("full_like.default", T(2, 3), 1, dtype=torch.bool)
+    case("fill.Scalar", T(2, 3), 2)
     case("new_zeros.default", T(2), [3])
     case("new_full.default", I(2), [3], 4)
     case("arange.default", 5)

@@ -37,6 +37,11 @@ AtenArg argument(const Json& json, const std::vector<ValueId>& leaves) {
   if (json.is_object() && json.contains("v")) return TensorArg{value(json)};
   if (json.is_object() && json.contains("float")) return std::stod(json["float"].get<std::string>());
   if (json.is_object()) return *parse_dtype(json.at("dtype").get<std::string>());
+  if (!json.empty() && json[0].contains("float")) {
+    std::vector<double> many;
+    for (const Json& one : json) many.push_back(std::stod(one["float"].get<std::string>()));
+    return many;
+  }
   if (!json.empty() && !json[0].is_number()) {
     std::vector<ValueId> many;
     for (const Json& one : json) many.push_back(value(one));
