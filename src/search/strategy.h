@@ -10,9 +10,9 @@
 namespace mtmc {
 
 struct StrategyOptions {
-  int width = 2;      // beam: nodes kept at each depth
-  int patience = 12;  // tree: attempts in a row without progress after which it ends
-  int breadth = 3;    // proposals tried at a node before others get their turn
+  int width = 2;     // beam: nodes kept at each depth
+  int patience = 8;  // tree: attempts in a row without progress after which it ends
+  int breadth = 3;   // proposals tried at a node before others get their turn
 };
 
 struct StrategyDef {
