@@ -10,7 +10,8 @@
 namespace mtmc {
 namespace {
 
-constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
+constexpr double kCertifyOverScreen = 4;  // how much longer than screening certification takes, about
+constexpr double kCertifyShare = 0.3;     // of the time limit, the most that is kept for certification
 
 }  // namespace
 
@@ -56,7 +57,8 @@ RunStatus Environment::status() const {
 bool Environment::spent() const {
   const Limits& limits = parts_.limits;
   if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
-  return limits.seconds > 0 && searching() + kCertifyOverScreen * screen_seconds_ >= limits.seconds;
+  const double reserve = std::min(kCertifyOverScreen * screen_seconds_, kCertifyShare * limits.seconds);
+  return limits.seconds > 0 && searching() + reserve >= limits.seconds;
 }
 
 SearchNode* Environment::best() {
