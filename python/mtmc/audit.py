@@ -6,6 +6,7 @@ The walls are the kernel's (see sandbox.py); this names the attempt, and ends it
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,8 @@ class Audit:
             }
             if tools & INSTALLERS:
                 self._refuse("forbidden-import", "starts " + " ".join(words)[:80])
+        elif event == "socket.__new__" and arguments[1] != socket.AF_UNIX:
+            self._refuse("network", "makes a socket")
         elif event in CONNECTS:
             self._refuse("network", event)
         elif event == "os.mkdir" and os.path.isdir(arguments[0]):

@@ -41,6 +41,11 @@ def usage(root: int) -> Usage:
     )
 
 
+def waited_ns(pid: int) -> int:
+    """How long the first thread of a process was ready to run and had no processor."""
+    return int((_read(f"/proc/{pid}/task/{pid}/schedstat").split() or ["0", "0"])[1])
+
+
 def unshared_memory(root: int) -> int:
     """As `memory_bytes`, but pages that processes share count once: slower to find out."""
     total = 0

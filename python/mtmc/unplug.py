@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-CLAIMS = re.compile(r"@triton\.jit|extern\s+\"C\"|__global__|load_inline|cpp_extension|CDLL\s*\(")
+CLAIMS = re.compile(r"@triton\.jit|extern\s+\"C\"|__global__|load_inline|cpp_extension|CDLL\s*\((?!\s*None)")
 RETURN = {"x86_64": b"\xc3", "aarch64": b"\xc0\x03\x5f\xd6"}
 READ_WRITE_EXECUTE = 7
 

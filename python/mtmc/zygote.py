@@ -18,7 +18,7 @@ import torch._dynamo  # torch imports it when it is first needed, and then wraps
 import torch._dynamo.mutation_guard
 
 from mtmc import runner
-from mtmc.processes import Usage, kill_tree, unshared_memory, usage
+from mtmc.processes import Usage, kill_tree, unshared_memory, usage, waited_ns
 from mtmc.sandbox import Guest, Limits, level, lock, start_echo, start_guest
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
@@ -57,8 +57,17 @@ class Zygote:
         return {**started, "sandbox": level(parts), "parts": parts}
 
     def on_call(self, request: Message) -> Message:
-        ping = self.ping() if request["request"]["op"] == "go" else 0.0  # before it: caches are as cold as they will be
-        return {**self.call(request["request"], request["timeout"]), "ping_ms": ping}
+        if request["request"]["op"] != "go":
+            return self.call(request["request"], request["timeout"])
+        ping = self.ping()  # before it: caches are as cold as they will be
+        before = self._waited_ms()
+        answer = self.call(request["request"], request["timeout"])
+        if "wall_ms" in answer:  # less the time for which a busy machine kept the two waiting
+            answer["wall_ms"] = max(0.0, answer["wall_ms"] - (self._waited_ms() - before))
+        return {**answer, "ping_ms": ping}
+
+    def _waited_ms(self) -> float:
+        return sum(waited_ns(pid) for pid in (os.getpid(), self.guest.guest if self.guest else 0)) / 1e6
 
     def ping(self) -> float:
         """What an empty round trip costs now: waking up another process, and being woken up by it."""
