@@ -229,13 +229,12 @@ ExprP transform(const ExprP& expr, const std::function<ExprP(const ExprP&)>& vis
   ExprP other = expr->other ? transform(expr->other, visit) : nullptr;
   changed |= guard != expr->guard || other != expr->other;
   if (!changed) return visit(expr);
+  // A node that folds to one of its children, x + 0, has been visited as that child: not a second time.
+  const auto once = [&](ExprP rebuilt) { return rebuilt.use_count() == 1 ? visit(rebuilt) : rebuilt; };
   switch (expr->kind) {
-    case Expr::Kind::load: {
-      ExprP rebuilt = load(expr->tensor, expr->dtype, std::move(args), guard, guard ? other : nullptr);
-      return visit(rebuilt);
-    }
-    case Expr::Kind::call: return visit(call(expr->fn, std::move(args)));
-    case Expr::Kind::cast: return visit(cast(expr->dtype, std::move(args[0])));
+    case Expr::Kind::load: return once(load(expr->tensor, expr->dtype, args, guard, guard ? other : nullptr));
+    case Expr::Kind::call: return once(call(expr->fn, args));
+    case Expr::Kind::cast: return once(cast(expr->dtype, args[0]));
     default: MTMC_CHECK(false, "a leaf with children");
   }
 }

@@ -74,5 +74,10 @@ TEST(Simplify, KeepsTheValueOnRandomIndices) {
   }
 }
 
+TEST(Expr, SubstitutionHappensOnceWhereANodeFoldsToItsChild) {
+  const ExprP index = axis(0) * index_constant(8) + axis(1);  // with axis 0 at 0 and axis 1 now called 0
+  EXPECT_EQ(to_string(substitute_axes(index, {index_constant(0), axis(0)})), "a0");
+}
+
 }  // namespace
 }  // namespace mtmc
