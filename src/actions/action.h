@@ -1,6 +1,6 @@
 // An action is `type @ region`: one semantic optimisation step. Stored as type + kernel values (stable ids), shown with
-// the lines of the current code. To add one: src/actions/defs/NAME.cpp defining `extern const ActionDef NAME_def`, and a
-// test file.
+// the lines of the current code. To add one: src/actions/defs/NAME.cpp defining `extern const ActionDef NAME_def`, and
+// a test file.
 #pragma once
 #include <string>
 #include <string_view>
