@@ -1,0 +1,46 @@
+"""The tuner orders versions of a kernel, and says why a version has no time."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mtmc import tuner
+
+VERSION = """
+import time
+import torch
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x, index):
+        {body}
+        return x[index.long()]
+"""
+
+
+def measured(tmp_path: Path, bodies: list[str], seconds: float = 0.5) -> list[dict[str, Any]]:
+    paths = []
+    for number, body in enumerate(bodies):
+        path = tmp_path / f"version{number}.py"
+        path.write_text(VERSION.format(body=body))
+        paths.append(str(path))
+    return tuner.measure({"modules": paths, "inputs": ["f32[4,8]", "i64[3]"], "seconds": seconds})
+
+
+def test_orders_versions_and_drops_the_hopeless(tmp_path: Path) -> None:
+    slow, fast, hopeless = measured(tmp_path, ["time.sleep(0.004)", "time.sleep(0.002)", "time.sleep(0.03)"])
+    assert fast["ms"] < slow["ms"]
+    assert hopeless["note"].startswith("hopeless") and "ms" not in hopeless
+
+
+def test_a_version_that_fails_says_why(tmp_path: Path) -> None:
+    broken, raises, right = measured(tmp_path, ["x = = 1", "raise ValueError('too big')", "pass"])
+    assert broken["note"].startswith("SyntaxError")
+    assert raises["note"] == "ValueError: too big"
+    assert right["ms"] > 0
+
+
+def test_integers_are_valid_as_any_index() -> None:
+    assert set(tuner.random_tensor("i64[100]").tolist()) == {0, 1}
+    assert tuner.random_tensor("b1[3]").dtype == torch.bool
+    assert tuner.random_tensor("f16[2,2]").dtype == torch.float16
