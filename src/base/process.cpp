@@ -59,7 +59,8 @@ void close_fd(int& fd) {
   fd = -1;
 }
 
-// Forks and executes; `wiring` lists (our descriptor, the child's number). The child leads a process group of its own.
+// Forks and executes; `wiring` lists (our descriptor, the child's number). The child leads a session of its own: Linux
+// divides the processors by sessions first, and what is compared must get equal shares.
 Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int>>& wiring) {
   MTMC_CHECK(!command.argv.empty(), "a command without words");
   std::vector<char*> argv;
@@ -73,7 +74,7 @@ Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int
     return Error{"starting " + command.argv[0], reason, "", ""};
   }
   if (pid == 0) {
-    setpgid(0, 0);
+    setsid();
     // First above all targets, so that no dup2 overwrites a descriptor that is still needed.
     std::vector<std::pair<int, int>> moved;
     for (const auto& [from, to] : wiring) moved.emplace_back(fcntl(from, F_DUPFD_CLOEXEC, 64), to);
@@ -85,17 +86,15 @@ Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int
     [[maybe_unused]] const ssize_t written = write(report, &code, sizeof code);
     _exit(127);
   }
-  setpgid(pid, pid);
-  remember(pid);
   close_fd(failure.write);
   int code = 0;
   const ssize_t got = read(failure.read, &code, sizeof code);
   close_fd(failure.read);
   if (got == sizeof code) {
     waitpid(pid, nullptr, 0);
-    forget(pid);
     return Error{"starting " + command.argv[0], std::strerror(code), "", ""};
   }
+  remember(pid);  // by now it leads its group
   return pid;
 }
 

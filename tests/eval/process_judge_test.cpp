@@ -61,6 +61,11 @@ class TorchJudge : public testing::Test {
     return result.ok() ? *result : Verdict{};
   }
 
+  Verdict verdict_with(const JudgeOptions& options, const std::string& code, Tier tier = Tier::screen) {
+    judge_ = make_process_judge(options);
+    return verdict(code, tier);
+  }
+
   // The judge's process that runs a Python module; it is a child of ours.
   static pid_t child_running(const std::string& module) {
     for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -89,6 +94,16 @@ TEST_F(TorchJudge, certifies_an_honest_candidate_at_both_tiers) {
   EXPECT_FALSE(certified.degenerate);
   EXPECT_GE(certified.draws.size(), 8U);
   EXPECT_EQ(certified.weights, "by-name");
+}
+
+TEST_F(TorchJudge, times_torch_compile_in_the_same_rounds) {
+  JudgeOptions options;
+  options.compile_baseline = true;
+  const Verdict v = verdict_with(options, kGood, Tier::certify);
+  ASSERT_TRUE(v.certified()) << v.reason << ": " << v.message;
+  ASSERT_EQ(v.times.count("compile"), 1U) << testing::PrintToString(v.notes);
+  EXPECT_EQ(v.times.at("compile").samples_ms.size(), v.times.at("candidate").samples_ms.size());
+  EXPECT_GT(v.speedup.at("compile"), 0);
 }
 
 TEST_F(TorchJudge, survives_candidates_that_die_or_never_answer) {
