@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "ops/op.h"
 #include "support/golden.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 namespace {
@@ -86,7 +87,7 @@ std::string answers(const std::string& text, std::string* asked) {
 }
 
 TEST(Golden, EveryFileHolds) {
-  const auto folder = std::filesystem::path(MTMC_SOURCE_DIR) / "tests" / "actions" / "golden";
+  const auto folder = std::filesystem::path(source_dir()) / "tests" / "actions" / "golden";
   std::set<std::string> types;
   std::string asked;
   for (const ActionDef* action : all_actions()) {
@@ -139,7 +140,7 @@ TEST(Golden, RandomSequencesKeepTheAnswer) {
 
 // Everything that is offered on traced modules can be applied and printed by the cpu target.
 TEST(Golden, WhatIsOfferedOnTracedModulesPrints) {
-  const auto folder = std::filesystem::path(MTMC_SOURCE_DIR) / "tests/frontend/golden";
+  const auto folder = std::filesystem::path(source_dir()) / "tests/frontend/golden";
   const ActionContext cpu{kHardware, *find_target("cpu"), false};
   for (const auto& file : std::filesystem::directory_iterator(folder))
     for (const Program& start : programs_in("frontend/golden/" + file.path().filename().string())) {

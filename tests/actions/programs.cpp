@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ops/op.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 
@@ -25,7 +26,7 @@ Program read_start(std::string source) {
 }
 
 std::vector<Program> programs_in(const std::string& file) {
-  const auto text = read_file(std::filesystem::path(MTMC_SOURCE_DIR) / "tests" / file);
+  const auto text = read_file(std::filesystem::path(source_dir()) / "tests" / file);
   MTMC_CHECK(text.ok(), text.error().message());
   std::vector<Program> found;
   std::string source;

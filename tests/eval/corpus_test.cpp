@@ -9,11 +9,12 @@
 
 #include "base/text.h"
 #include "eval/process_judge.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 namespace {
 
-const std::filesystem::path kRoot = MTMC_SOURCE_DIR;
+const std::filesystem::path kRoot = source_dir();
 
 struct Entry {
   std::string name, code;

@@ -6,12 +6,13 @@
 #include "frontend/import.h"
 #include "ops/op.h"
 #include "support/golden.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 namespace {
 
 const Json& traces() {
-  static const Json all = Json::parse(*read_file(MTMC_SOURCE_DIR "/tests/frontend/traces.json"));
+  static const Json all = Json::parse(*read_file(source_dir() + "/tests/frontend/traces.json"));
   return all;
 }
 
@@ -35,14 +36,14 @@ std::string headline(const Json& entry) {
 
 TEST(Import, Examples) {
   for (const auto& [name, entry] : traces().items())
-    if (std::filesystem::exists(std::filesystem::path(MTMC_SOURCE_DIR) / "examples" / (name + ".py")))
+    if (std::filesystem::exists(std::filesystem::path(source_dir()) / "examples" / (name + ".py")))
       expect_golden("frontend/golden/" + name + ".t", print(imported(name).program));
 }
 
 TEST(Import, Modules) {
   std::string text;
   for (const auto& [name, entry] : traces().items())
-    if (!name.starts_with("call_") && !std::filesystem::exists(MTMC_SOURCE_DIR "/examples/" + name + ".py"))
+    if (!name.starts_with("call_") && !std::filesystem::exists(source_dir() + "/examples/" + name + ".py"))
       text += graph_text(imported(name).program) + "\n";
   expect_golden("frontend/golden/modules.t", text);
 }
@@ -67,7 +68,7 @@ TEST(Import, TextReadsBack) {
 
 // The program in docs/PROGRAM.md is one.
 TEST(Import, DocumentedProgramHolds) {
-  const std::string page = *read_file(MTMC_SOURCE_DIR "/docs/PROGRAM.md");
+  const std::string page = *read_file(source_dir() + "/docs/PROGRAM.md");
   const size_t start = page.find("```program\n") + 11;
   const std::string text = page.substr(start, page.find("```", start) - start);
   const auto program = parse_program(text);

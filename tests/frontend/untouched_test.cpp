@@ -8,18 +8,19 @@
 #include "base/tempdir.h"
 #include "frontend/trace.h"
 #include "support/golden.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 namespace {
 
 std::string python() {
-  setenv("PYTHONPATH", MTMC_SOURCE_DIR "/python", 0);
+  setenv("PYTHONPATH", (source_dir() + "/python").c_str(), 0);
   const char* chosen = std::getenv("MTMC_PYTHON");
   return chosen && *chosen ? chosen : "python3";
 }
 
 TEST(TorchUntouched, ComputesWhatEagerComputes) {
-  const Json traces = Json::parse(*read_file(MTMC_SOURCE_DIR "/tests/frontend/traces.json"));
+  const Json traces = Json::parse(*read_file(source_dir() + "/tests/frontend/traces.json"));
   const TempDir folder;
   for (const auto& [name, entry] : traces.items()) {
     const auto traced = import_trace(entry.at("trace"));
@@ -29,15 +30,14 @@ TEST(TorchUntouched, ComputesWhatEagerComputes) {
     ASSERT_TRUE(write_file(folder.path() / (name + ".py"), entry.at("source").get<std::string>()).ok());
     ASSERT_TRUE(write_file(folder.path() / (name + ".kernel.py"), code->text).ok());
   }
-  const auto done =
-      run({{python(), MTMC_SOURCE_DIR "/tests/frontend/compare.py", folder.path().string()}, {}, {}, 300});
+  const auto done = run({{python(), source_dir() + "/tests/frontend/compare.py", folder.path().string()}, {}, {}, 300});
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_EQ(done->exit_code, 0) << done->out << done->err;
   EXPECT_NE(done->out.find(std::to_string(traces.size()) + " agree"), std::string::npos) << done->out;
 }
 
 TEST(TorchTrace, FromAFileToItsGoldenProgram) {
-  const Json task = {{"name", "rms_norm_residual"}, {"file", MTMC_SOURCE_DIR "/examples/rms_norm_residual.py"}};
+  const Json task = {{"name", "rms_norm_residual"}, {"file", source_dir() + "/examples/rms_norm_residual.py"}};
   (void)python();
   const auto traced = trace(task.dump());
   ASSERT_TRUE(traced.ok()) << traced.error().message();

@@ -14,6 +14,7 @@
 #include "ops/aten.h"
 #include "ops/op.h"
 #include "support/golden.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 namespace {
@@ -168,7 +169,7 @@ TEST(TorchOps, RulesTypesDefinitionsAndTextsAgreeWithTorch) {
   const char* python = std::getenv("MTMC_PYTHON");
   if (!python) GTEST_SKIP() << "MTMC_PYTHON names no Python with torch";
   const TempDir folder;
-  const std::string script = MTMC_SOURCE_DIR "/tests/ops/torch_cases.py", cases = folder.path() / "cases.json",
+  const std::string script = source_dir() + "/tests/ops/torch_cases.py", cases = folder.path() / "cases.json",
                     texts = folder.path() / "texts.json";
   const auto made = run({{python, script, "make", cases}, {}, {}, 120});
   ASSERT_TRUE(made.ok() && made->exit_code == 0) << (made.ok() ? made->err : made.error().message());

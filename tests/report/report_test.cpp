@@ -11,6 +11,7 @@
 #include "report/html.h"
 #include "report/result_json.h"
 #include "report/sample_report.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 namespace {
@@ -74,7 +75,7 @@ TEST(ResultJson, HasEveryDocumentedField) {
   EXPECT_EQ(json["steps"][1]["region"], "fuse linear and gelu in lines 11-34");
   EXPECT_EQ(json["steps"][2]["verdict"], "certified");
   EXPECT_LT(json["speedup_spread"]["eager"][0], json["speedup"]["eager"]);
-  const auto documented = read_file(MTMC_SOURCE_DIR "/docs/RESULTS.md");
+  const auto documented = read_file(source_dir() + "/docs/RESULTS.md");
   ASSERT_TRUE(documented.ok());
   for (const auto& [field, value] : json.items()) EXPECT_THAT(*documented, HasSubstr("`" + field + "`"));
 }

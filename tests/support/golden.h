@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 
@@ -18,7 +19,7 @@ inline bool updating_golden() {
 
 // `file` is relative to tests/.
 inline void expect_golden(const std::string& file, const std::string& text) {
-  const auto path = std::filesystem::path(MTMC_SOURCE_DIR) / "tests" / file;
+  const auto path = std::filesystem::path(source_dir()) / "tests" / file;
   if (updating_golden()) {
     const auto written = write_file(path, text);
     ASSERT_TRUE(written.ok()) << written.error().message();

@@ -7,6 +7,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "ops/op.h"
+#include "support/source_dir.h"
 #include "targets/cpu/kernel_printer.h"
 #include "targets/cpu_runner.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 std::vector<Program> recorded_programs() {
   std::vector<Program> programs;
-  const std::string text = read_file(MTMC_SOURCE_DIR "/tests/ops/golden/operators.t").value();
+  const std::string text = read_file(source_dir() + "/tests/ops/golden/operators.t").value();
   for (size_t at = 0; at < text.size();) {
     const size_t next = std::min(text.find("\nprogram ", at), text.size() - 1) + 1;
     auto program = parse_program(text.substr(at, next - at));
