@@ -116,15 +116,15 @@ program addmv_first {
 kernel k0 = { %3 } pointwise
 
 program alias_first {
-  %0 = input "x0" : f32[2,3,4]
-  %1 = alias(%0) : f32[2,3,4]
+  %0 = input "x0" : f32[5]
+  %1 = alias(%0) : f32[5]
   return %1
 }
 kernel k0 = { %1 } pointwise
 
 program alias_last {
-  %0 = input "x0" : f32[5]
-  %1 = alias(%0) : f32[5]
+  %0 = input "x0" : f32[2,3,4]
+  %1 = alias(%0) : f32[2,3,4]
   return %1
 }
 kernel k0 = { %1 } pointwise

@@ -1,0 +1,42 @@
+"""Comparisons, logic, where and clamp."""
+
+from cases import INF, ODD, B, I, T, V, case
+
+for name in "eq ne lt le gt ge".split():
+    case(f"{name}.Tensor", ODD, ODD.roll(1))
+    case(f"{name}.Tensor", I(4, 5, low=0, high=2), I(5, low=0, high=2))
+    case(f"{name}.Scalar", ODD, 0.5)
+    case(f"{name}.Scalar", I(9), 1)
+    case(f"{name}.Tensor", B(8), B(8))
+for name in "logical_and logical_or logical_xor".split():
+    case(f"{name}.default", B(8), B(8))
+    case(f"{name}.default", I(8, low=-1, high=2), T(8))
+for name in "bitwise_and bitwise_or bitwise_xor".split():
+    case(f"{name}.Tensor", I(8), I(8))
+    case(f"{name}.Tensor", B(8), B(8))
+case("__and__.Tensor", B(8), B(8))
+case("bitwise_and.Scalar", I(8), 3)
+case("bitwise_not.default", I(8))
+case("bitwise_not.default", B(8))
+case("bitwise_left_shift.Tensor", I(8), I(8, low=0))
+case("bitwise_right_shift.Tensor_Scalar", I(8, low=-99, high=99), 2)
+case("where.self", B(4, 5), T(5), T(4, 1))
+case("where.self", B(4), I(4), T(4))
+case("where.ScalarSelf", B(4), 0, T(4))
+case("where.ScalarOther", B(4), T(4), -INF)
+case("where.Scalar", B(4), 1.0, 0.0)
+case("masked_fill.Scalar", T(4, 5), B(4, 5), -INF)
+case("masked_fill.Scalar", T(2, 4, 5), B(4, 1), -1)
+case("masked_fill.Scalar", I(4), B(4), 7)
+case("masked_fill.Tensor", T(4), B(4), V(2.0)[0])
+case("clamp.default", ODD, -1, 2)
+case("clamp.default", ODD, None, 0.5)
+case("clamp.default", T(4), 2.0, -2.0)
+case("clamp.default", I(9), -2, 2)
+case("clamp.default", I(9), -1.5)
+case("clamp_min.default", ODD, 0)
+case("clamp_max.default", ODD, 0)
+case("clamp.Tensor", ODD, ODD.roll(2), ODD.roll(5))
+case("clamp.Tensor", T(4, 5), None, T(5))
+case("clamp_min.Tensor", T(4, 5), T(5))
+case("clamp_max.Tensor", T(4, 5), T(5))

@@ -1,0 +1,83 @@
+"""Views and copies: whatever only moves elements."""
+
+import itertools
+
+import torch
+
+from cases import INF, I, T, case
+
+x = T(2, 3, 4)
+for size in ([24], [6, 4], [2, -1], [4, 3, 2], [1, 24, 1]):
+    case("view.default", x, size)
+case("reshape.default", T(1)[0], [1, 1])
+case("flatten.using_ints", x)
+case("flatten.using_ints", x, 1, -1)
+case("permute.default", x, [2, 0, -2])
+case("transpose.int", x, 0, -1)
+case("t.default", T(3, 4))
+case("t.default", T(3))
+for dim in (0, 2, -1, -4):
+    case("unsqueeze.default", x, dim)
+case("squeeze.default", T(1, 3, 1))
+case("squeeze.dim", T(1, 3, 1), -1)
+case("squeeze.dim", T(1, 3, 1), 1)
+case("squeeze.dims", T(1, 3, 1, 1), [0, -1])
+case("expand.default", T(3, 1), [2, 3, 4])
+case("expand.default", T(3, 1), [-1, 5])
+case("slice.Tensor", x, 1, 1, 3)
+case("slice.Tensor", x, -1, -3, 9223372036854775807, 2)
+case("slice.Tensor", x, 0, 5, 9)
+case("slice.Tensor", x, 2, 0, -1)
+case("select.int", x, 1, -1)
+case("select.int", x, -1, 2)
+case("diagonal.default", x)
+case("diagonal.default", x, 1, 2, 1)
+case("diagonal.default", x, -1, -1, 0)
+case("unfold.default", x, 2, 2, 1)
+case("unfold.default", x, 1, 2, 2)
+case("alias.default", x)
+case("cat.default", [x, T(2, 1, 4), T(2, 5, 4)], 1)
+case("cat.default", [T(3), I(2)])
+case("cat.default", [T(0), T(2, 3), T(1, 3)])
+case("cat.default", [T(3, 2), T(3, 1)], -1)
+case("stack.default", [T(3, 2), T(3, 2), T(3, 2)], -1)
+case("stack.default", [I(3), T(3)])
+case("pad.default", x, [1, 2])
+case("pad.default", x, [1, 0, 2, 1, 0, 3], "constant", 2.5)
+case("pad.default", x, [-1, 2])
+case("constant_pad_nd.default", x, [1, 1], -1)
+for mode in ("reflect", "replicate", "circular"):
+    case("pad.default", x, [2, 3], mode)
+    case("pad.default", T(1, 2, 4, 5), [2, 1, 3, 0], mode)
+case("reflection_pad2d.default", T(1, 2, 4, 5), [2, 1, 3, 0])
+case("replication_pad1d.default", x, [2, 7])
+case("flip.default", x, [0, -1])
+case("flip.default", x, [])
+case("roll.default", x, [1, -5], [0, 2])
+case("roll.default", x, [7])
+case("repeat.default", x, [2, 1, 1, 3])
+case("tile.default", x, [2, 3])
+case("repeat_interleave.self_int", x, 3, 1)
+case("repeat_interleave.self_int", x, 2)
+for name, diagonal in itertools.product(("tril.default", "triu.default"), (0, 1, -2)):
+    case(name, T(2, 4, 5), diagonal)
+case("triu.default", torch.full((3, 3), -INF, dtype=torch.float64), 1)
+case("embedding.default", T(10, 4), I(2, 3, low=0, high=10))
+case("embedding.default", T(10, 4), I(3, low=0, high=10, dtype=torch.int32), 2)
+case("index_select.default", x, -1, I(5, low=0, high=4))
+case("gather.default", x, 1, I(2, 5, 3, low=0, high=3))
+case("index.Tensor", x, [I(5, low=-2, high=2)])
+case("index.Tensor", x, [None, I(5, low=0, high=3), I(2, 1, low=-4, high=4)])
+for dim, start, end, step, count in ((1, 1, 3, 1, 2), (-1, 0, 9, 3, 2), (0, -1, 9, 1, 1)):
+    part = [2, 3, 4]
+    part[dim] = count
+    case("slice_scatter.default", x, T(*part), dim, start, end, step)
+case("select_scatter.default", x, T(2, 4), 1, -1)
+case("copy.default", x, T(3, 1))
+case("copy.default", I(3), T(3, scale=9.0))
+case("upsample_nearest2d.vec", T(1, 2, 3, 4), None, [2.0, 3.0])
+case("upsample_nearest1d.vec", T(1, 2, 3), [6], None)
+case("upsample_nearest3d.vec", T(1, 1, 2, 2, 2), None, [2.0, 2.0, 2.0])
+case("pixel_shuffle.default", T(2, 8, 3, 4), 2)
+case("pixel_unshuffle.default", T(2, 3, 4, 6), 2)
+case("one_hot.default", I(2, 3, low=0, high=5), 5)
