@@ -1,0 +1,53 @@
+// Every target on the traced programs: what it cannot print it refuses, what it prints is the same twice, and the lines
+// that it says a kernel has are there.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+#include "support/source_dir.h"
+#include "targets/target.h"
+
+namespace mtmc {
+namespace {
+
+std::vector<Program> traced_examples() {
+  std::vector<Program> programs;
+  for (const auto& file : std::filesystem::directory_iterator(source_dir() + "/examples")) {
+    const auto text = read_file(source_dir() + "/tests/frontend/golden/" + file.path().stem().string() + ".t");
+    if (text.ok()) programs.push_back(parse_program(*text).value());
+  }
+  return programs;
+}
+
+void expect_lines(const Code& code, const LineRange& range, const std::string& what) {
+  EXPECT_LE(1, range.first) << what;
+  EXPECT_LE(range.first, range.last) << what;
+  EXPECT_LE(range.last, std::count(code.text.begin(), code.text.end(), '\n') + 1) << what;
+}
+
+TEST(EveryTarget, PrintsTheExamplesTheSameTwice) {
+  const std::vector<Program> programs = traced_examples();
+  ASSERT_GE(programs.size(), 12u);
+  const Hardware hardware;
+  for (const TargetDef* target : all_targets())
+    for (const Program& program : programs) {
+      const std::string what = std::string(target->name) + " " + program.name;
+      ModuleShell shell;
+      shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+      for (const Value& value : program.values)
+        if (value.kind == ValueKind::input) shell.arguments.push_back(value.name);
+      const auto code = target->emit(program, hardware, shell);
+      ASSERT_TRUE(code.ok()) << what << ": " << code.error().message();
+      EXPECT_EQ(code->text, target->emit(program, hardware, shell)->text) << what;
+      for (const auto& [name, range] : code->kernels) expect_lines(*code, range, what + " " + name);
+      for (const auto& [id, range] : code->values) expect_lines(*code, range, what + " %" + std::to_string(id));
+      for (const Kernel& kernel : program.kernels)
+        for (const auto& numbers : target->candidates(program, kernel, hardware))
+          for (const auto& [key, number] : numbers) EXPECT_GE(number, 1) << what << " " << kernel.name << " " << key;
+    }
+}
+
+}  // namespace
+}  // namespace mtmc
