@@ -8,19 +8,21 @@ from __future__ import annotations
 import os
 import pickle
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from mtmc import blobs
-from mtmc.outputs import tensors
+from mtmc.accuracy import Tf32Matmuls, fp32_only
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
 from mtmc.measure import Measurement, measure
+from mtmc.outputs import tensors
 from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights, structure_of
 from mtmc.task import TaskError, first_line, load_task
 from mtmc.touched import touched_bytes
-from mtmc.truth import TruthError, widen
+from mtmc.truth import SINGLE, TruthError, widen
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
 KEPT_BYTES = 2 << 30  # draws that are kept in memory
@@ -29,7 +31,7 @@ SEEDS = 5  # how many draws of a kind make its budget
 
 @dataclass
 class Draw:
-    """A draw with all that is known about it. `errors` are eager's own, run by run, output by output."""
+    """A draw with all that is known about it."""
 
     arguments: list[Any]
     seed: int
@@ -42,6 +44,14 @@ class Draw:
         return sum({t.data_ptr(): t.numel() * t.element_size() for t in held}.values())
 
 
+@dataclass
+class Errors:
+    """Against the truth, run by run, output by output: eager's own, and those that candidates are allowed."""
+
+    eager: list[list[Measurement]]
+    allowed: list[list[Measurement]]
+
+
 class Referee:
     def __init__(self) -> None:
         self.reference: Reference | None = None
@@ -50,7 +60,8 @@ class Referee:
         self.states: dict[str, State] = {}
         self.draws: dict[str, Draw] = {}
         self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
-        self.errors: dict[str, list[list[Measurement]]] = {}
+        self.accuracy = "eager"
+        self.errors: dict[str, Errors] = {}
 
     def handle(self, request: Message) -> Message:
         try:
@@ -65,7 +76,7 @@ class Referee:
         """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states."""
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
-        self.folder, self.session = Path(request["folder"]), request["seed"]
+        self.folder, self.session, self.accuracy = Path(request["folder"]), request["seed"], request["accuracy"]
         self.draws, self.timed, self.errors = {}, {}, {}
         task = load_task(self.folder / "task.json")
         task.check_runs()
@@ -117,23 +128,36 @@ class Referee:
             del self.draws[next(iter(self.draws))]  # the oldest; it is computed again when it is needed
         return draw
 
-    def _eager_errors(self, kind: str) -> list[list[Measurement]]:
-        """Eager's errors on SEEDS draws of a kind, and what half an ulp in the arguments does to the truth."""
+    def _errors(self, kind: str) -> Errors:
+        """On SEEDS draws of a kind, and what half an ulp in the arguments does to the truth."""
         if kind not in self.errors:
             assert self.reference is not None
-            runs = []
+            eager, allowed = [], []
             for index in range(SEEDS):
                 draw = self._draw(f"{kind}-{index}")
-                runs += [self._compare(draw, call, draw.eager.calls[call], draw.eager.state) for call in range(CALLS)]
+                eager += self._compare_calls(draw, draw.eager.calls, draw.eager.state)
+                if self.accuracy == "strict":
+                    with fp32_only():
+                        single = partial(widen, widths=SINGLE)
+                        run = self.reference.run_truth(draw.arguments, draw.state, draw.eager, single, SINGLE)
+                    allowed += self._compare_calls(draw, run.calls, run.state)
+                elif self.accuracy == "tf32":
+                    with Tf32Matmuls():
+                        rounded = self.reference.run_eager(draw.arguments, draw.state, draw.seed)
+                    allowed += self._compare_calls(draw, rounded.calls, rounded.state)
             draw = self._draw(f"{kind}-0")
             generator = torch.Generator().manual_seed(draw.seed)
             moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(generator))
-            narrow = [_like(value, e) for value, e in zip(moved.calls[0], draw.eager.calls[0], strict=True)]
-            runs.append(
-                self._compare(draw, 0, narrow, {n: _like(v, draw.eager.state[n]) for n, v in moved.state.items()})
-            )
-            self.errors[kind] = runs
+            half_ulp = self._compare_calls(draw, moved.calls[:1], moved.state)
+            own = [] if self.accuracy == "strict" else eager
+            self.errors[kind] = Errors(eager + half_ulp, own + allowed + half_ulp)
         return self.errors[kind]
+
+    def _compare_calls(self, draw: Draw, calls: list[list[Any]], state: State) -> list[list[Measurement]]:
+        """Calls of the reference itself in any precision, narrowed to eager's types before they are measured."""
+        narrow = [[_like(v, e) for v, e in zip(c, draw.eager.calls[i], strict=True)] for i, c in enumerate(calls)]
+        after = {name: _like(value, draw.state[name]) for name, value in state.items()}
+        return [self._compare(draw, index, leaves, after) for index, leaves in enumerate(narrow)]
 
     def _compare(self, draw: Draw, call: int, leaves: list[Any], state: State) -> list[Measurement]:
         """Measurements of all outputs of one call, then of the changed state."""
@@ -151,12 +175,13 @@ class Referee:
         name = request["name"]
         try:
             draw = self._draw(name)
-            errors = self._eager_errors(name.rpartition("-")[0]) if request["budget"] else []
+            errors = self._errors(name.rpartition("-")[0]) if request["budget"] else Errors([], [])
         except EagerError as error:
             return {"skipped": str(error)}
         return {
             "seed": draw.seed,
-            "eager_errors": errors,
+            "eager_errors": errors.eager,
+            "allowed_errors": errors.allowed,
             "modified": draw.eager.modified,
             "aliases": draw.eager.aliases,
             "overlapping": draw.eager.overlapping,
@@ -237,7 +262,7 @@ class Referee:
 
 
 def _like(value: Any, e: Any) -> Any:
-    """A truth in the type of eager's output, so that both are measured alike."""
+    """A value in the type of eager's, so that both are measured alike."""
     return value.to(e.dtype) if isinstance(e, torch.Tensor) else value
 
 

@@ -6,6 +6,7 @@ import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ import torch
 from mtmc import blobs, outputs
 from mtmc.draws import map_floats
 from mtmc.task import Task, first_line
-from mtmc.truth import Record, Ties, TruthError, run_wide, widen
+from mtmc.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
 
 State = dict[str, torch.Tensor]
 CALLS = 2  # a module with state is called twice from the same state
@@ -74,10 +75,18 @@ class Reference:
         self.task = task
         self.model = task.make_model(seed)
         self.pristine: State = {name: value.clone() for name, value in self.model.state_dict().items()}
+        self.seed = seed
+        self.wide = self._copy().double()
+
+    @cached_property
+    def single(self) -> torch.nn.Module:
+        return self._copy().float()
+
+    def _copy(self) -> torch.nn.Module:
         try:
-            self.wide = copy.deepcopy(self.model).double()
+            return copy.deepcopy(self.model)
         except Exception:  # some modules cannot be copied: they are built again
-            self.wide = task.make_model(seed).double()
+            return self.task.make_model(self.seed)
 
     def run_eager(self, arguments: list[Any], state: State, seed: int) -> Eager:
         self.model.load_state_dict(state)
@@ -124,25 +133,32 @@ class Reference:
         return [(value.data_ptr(), value._version) for value in self.model.state_dict().values()]
 
     def run_truth(
-        self, arguments: list[Any], state: State, eager: Eager, move: Callable[[torch.Tensor], torch.Tensor]
+        self,
+        arguments: list[Any],
+        state: State,
+        eager: Eager,
+        move: Callable[[torch.Tensor], torch.Tensor],
+        widths: Widths = WIDER,
     ) -> Truth:
-        """The same calls in double; `move` changes the widened arguments (see `half_an_ulp`)."""
+        """The same calls in double; `move` widens the arguments, and may change them (see `half_an_ulp`). With `SINGLE`
+        the module runs in fp32 where it names narrower types."""
+        model = self.wide if widths is WIDER else self.single
         with torch.no_grad():
-            self.wide.load_state_dict({name: widen(value) for name, value in state.items()})
+            model.load_state_dict({name: widen(value, widths) for name, value in state.items()})
         wide = map_floats(blobs_copy(arguments), move)
         calls, ties = [], []
         for index in range(CALLS):
             if index and not eager.state and not eager.drawn[0]:
                 calls.append(calls[0])
                 continue
-            result, found = run_wide(lambda: self.wide(*wide), eager.drawn[index])
-            calls.append([widen(leaf) for leaf in blobs.leaves(result)])
+            result, found = run_wide(lambda: model(*wide), eager.drawn[index], widths)
+            calls.append([widen(leaf, widths) for leaf in blobs.leaves(result)])
             if index == 0:
                 ties = [found.get(leaf.data_ptr()) if isinstance(leaf, torch.Tensor) else None for leaf in calls[0]]
         if len(calls[0]) != len(eager.calls[0]):
             raise TruthError("in double the module returns another number of outputs")
-        after = self.wide.state_dict()
-        return Truth(calls, {name: widen(after[name]).clone() for name in eager.state}, ties)
+        after = model.state_dict()
+        return Truth(calls, {name: widen(after[name], widths).clone() for name in eager.state}, ties)
 
 
 def half_an_ulp(generator: torch.Generator) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,6 +22,8 @@ WIDER = {
     torch.float32: torch.float64,
     torch.complex64: torch.complex128,
 }
+SINGLE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
+Widths = dict[torch.dtype, torch.dtype]
 # Random operators whose result does not depend on the precision of their operands.
 REPLAYED = frozenset(
     "bernoulli bernoulli_ rand rand_like randn randn_like randint randint_like randperm normal normal_ uniform uniform_ "
@@ -48,12 +51,12 @@ class Ties:
         return found.reshape(index.shape)
 
 
-def widen(value: Any) -> Any:
-    """Float tensors and float types as double; everything else as it is."""
-    if isinstance(value, torch.Tensor) and value.dtype in WIDER:
-        return value.to(WIDER[value.dtype])
+def widen(value: Any, widths: Widths = WIDER) -> Any:
+    """Float tensors and float types in the wider type, double by default; everything else as it is."""
+    if isinstance(value, torch.Tensor) and value.dtype in widths:
+        return value.to(widths[value.dtype])
     if isinstance(value, torch.dtype):
-        return WIDER.get(value, value)
+        return widths.get(value, value)
     return value
 
 
@@ -77,8 +80,9 @@ class Record(TorchDispatchMode):
 
 
 class Widen(TorchDispatchMode):
-    def __init__(self, drawn: list[Any]) -> None:
+    def __init__(self, drawn: list[Any], widths: Widths) -> None:
         super().__init__()
+        self.widen = partial(widen, widths=widths)
         self.drawn = list(drawn)
         self.random = bool(drawn)
         self.ties: dict[int, Ties] = {}
@@ -86,15 +90,15 @@ class Widen(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         changes_arguments = func._schema.is_mutable
-        args = tree_map(widen, args) if not changes_arguments else (*args[:1], *tree_map(widen, args[1:]))
-        kwargs = {k: v if k == "out" else tree_map(widen, v) for k, v in (kwargs or {}).items()}
+        args = tree_map(self.widen, args) if not changes_arguments else (*args[:1], *tree_map(self.widen, args[1:]))
+        kwargs = {k: v if k == "out" else tree_map(self.widen, v) for k, v in (kwargs or {}).items()}
         name = func.overloadpacket.__name__
         if self.random and _drew(func) and self._consumes(name, args):
             return self._replay(name, args)
         result = func(*args, **kwargs)
         if changes_arguments:
             return result
-        result = tree_map(widen, result)
+        result = tree_map(self.widen, result)
         if name in INDEX_OPERATORS and isinstance(args[0], torch.Tensor):
             self._note_ties(name, args, kwargs, result)
         return result
@@ -111,7 +115,7 @@ class Widen(TorchDispatchMode):
             return args[0] * mask / (1.0 - args[1]), mask
         if name not in REPLAYED:
             raise TruthError(f"the random operator {name} cannot be replayed")
-        value = tree_map(widen, value)
+        value = tree_map(self.widen, value)
         return args[0].copy_(value) if name.endswith("_") else value
 
     def _note_ties(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
@@ -131,12 +135,14 @@ class Widen(TorchDispatchMode):
         self.kept.append(index)
 
 
-def run_wide(call: Callable[[], Any], drawn: list[Any]) -> tuple[Any, dict[int, Ties]]:
+def run_wide(
+    call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER
+) -> tuple[Any, dict[int, Ties]]:
     """The result of a call under `Widen`, and the ties of every tensor of indices, by address."""
     default = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
+    torch.set_default_dtype(widths.get(default, default))
     try:
-        with Widen(drawn) as mode:
+        with Widen(drawn, widths) as mode:
             result = call()
     except TruthError:
         raise

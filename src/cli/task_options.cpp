@@ -75,6 +75,11 @@ void TaskOptions::declare(Options& options) {
   options.flag(eval, "--eval", "run the module in eval mode");
 }
 
+void declare_accuracy(Options& options, std::string& accuracy) {
+  options.choice(accuracy, "--accuracy", {"eager", "strict", "tf32"},
+                 "how exact a kernel must be: as eager is, fp32 everywhere, or TF32 for matrix products too");
+}
+
 Result<Task> TaskOptions::task() const {
   Json task = Json::object();
   MTMC_RETURN_IF_ERROR(locate(target, task));

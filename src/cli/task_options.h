@@ -20,4 +20,7 @@ struct TaskOptions {
   Result<Task> task() const;
 };
 
+// --accuracy: what a kernel may err, as process_judge.h has it.
+void declare_accuracy(Options& options, std::string& accuracy);
+
 }  // namespace mtmc

@@ -32,7 +32,7 @@ std::vector<std::string> error_lines(const Verdict& v) {
   for (const auto& [output, entry] : worst) {
     const OutputError& e = entry.first;
     lines.push_back(fmt::format(
-        "  output {}: {} calls measured, worst relative error {:.3g} on {} (limit {:.3g}, eager errs {:.3g})", output,
+        "  output {}: {} calls measured, worst relative error {:.3g} on {} (limit {:.3g}, budget {:.3g})", output,
         entry.second, e.error, e.draw, e.limit, e.budget));
   }
   return lines;

@@ -143,7 +143,7 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
         call > 0 && error.broken != "e" ? "nondeterministic" : refine(reason_of(error, m), facts.name, hash);
     return refuse(reason, sentence_of(error, m));
   }
-  if (own) task_budgets_ = facts.budgets;
+  if (own) eager_budgets_ = facts.eager;
   seen_.emplace(hash, facts.name);
   return true;
 }
@@ -229,7 +229,7 @@ Result<bool> Examination::check_timed(Guest& guest, const std::string& draw) {
 void Examination::conclude() {
   verdict_.official = !task_outputs_.empty() && official_passes(task_outputs_);
   verdict_.legacy = !task_outputs_.empty() && legacy_passes(task_outputs_);
-  if (!task_outputs_.empty()) verdict_.accuracy_class = accuracy_class(task_outputs_, task_budgets_);
+  if (!task_outputs_.empty()) verdict_.accuracy_class = accuracy_class(task_outputs_, eager_budgets_);
 }
 
 }  // namespace mtmc

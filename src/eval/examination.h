@@ -61,7 +61,7 @@ class Examination {
   int outs_ = 0;
   std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right
   std::vector<Measurement> task_outputs_;    // on the task's own draws
-  Budgets task_budgets_;
+  Budgets eager_budgets_;                    // for them
 };
 
 }  // namespace mtmc

@@ -90,7 +90,7 @@ Status ProcessJudge::open(const Task& task) {
   facts_.reset(), open_task_.clear(), baseline_open_ = false, baseline_compiled_ = false;
   const std::filesystem::path folder = private_tasks() / key;
   std::filesystem::remove_all(private_tasks());
-  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, options_.seed, options_.threads));
+  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, options_));
   facts_ = std::move(facts), open_task_ = key;
   return ok_status();
 }
@@ -113,7 +113,7 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
 Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candidate, Tier tier) {
   MTMC_RETURN_IF_ERROR(open(task));
   Verdict verdict;
-  verdict.tier = tier, verdict.evaluator = kEvaluator;
+  verdict.tier = tier, verdict.evaluator = evaluator_of(options_);
   const std::string key = short_hash(candidate.code);
   Room room;
   room.build = shared() / "build" / key;
@@ -265,6 +265,28 @@ Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tie
 }
 
 }  // namespace
+
+std::string to_string(Accuracy accuracy) {
+  switch (accuracy) {
+    case Accuracy::eager: return "eager";
+    case Accuracy::strict: return "strict";
+    case Accuracy::tf32: return "tf32";
+  }
+  MTMC_CHECK(false, "an accuracy without a name");
+}
+
+Accuracy accuracy_named(std::string_view name) {
+  for (const Accuracy accuracy : {Accuracy::eager, Accuracy::strict, Accuracy::tf32})
+    if (to_string(accuracy) == name) return accuracy;
+  MTMC_CHECK(false, "no accuracy of that name");
+}
+
+std::string evaluator_of(const JudgeOptions& options) {
+  std::string text = kEvaluator;
+  if (options.accuracy != Accuracy::eager) text += ", accuracy " + to_string(options.accuracy);
+  if (options.freeze_weights) text += ", frozen weights";
+  return text;
+}
 
 std::unique_ptr<Judge> make_process_judge(const JudgeOptions& options) {
   return std::make_unique<ProcessJudge>(options);

@@ -8,7 +8,13 @@
 namespace mtmc {
 
 // Version of the rules and of the machinery: verdicts of different versions are not compared.
-inline constexpr const char* kEvaluator = "judge 1";
+inline constexpr const char* kEvaluator = "judge 2";
+
+// What a kernel may err: eager, as much as the module itself; strict, as fp32 throughout; tf32, as the module with its
+// matrix products in TF32.
+enum class Accuracy { eager, strict, tf32 };
+std::string to_string(Accuracy accuracy);
+Accuracy accuracy_named(std::string_view name);
 
 struct JudgeOptions {
   std::string python;             // empty: $MTMC_PYTHON, else python3
@@ -16,11 +22,15 @@ struct JudgeOptions {
   int threads = 0;                // of every side; 0: all cores
   uint64_t seed = 0;              // of all hidden draws; 0: drawn from the system
   bool compile_baseline = false;  // time torch.compile too (compiled once per task)
-  bool freeze_weights = false;    // candidates may pack weights once; the verdict carries `frozen-weights`
-  size_t memory_bytes = 0;        // a candidate's limit; 0: three quarters of the machine's
-  double load_seconds = 180;      // limit on import and compilation
-  double call_seconds = 20;       // limit on a call, beyond 20 times eager's own time
+  Accuracy accuracy = Accuracy::eager;
+  bool freeze_weights = false;  // candidates may pack weights once; the verdict carries `frozen-weights`
+  size_t memory_bytes = 0;      // a candidate's limit; 0: three quarters of the machine's
+  double load_seconds = 180;    // limit on import and compilation
+  double call_seconds = 20;     // limit on a call, beyond 20 times eager's own time
 };
+
+// kEvaluator and the options that change what is certified.
+std::string evaluator_of(const JudgeOptions& options);
 
 std::unique_ptr<Judge> make_process_judge(const JudgeOptions& options);
 

@@ -109,7 +109,7 @@ std::string sentence_of(const OutputError& e, const Measurement& m) {
   if (m.norm_truth == 0) return fmt::format("{}: the truth is 0, and {} elements are not", where, m.nonzero);
   if (e.broken == "b")
     return fmt::format("{}: the largest element error is {:.3g}, limit {:.3g}", where, e.max_error, e.max_limit);
-  return fmt::format("{}: relative error {:.3g}, limit {:.3g} (eager's own {:.3g})", where, e.error, e.limit, e.budget);
+  return fmt::format("{}: relative error {:.3g}, limit {:.3g} (budget {:.3g})", where, e.error, e.limit, e.budget);
 }
 
 bool official_passes(const std::vector<Measurement>& outputs) {

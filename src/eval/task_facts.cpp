@@ -10,17 +10,26 @@ namespace {
 
 constexpr double kReferenceSeconds = 900;  // the user's own module, several times, in double
 
+Budgets budgets_from(const Json& errors) {
+  std::vector<std::vector<Measurement>> runs;
+  for (const Json& run : errors) runs.push_back(measurements_from(run));
+  return worst_of(runs);
+}
+
 std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind('-')); }
 
 }  // namespace
 
 Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
-                                  uint64_t seed, int threads) {
+                                  const JudgeOptions& options) {
   std::filesystem::create_directories(folder);
   MTMC_RETURN_IF_ERROR(write_file(folder / "task.json", task.json));
-  MTMC_TRY(const Json reply,
-           referee.ask({{"op", "open"}, {"folder", folder.string()}, {"seed", seed}, {"threads", threads}},
-                       kReferenceSeconds));
+  MTMC_TRY(const Json reply, referee.ask({{"op", "open"},
+                                          {"folder", folder.string()},
+                                          {"seed", options.seed},
+                                          {"threads", options.threads},
+                                          {"accuracy", to_string(options.accuracy)}},
+                                         kReferenceSeconds));
   TaskFacts facts;
   facts.referee_ = &referee, facts.folder_ = folder;
   facts.mode_ = reply.at("mode");
@@ -41,9 +50,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (reply.contains("skipped")) {
     facts.usable = false;
   } else {
-    std::vector<std::vector<Measurement>> runs;
-    for (const Json& run : reply.at("eager_errors")) runs.push_back(measurements_from(run));
-    facts.budgets = worst_of(runs);
+    facts.eager = budgets_from(reply.at("eager_errors")), facts.budgets = budgets_from(reply.at("allowed_errors"));
     facts.seed = reply.at("seed"), facts.modified = reply.at("modified").get<std::vector<int>>();
     facts.aliases = reply.at("aliases"), facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
     facts.random_state = reply.at("random_state");
@@ -51,9 +58,9 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     if (kind != "task" || timed) {
       MTMC_TRY(const DrawFacts* task, draw("task-0"));
       if (timed)
-        facts.budgets = task->budgets;
+        facts.budgets = task->budgets, facts.eager = task->eager;
       else if (!shape)
-        facts.usable = structured_counts(facts.budgets, task->budgets);
+        facts.usable = structured_counts(facts.eager, task->eager);
     }
   }
   return &(draws_[name] = std::move(facts));

@@ -8,6 +8,7 @@
 
 #include "eval/judge.h"
 #include "eval/judge_process.h"
+#include "eval/process_judge.h"
 #include "eval/rules.h"
 
 namespace mtmc {
@@ -15,7 +16,8 @@ namespace mtmc {
 struct DrawFacts {
   std::string name;  // KIND-INDEX of python/mtmc/draws.py
   uint64_t seed = 0;
-  Budgets budgets;                         // of its kind
+  Budgets budgets;                         // of its kind: what candidates are allowed
+  Budgets eager;                           // of its kind: eager's own
   bool usable = true;                      // false: eager raises on it, or it proves nothing
   std::vector<int> modified;               // arguments that eager itself changes
   bool aliases = false;                    // eager's output shares memory with an argument or a weight
@@ -28,7 +30,7 @@ class TaskFacts {
  public:
   // Loads the task in the referee. Errors are the user's mistakes.
   static Result<TaskFacts> open(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
-                                uint64_t seed, int threads);
+                                const JudgeOptions& options);
 
   Result<const DrawFacts*> draw(const std::string& name);
   // Up to `count` structured draws that count, in the judge's order.

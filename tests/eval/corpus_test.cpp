@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -19,7 +20,9 @@ const std::filesystem::path kRoot = source_dir();
 struct Entry {
   std::string name, code;
   std::string task, tier, refused;  // the header lines of the file; tests/house/corpus.py checks that they are there
+  std::string accuracy, weights;    // lines that may be missing: strict or tf32; frozen
 
+  auto order() const { return std::tie(accuracy, weights, task, name); }
   bool expects(const std::string& reason) const {
     const auto reasons = split(refused, ',');
     return std::any_of(reasons.begin(), reasons.end(), [&](const std::string& word) { return trim(word) == reason; });
@@ -42,7 +45,7 @@ bool is_chosen(const std::string& name) {
                      [&](const std::string& word) { return name.find(word) != std::string::npos; });
 }
 
-// By task, so that each task's truth is computed once.
+// By options and task, so that each task's truth is computed once.
 std::vector<Entry> read_corpus(const std::string& folder) {
   std::vector<Entry> entries;
   for (const auto& file : std::filesystem::directory_iterator(kRoot / "tests" / folder)) {
@@ -51,11 +54,10 @@ std::vector<Entry> read_corpus(const std::string& folder) {
     const Result<std::string> code = read_file(file.path());
     EXPECT_TRUE(code.ok()) << file.path();
     if (!code.ok()) continue;
-    entries.push_back(
-        {name, *code, header_line(*code, "task"), header_line(*code, "tier"), header_line(*code, "refused")});
+    entries.push_back({name, *code, header_line(*code, "task"), header_line(*code, "tier"),
+                       header_line(*code, "refused"), header_line(*code, "accuracy"), header_line(*code, "weights")});
   }
-  std::sort(entries.begin(), entries.end(),
-            [](const Entry& a, const Entry& b) { return std::tie(a.task, a.name) < std::tie(b.task, b.name); });
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.order() < b.order(); });
   return entries;
 }
 
@@ -82,28 +84,41 @@ Result<Verdict> judge_entry(Judge& judge, const Entry& entry) {
   return verdict;
 }
 
+// Judges all entries with one judge for each set of options, and hands each verdict to `check`.
+void judge_corpus(const std::string& folder, JudgeOptions options,
+                  const std::function<void(const Entry&, const Result<Verdict>&)>& check) {
+  std::unique_ptr<Judge> judge;
+  std::string made_for;
+  for (const Entry& entry : read_corpus(folder)) {
+    options.accuracy = entry.accuracy.empty() ? Accuracy::eager : accuracy_named(entry.accuracy);
+    options.freeze_weights = entry.weights == "frozen";
+    if (!judge || made_for != evaluator_of(options)) judge = make_process_judge(options);
+    made_for = evaluator_of(options);
+    check(entry, judge_entry(*judge, entry));
+  }
+}
+
 TEST(TorchCorpus, exploits_are_refused_for_their_named_reason) {
   JudgeOptions options;
   options.load_seconds = 15, options.call_seconds = 4, options.memory_bytes = size_t{2} << 30;
-  const auto judge = make_process_judge(options);
-  for (const Entry& entry : read_corpus("exploits")) {
-    const Result<Verdict> verdict = judge_entry(*judge, entry);
+  judge_corpus("exploits", options, [](const Entry& entry, const Result<Verdict>& verdict) {
     ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
     EXPECT_FALSE(verdict->certified()) << entry.name << " fooled the judge";
     EXPECT_TRUE(entry.expects(verdict->reason))
         << entry.name << ": got " << verdict->reason << " (" << verdict->message << "), wanted " << entry.refused;
-  }
+  });
 }
 
 TEST(TorchCorpus, honest_kernels_are_certified) {
   JudgeOptions options;
   options.call_seconds = 120;  // a first call may run torch.compile, and the machine may be busy
-  const auto judge = make_process_judge(options);
-  for (const Entry& entry : read_corpus("honest")) {
-    const Result<Verdict> verdict = judge_entry(*judge, entry);
+  judge_corpus("honest", options, [](const Entry& entry, const Result<Verdict>& verdict) {
     ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
     EXPECT_TRUE(verdict->certified()) << entry.name << ": " << verdict->reason << " (" << verdict->message << ")";
-  }
+    if (entry.accuracy == "tf32") {
+      EXPECT_EQ(verdict->accuracy_class, "tf32") << entry.name;
+    }
+  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WANTED = {"exploits": {"known as", "task", "tier", "refused"}, "honest": {"task", "tier"}}
+MAY = {"accuracy": {"strict", "tf32"}, "weights": {"frozen"}}  # line -> what it may say
 LEAST = {"exploits": 34, "honest": 22}
 
 
@@ -17,7 +18,8 @@ def read_header(text):
 
 def wrong_header(folder, header, reasons, rows):
     wrong = [f"no line `{key}:`" for key in sorted(WANTED[folder] - set(header))]
-    wrong += [f"unknown line `{key}:`" for key in sorted(set(header) - WANTED[folder])]
+    wrong += [f"unknown line `{key}:`" for key in sorted(set(header) - WANTED[folder] - set(MAY))]
+    wrong += [f"{key}: got {header[key]}, wanted {sorted(MAY[key])}" for key in MAY if header.get(key, min(MAY[key])) not in MAY[key]]
     if "task" in header and not (ROOT / header["task"].partition(":")[0]).is_file():
         wrong.append(f"no such task: {header['task']}")
     if header.get("tier", "screen") not in ("screen", "certify"):

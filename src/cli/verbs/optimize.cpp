@@ -31,7 +31,8 @@ namespace fs = std::filesystem;
 
 struct OptimizeOptions {
   TaskOptions task;
-  std::string target = "auto", policy = "greedy", coder = "builtin", strategy = "tree", actions = "all";
+  std::string target = "auto", policy = "greedy", coder = "builtin", strategy = "tree", actions = "all",
+              accuracy = "eager";
   std::string out, store;
   int64_t steps = 8, evaluations = 0, seed = 0;
   double seconds = 30;
@@ -72,9 +73,10 @@ Bench make_bench(const OptimizeOptions& options, const TargetDef& target, const 
   JudgeOptions judge;
   judge.seed = static_cast<uint64_t>(options.seed);
   judge.compile_baseline = true;
+  judge.accuracy = accuracy_named(options.accuracy);
   judge.freeze_weights = options.freeze_weights;
   bench.judge = make_process_judge(judge);
-  bench.evaluator = kEvaluator;
+  bench.evaluator = evaluator_of(judge);
   bench.tuner = std::make_unique<PythonTuner>();
   return bench;
 }
@@ -183,6 +185,7 @@ VerbBody declare(Options& options) {
   options.integer(given->evaluations, "--evaluations", 0, "the most candidates to judge (0: no limit)");
   options.integer(given->seed, "--seed", 0, "of the search and of the hidden draws (0)");
   options.choice(given->actions, "--actions", {"all", "paper"}, "the action types to use: all, or the paper's");
+  declare_accuracy(options, given->accuracy);
   options.flag(given->freeze_weights, "--freeze-weights", "kernels may pack the weights once; the result is labelled");
   options.text(given->out, "--out", "DIR", "where the results go (mtmc-out/NAME)");
   options.text(given->store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");

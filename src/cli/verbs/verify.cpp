@@ -15,7 +15,7 @@ namespace {
 
 struct VerifyOptions {
   TaskOptions task;
-  std::string candidate, python, tier = "certify";
+  std::string candidate, python, tier = "certify", accuracy = "eager";
   int64_t threads = 0, seed = 0;
   bool compile = false, freeze_weights = false, json = false;
 };
@@ -31,6 +31,7 @@ Result<int> verify(const VerifyOptions& options) {
   judge_options.threads = static_cast<int>(options.threads);
   judge_options.seed = static_cast<uint64_t>(options.seed);
   judge_options.compile_baseline = options.compile;
+  judge_options.accuracy = accuracy_named(options.accuracy);
   judge_options.freeze_weights = options.freeze_weights;
   const std::unique_ptr<Judge> judge = make_process_judge(judge_options);
   const Tier tier = options.tier == "screen" ? Tier::screen : Tier::certify;
@@ -48,6 +49,7 @@ VerbBody declare(Options& options) {
   options.integer(given->threads, "--threads", 0, "threads of every side (0: all cores)");
   options.integer(given->seed, "--seed", 0, "of the hidden draws, to repeat a verdict (0: drawn from the system)");
   options.flag(given->compile, "--compile", "time torch.compile too");
+  declare_accuracy(options, given->accuracy);
   options.flag(given->freeze_weights, "--freeze-weights", "allow weights to be packed once");
   options.flag(given->json, "--json", "print the verdict as JSON");
   return [given] { return verify(*given); };
