@@ -31,9 +31,9 @@ std::vector<std::string> error_lines(const Verdict& v) {
   std::vector<std::string> lines;
   for (const auto& [output, entry] : worst) {
     const OutputError& e = entry.first;
-    lines.push_back(fmt::format(
-        "  output {}: {} calls measured, worst relative error {:.3g} on {} (limit {:.3g}, budget {:.3g})", output,
-        entry.second, e.error, e.draw, e.limit, e.budget));
+    lines.push_back(
+        fmt::format("  output {}: {} calls measured, worst relative error {:.3g} on {} (limit {:.3g}, budget {:.3g})",
+                    output, entry.second, e.error, e.draw, e.limit, e.budget));
   }
   return lines;
 }

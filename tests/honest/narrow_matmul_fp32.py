@@ -5,7 +5,6 @@ tier: certify
 accuracy: strict
 """
 
-import torch
 import torch.nn as nn
 
 

@@ -19,7 +19,9 @@ def read_header(text):
 def wrong_header(folder, header, reasons, rows):
     wrong = [f"no line `{key}:`" for key in sorted(WANTED[folder] - set(header))]
     wrong += [f"unknown line `{key}:`" for key in sorted(set(header) - WANTED[folder] - set(MAY))]
-    wrong += [f"{key}: got {header[key]}, wanted {sorted(MAY[key])}" for key in MAY if header.get(key, min(MAY[key])) not in MAY[key]]
+    for key in sorted(set(MAY) & set(header)):
+        if header[key] not in MAY[key]:
+            wrong.append(f"{key}: got {header[key]}, wanted {sorted(MAY[key])}")
     if "task" in header and not (ROOT / header["task"].partition(":")[0]).is_file():
         wrong.append(f"no such task: {header['task']}")
     if header.get("tier", "screen") not in ("screen", "certify"):
