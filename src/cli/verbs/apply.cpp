@@ -23,7 +23,6 @@ struct Request {
 
 Result<int> run_apply(const Request& request) {
   const TargetDef* target = find_target(request.target);
-  if (!target) return Error{"choosing a target", "unknown target", request.target, "cpu, triton or null"};
   MTMC_TRY(const Task task, request.task.task());
   MTMC_TRY(Traced traced, trace(task.json));
   const Hardware hardware = request.target == "null" ? null_hardware() : detect_cpu();
@@ -50,7 +49,9 @@ Result<int> run_apply(const Request& request) {
 VerbBody declare(Options& options) {
   auto request = std::make_shared<Request>();
   request->task.declare(options);
-  options.text(request->target, "--target", "TARGET", "what to print kernels for: cpu, triton, null");
+  std::vector<std::string> targets;
+  for (const TargetDef* target : all_targets()) targets.emplace_back(target->name);
+  options.choice(request->target, "--target", targets, "what to print kernels for");
   options.words(request->actions, "--do", "ACTION",
                 "an action as this verb lists them: \"fuse %3 %4\"; may be repeated");
   options.text(request->write, "--write", "FILE", "where to write the module");
