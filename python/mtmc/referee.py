@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import torch
 
 from mtmc import blobs
 from mtmc.accuracy import Tf32Matmuls, fp32_only
+from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
 from mtmc.measure import Measurement, measure
 from mtmc.outputs import tensors
@@ -62,6 +63,7 @@ class Referee:
         self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
         self.accuracy = "eager"
         self.errors: dict[str, Errors] = {}
+        self.kept: dict[str, list[list[Any]] | None] = {}  # see chance.py; by draw
 
     def handle(self, request: Message) -> Message:
         try:
@@ -77,7 +79,7 @@ class Referee:
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
         self.folder, self.session, self.accuracy = Path(request["folder"]), request["seed"], request["accuracy"]
-        self.draws, self.timed, self.errors = {}, {}, {}
+        self.draws, self.timed, self.errors, self.kept = {}, {}, {}, {}
         task = load_task(self.folder / "task.json")
         task.check_runs()
         self.reference = Reference(task, seed_of(self.session, "weights"))
@@ -159,6 +161,49 @@ class Referee:
         after = {name: _like(value, draw.state[name]) for name, value in state.items()}
         return [self._compare(draw, index, leaves, after) for index, leaves in enumerate(narrow)]
 
+    def _kept(self, name: str) -> list[list[Any]] | None:
+        """The truths of a draw when its dropouts keep everything; None where that says nothing about its outputs."""
+        if name not in self.kept:
+            draw = self._draw(name)
+            drawn = [all_kept(call) for call in draw.eager.drawn]
+            self.kept = {**dict(list(self.kept.items())[-2 * SEEDS :]), name: None}
+            if draw.eager.drawn[0] and None not in drawn:
+                assert self.reference is not None
+                kept = self.reference.run_truth(draw.arguments, draw.state, replace(draw.eager, drawn=drawn), widen).calls
+                pairs = [pair for c, k in zip(draw.truth.calls, kept, strict=True) for pair in zip(c, k, strict=True)]
+                if all(isinstance(t, torch.Tensor) and t.is_floating_point() and is_masked(t, k) for t, k in pairs):
+                    self.kept[name] = kept
+        return self.kept[name]
+
+    def _chances(self, kind: str) -> list[list[dict[str, float]]]:
+        """The fractions of eager's own masks, call by call, output by output; empty where no mask can be seen."""
+        found = []
+        for index in range(SEEDS):
+            draw, kept = self._draw(f"{kind}-{index}"), self._kept(f"{kind}-{index}")
+            if kept is None:
+                return []
+            first = draw.eager.calls[0]
+            for call, leaves in enumerate(draw.eager.calls):
+                rows = zip(leaves, kept[call], first, strict=True)
+                found.append([fractions(e, k, f if call else None) for e, k, f in rows])
+        return found
+
+    def _compare_masked(
+        self, draw: Draw, kept: list[Any], leaves: list[Any], first: list[Any] | None, plain: list[Measurement]
+    ) -> list[Measurement]:
+        """As _compare, whose answer is `plain`, against the truth under the candidate's own mask."""
+        found = []
+        for index, (c, k) in enumerate(zip(leaves, kept, strict=True)):
+            e = draw.eager.calls[0][index]
+            if "mismatch" in plain[index]:
+                found.append(plain[index])
+                continue
+            t = under_own_mask(c, k)
+            one = measure(c, t.to(e.dtype), t, None)
+            one |= {name: plain[index][name] for name in ("output", "exact", "official_bad", "legacy_bad")}
+            found.append({**one, "fractions": fractions(c, k, first[index] if first else None)})
+        return found + plain[len(leaves) :]
+
     def _compare(self, draw: Draw, call: int, leaves: list[Any], state: State) -> list[Measurement]:
         """Measurements of all outputs of one call, then of the changed state."""
         found = []
@@ -182,6 +227,7 @@ class Referee:
             "seed": draw.seed,
             "eager_errors": errors.eager,
             "allowed_errors": errors.allowed,
+            "chances": self._chances(name.rpartition("-")[0]) if request["budget"] and draw.eager.drawn[0] else [],
             "modified": draw.eager.modified,
             "aliases": draw.eager.aliases,
             "overlapping": draw.eager.overlapping,
@@ -220,9 +266,11 @@ class Referee:
         return seed_of(self.session, f"{name}-random")
 
     def on_measure(self, request: Message) -> Message:
-        """Measures the saved calls of a candidate on a draw; `calls` holds one list of measurements per saved call."""
+        """Measures the saved calls of a candidate on a draw; `calls` holds one list of measurements per saved call.
+        `own_random`: it draws its own random numbers."""
         draw, folder = self._draw(request["draw"]), Path(request["out"])
-        calls, hashes = [], []
+        kept = self._kept(request["draw"]) if request["own_random"] else None
+        calls, hashes, first = [], [], None
         for call in range(CALLS):
             if not (folder / str(call)).exists():
                 continue
@@ -233,7 +281,11 @@ class Referee:
             if (structure := structure_of(value)) != draw.eager.structure:
                 return {"mismatch": "wrong-shape", "detail": f"returns {structure} instead of {draw.eager.structure}"}
             state = blobs.load(folder / "state") if (folder / "state").exists() else draw.eager.state
-            calls.append(self._compare(draw, call, blobs.leaves(value), state))
+            leaves = blobs.leaves(value)
+            calls.append(self._compare(draw, call, leaves, state))
+            if kept:
+                calls[-1] = self._compare_masked(draw, kept[call], leaves, first, calls[-1])
+                first = leaves
             hashes.append(blobs.digest(value))
         return {"calls": calls, "hashes": hashes, "truth_hash": blobs.digest(draw.truth.calls[0])}
 

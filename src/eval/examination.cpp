@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace mtmc {
 
@@ -103,9 +104,21 @@ bool Examination::behaves(const DrawFacts& facts, const Json& reply) {
   return true;
 }
 
+// A candidate that does not draw torch's random numbers is measured again as one that draws its own.
 Result<bool> Examination::measured(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply,
                                    bool timed) {
-  MTMC_TRY(const Json measured, facts_.measure(facts.name, out));
+  const Verdict before = verdict_;
+  MTMC_TRY(const bool right, measured_once(facts, out, reply, timed));
+  const std::set<std::string> others = {"wrong-result", "precision", "nondeterministic", "stale-output", "non-finite"};
+  if (right || own_random_ || facts.chances.empty() || !others.contains(verdict_.reason)) return right;
+  verdict_ = before, own_random_ = true;
+  verdict_.notes.push_back("own-random-numbers");
+  return measured_once(facts, out, reply, timed);
+}
+
+Result<bool> Examination::measured_once(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply,
+                                        bool timed) {
+  MTMC_TRY(const Json measured, facts_.measure(facts.name, out, own_random_));
   if (measured.contains("mismatch")) {
     return refuse(measured.at("mismatch"), fmt::format("on draw {}: {}", facts.name, measured.value("detail", "")));
   }
@@ -120,7 +133,7 @@ Result<bool> Examination::measured(const DrawFacts& facts, const std::filesystem
     const std::string hash = measured.at("hashes").at(call);
     if (!judge_call(facts, measurements_from(calls[call]), hash, static_cast<int>(call))) return false;
   }
-  if (!timed && reply.value("random_state", facts.random_state) != facts.random_state) {
+  if (!timed && !own_random_ && reply.value("random_state", facts.random_state) != facts.random_state) {
     return refuse("state-differs", "torch's random generator is not where eager leaves it, on draw " + facts.name);
   }
   return true;
@@ -138,9 +151,16 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
       return refuse("ill-conditioned",
                     fmt::format("eager's own relative error is {:.3g} on draw {}", budget.error, facts.name));
     if (own && !m.output.starts_with("state:")) task_outputs_.push_back(m);
+    if (error.broken.empty() && own_random_ && facts.chances.contains(m.output)) {
+      const std::string unlike = unlike_eager(m.fractions, facts.chances.at(m.output));
+      if (unlike.empty()) continue;
+      return refuse(unlike.find("first call") != unlike.npos ? "stale-output" : "wrong-result",
+                    fmt::format("output {} on draw {}: {}", m.output, facts.name, unlike));
+    }
     if (error.broken.empty()) continue;
-    const std::string reason =
-        call > 0 && error.broken != "e" ? "nondeterministic" : refine(reason_of(error, m), facts.name, hash);
+    const std::string reason = call > 0 && error.broken != "e" && !own_random_
+                                   ? "nondeterministic"
+                                   : refine(reason_of(error, m), facts.name, hash);
     return refuse(reason, sentence_of(error, m));
   }
   if (own) eager_budgets_ = facts.eager;

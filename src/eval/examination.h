@@ -49,6 +49,7 @@ class Examination {
   }
   bool behaves(const DrawFacts& facts, const Json& reply);
   Result<bool> measured(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply, bool timed);
+  Result<bool> measured_once(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply, bool timed);
   bool judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash, int call);
   std::string refine(const std::string& reason, const std::string& draw, const std::string& hash) const;
   std::filesystem::path next_out(const Guest& guest);
@@ -59,6 +60,7 @@ class Examination {
   Limits limits_;
   Verdict& verdict_;
   int outs_ = 0;
+  bool own_random_ = false;                  // it has a random generator of its own
   std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right
   std::vector<Measurement> task_outputs_;    // on the task's own draws
   Budgets eager_budgets_;                    // for them

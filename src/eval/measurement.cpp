@@ -16,6 +16,8 @@ double number(const Json& json, const char* name) {
 
 }  // namespace
 
+Fractions fractions_from(const Json& json) { return json.get<Fractions>(); }
+
 Measurement measurement_from(const Json& json) {
   Measurement m;
   m.output = json.value("output", "");
@@ -23,6 +25,7 @@ Measurement measurement_from(const Json& json) {
   if (!m.mismatch.empty()) return m;
   m.dtype = json.at("dtype"), m.floating = json.at("kind") == "float";
   m.exact = json.at("exact"), m.poison = json.at("poison");
+  if (json.contains("fractions")) m.fractions = fractions_from(json["fractions"]);
   m.official_bad = json.at("official_bad"), m.legacy_bad = json.at("legacy_bad");
   if (m.floating) {
     if (json.at("error").is_number()) m.error = json.at("error").get<double>();

@@ -1,6 +1,7 @@
 // The numbers that the referee (python/mtmc/measure.py) takes of one output of one call.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,10 @@
 #include "base/json.h"
 
 namespace mtmc {
+
+// Of a random mask: how many of its elements are dropped, or have the fate of another element (python/mtmc/chance.py).
+using Fractions = std::map<std::string, double>;
+Fractions fractions_from(const Json& json);
 
 struct Measurement {
   std::string output;            // "0", "1", ..., "state:NAME"
@@ -24,6 +29,7 @@ struct Measurement {
   int64_t nonzero = 0;                  // t = 0: elements that are not 0 where eager's are
   int64_t wrong = 0;                    // integers that differ from t and point to no tied value
   double gap = 0;                       // largest distance of a tied value from the best, in units of the values' rms
+  Fractions fractions;                  // of an output that was judged under the candidate's own mask
   int64_t official_bad = 0, legacy_bad = 0;  // elements outside KernelBench's allclose to eager
 };
 

@@ -86,6 +86,25 @@ OutputError apply_rules(const std::string& draw, const Measurement& m, const Bud
   return result;
 }
 
+std::string unlike_eager(const Fractions& own, const std::vector<Fractions>& eager) {
+  for (const auto& [name, value] : own) {
+    double sum = 0, squares = 0, runs = 0;
+    for (const Fractions& run : eager) {
+      if (const auto found = run.find(name); found != run.end()) {
+        sum += found->second, squares += found->second * found->second, runs += 1;
+      }
+    }
+    if (name == "elements" || runs < 2) continue;
+    const double mean = sum / runs, elements = own.at("elements");
+    const double seen = std::max(0.0, (squares - sum * mean) / (runs - 1));
+    const double variance = std::max(seen, mean * (1 - mean) / elements);  // a mask may be shared by many elements
+    if (std::abs(value - mean) > 6 * std::sqrt(variance * (1 + 1 / runs)) + 2 / elements) {
+      return fmt::format("{:.4f} of the elements are {}, {:.4f} in eager", value, name, mean);
+    }
+  }
+  return "";
+}
+
 std::string reason_of(const OutputError& error, const Measurement& m) {
   if (error.broken == "e") return m.mismatch;
   if (m.poison > 0) return "unwritten-output";

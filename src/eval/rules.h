@@ -39,6 +39,8 @@ bool structured_counts(const Budgets& structured, const Budgets& task);
 
 // Rules (a) to (e) for one output. `broken` names the first that fails: a, b, c, d, or e for shape and type.
 OutputError apply_rules(const std::string& draw, const Measurement& m, const Budget& budget);
+// The first fraction of a mask that is not as in eager's masks, six standard deviations allowed; empty when all are.
+std::string unlike_eager(const Fractions& own, const std::vector<Fractions>& eager);
 // The reason word and a sentence for a broken rule.
 std::string reason_of(const OutputError& error, const Measurement& m);
 std::string sentence_of(const OutputError& error, const Measurement& m);

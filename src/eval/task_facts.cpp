@@ -51,6 +51,9 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     facts.usable = false;
   } else {
     facts.eager = budgets_from(reply.at("eager_errors")), facts.budgets = budgets_from(reply.at("allowed_errors"));
+    for (const Json& call : reply.at("chances")) {
+      for (size_t i = 0; i < call.size(); ++i) facts.chances[std::to_string(i)].push_back(fractions_from(call[i]));
+    }
     facts.seed = reply.at("seed"), facts.modified = reply.at("modified").get<std::vector<int>>();
     facts.aliases = reply.at("aliases"), facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
     facts.random_state = reply.at("random_state");
@@ -58,7 +61,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     if (kind != "task" || timed) {
       MTMC_TRY(const DrawFacts* task, draw("task-0"));
       if (timed)
-        facts.budgets = task->budgets, facts.eager = task->eager;
+        facts.budgets = task->budgets, facts.eager = task->eager, facts.chances = task->chances;
       else if (!shape)
         facts.usable = structured_counts(facts.eager, task->eager);
     }
@@ -102,8 +105,9 @@ Status TaskFacts::forget_timed(const std::vector<std::string>& names) {
   return ok_status();
 }
 
-Result<Json> TaskFacts::measure(const std::string& name, const std::filesystem::path& out) {
-  return referee_->ask({{"op", "measure"}, {"draw", name}, {"out", out.string()}}, kReferenceSeconds);
+Result<Json> TaskFacts::measure(const std::string& name, const std::filesystem::path& out, bool own_random) {
+  return referee_->ask({{"op", "measure"}, {"draw", name}, {"out", out.string()}, {"own_random", own_random}},
+                       kReferenceSeconds);
 }
 
 Result<TaskFacts::Bytes> TaskFacts::bytes() {

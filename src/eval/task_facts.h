@@ -16,12 +16,14 @@ namespace mtmc {
 struct DrawFacts {
   std::string name;  // KIND-INDEX of python/mtmc/draws.py
   uint64_t seed = 0;
-  Budgets budgets;                         // of its kind: what candidates are allowed
-  Budgets eager;                           // of its kind: eager's own
-  bool usable = true;                      // false: eager raises on it, or it proves nothing
-  std::vector<int> modified;               // arguments that eager itself changes
-  bool aliases = false;                    // eager's output shares memory with an argument or a weight
-  std::vector<bool> overlapping;           // eager's outputs that are expanded tensors
+  Budgets budgets;                // of its kind: what candidates are allowed
+  Budgets eager;                  // of its kind: eager's own
+  bool usable = true;             // false: eager raises on it, or it proves nothing
+  std::vector<int> modified;      // arguments that eager itself changes
+  bool aliases = false;           // eager's output shares memory with an argument or a weight
+  std::vector<bool> overlapping;  // eager's outputs that are expanded tensors
+  // By output, call by call: the fractions of eager's dropout masks; empty where outputs show no masks.
+  std::map<std::string, std::vector<Fractions>> chances;
   std::string random_state;                // of torch's generator after the calls
   std::vector<std::string> changed_state;  // entries of the state that eager changes
 };
@@ -42,7 +44,8 @@ class TaskFacts {
   Result<uint64_t> prepare_timed(const std::string& name);
   // These timed draws will not come again.
   Status forget_timed(const std::vector<std::string>& names);
-  Result<Json> measure(const std::string& draw, const std::filesystem::path& out);
+  // `own_random`: the candidate draws its own random numbers.
+  Result<Json> measure(const std::string& draw, const std::filesystem::path& out, bool own_random);
 
   struct Bytes {
     double needed = 0, nominal = 0;

@@ -168,5 +168,19 @@ TEST(Rules, nothing_moves_bytes_at_twice_the_speed_of_a_copy) {
   EXPECT_FALSE(faster_than_physics(0.001, 1e6, 1e11)) << "caches may hold a megabyte";
 }
 
+TEST(Rules, a_mask_is_held_to_the_fractions_of_eagers_masks) {
+  std::vector<Fractions> eager;
+  for (const double dropped : {0.299, 0.301, 0.300, 0.302, 0.298}) {
+    eager.push_back({{"elements", 100000}, {"dropped", dropped}, {"like the next", 0.58}});
+  }
+  const auto with = [](double dropped, double next) {
+    return Fractions{{"elements", 100000}, {"dropped", dropped}, {"like the next", next}};
+  };
+  EXPECT_EQ(unlike_eager(with(0.305, 0.575), eager), "");
+  EXPECT_NE(unlike_eager(with(0.270, 0.580), eager), "");
+  EXPECT_NE(unlike_eager(with(0.300, 0.950), eager), "");
+  EXPECT_EQ(unlike_eager({{"elements", 0}}, eager), "") << "nothing that could be dropped";
+}
+
 }  // namespace
 }  // namespace mtmc

@@ -1,0 +1,36 @@
+"""Masks that a candidate drew itself: what is known of them, and which modules show them."""
+
+from __future__ import annotations
+
+import torch
+
+from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
+
+
+def test_everything_is_kept_where_dropout_drew() -> None:
+    mask = torch.tensor([True, False])
+    kept = all_kept([torch.tensor([0.0, 1.0]), (torch.rand(2), mask)])
+    assert kept is not None
+    assert kept[0].tolist() == [1, 1] and kept[1][1].tolist() == [True, True]
+    assert all_kept([torch.rand(4)]) is None
+
+
+def test_a_mask_shows_only_where_elements_have_one_value() -> None:
+    kept = torch.tensor([2.0, 3.0, torch.inf])
+    assert is_masked(torch.tensor([0.0, 3.0, torch.nan]), kept)
+    assert not is_masked(torch.tensor([1.0, 3.0, torch.inf]), kept)
+
+
+def test_the_truth_follows_the_candidates_mask() -> None:
+    kept = torch.tensor([2.0, 3.0, torch.inf, torch.inf], dtype=torch.float64)
+    t = under_own_mask(torch.tensor([0.0, 9.0, torch.nan, torch.inf]), kept)
+    assert t[:2].tolist() == [0.0, 3.0] and t[2].isnan() and t[3].isinf()
+
+
+def test_fractions_of_a_mask() -> None:
+    kept = torch.ones(2, 4, dtype=torch.float64)
+    c = torch.tensor([[0.0, 1, 0, 1], [0, 1, 0, 1]])
+    found = fractions(c, kept, 1 - c)
+    assert found["dropped"] == 0.5 and found["like the next"] == 0.0 and found["like the first call"] == 0.0
+    assert found["like the one below"] == 1.0
+    assert fractions(c, torch.zeros(2, 4), None) == {"elements": 0.0}
