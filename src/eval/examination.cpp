@@ -19,7 +19,7 @@ bool same_kind(const std::string& a, const std::string& b) {
 }  // namespace
 
 bool Examination::refuse(const std::string& reason, const std::string& message) {
-  verdict_.outcome = reason == "ill-conditioned" ? Outcome::ill_conditioned : Outcome::refused;
+  verdict_.outcome = Outcome::refused;
   verdict_.reason = reason, verdict_.message = message;
   return false;
 }
@@ -147,9 +147,10 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
     const Budget budget = found == facts.budgets.end() ? Budget{} : found->second;
     const OutputError error = apply_rules(facts.name, m, budget);
     verdict_.errors.push_back(error);
-    if (!error.counts)
-      return refuse("ill-conditioned",
-                    fmt::format("eager's own relative error is {:.3g} on draw {}", budget.error, facts.name));
+    if (!error.counts && ill_conditioned_.empty()) {
+      ill_conditioned_ = fmt::format("eager's own relative error in output {} is {:.3g} on draw {}", m.output,
+                                     budget.error, facts.name);
+    }
     if (own && !m.output.starts_with("state:")) task_outputs_.push_back(m);
     if (error.broken.empty() && own_random_ && facts.chances.contains(m.output)) {
       const std::string unlike = unlike_eager(m.fractions, facts.chances.at(m.output));
@@ -246,7 +247,13 @@ Result<bool> Examination::check_timed(Guest& guest, const std::string& draw) {
   return measured(*facts, out, *answer.reply, true);
 }
 
-void Examination::conclude() {
+void Examination::conclude(bool passed) {
+  if (passed && !ill_conditioned_.empty()) {
+    verdict_.outcome = Outcome::ill_conditioned;
+    verdict_.reason = "ill-conditioned", verdict_.message = ill_conditioned_;
+  } else if (passed) {
+    verdict_.outcome = Outcome::certified;
+  }
   verdict_.official = !task_outputs_.empty() && official_passes(task_outputs_);
   verdict_.legacy = !task_outputs_.empty() && legacy_passes(task_outputs_);
   if (!task_outputs_.empty()) verdict_.accuracy_class = accuracy_class(task_outputs_, eager_budgets_);

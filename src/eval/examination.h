@@ -36,8 +36,8 @@ class Examination {
   // Measures what a timed call returned.
   Result<bool> check_timed(Guest& guest, const std::string& draw);
 
-  // Fills in accuracy class and the official and legacy verdicts from what was measured.
-  void conclude();
+  // Fills in the outcome of a candidate that `passed`, accuracy class, and the official and legacy verdicts.
+  void conclude(bool passed);
   bool refuse(const std::string& reason, const std::string& message);
   const Limits& limits() const { return limits_; }
 
@@ -60,6 +60,7 @@ class Examination {
   Limits limits_;
   Verdict& verdict_;
   int outs_ = 0;
+  std::string ill_conditioned_;              // why no draw can prove the outputs right; empty when they can
   bool own_random_ = false;                  // it has a random generator of its own
   std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right
   std::vector<Measurement> task_outputs_;    // on the task's own draws

@@ -125,8 +125,7 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   Examination examination(*facts_, file, options_.threads, limits, verdict);
   MTMC_TRY(const bool passed,
            tier == Tier::screen ? screen(examination, room, verdict) : certify(examination, room, verdict));
-  if (passed) verdict.outcome = Outcome::certified;
-  examination.conclude();
+  examination.conclude(passed);
   return verdict;
 }
 

@@ -106,6 +106,26 @@ TEST_F(TorchJudge, times_torch_compile_in_the_same_rounds) {
   EXPECT_GT(v.speedup.at("compile"), 0);
 }
 
+TEST_F(TorchJudge, examines_ill_conditioned_tasks_whole_and_certifies_nothing) {
+  const auto file = folder_.path() / "cancels.py";
+  ASSERT_TRUE(write_file(file, R"(
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return (x * x).mean(1) - x.mean(1) ** 2
+def get_inputs():
+    return [torch.randn(64, 4096) + 1500]
+)")
+                  .ok());
+  task_ = {"cancels", Json{{"name", "cancels"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  const std::string head = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return ";
+  const Verdict better = verdict(head + "x.double().var(1, correction=0).float()");
+  EXPECT_EQ(better.outcome, Outcome::ill_conditioned) << better.reason << ": " << better.message;
+  EXPECT_EQ(better.times.count("eager"), 1U) << "it is timed, for the report";
+  EXPECT_EQ(verdict(head + "x[:, 0] * 0").reason, "wrong-result");
+  EXPECT_EQ(verdict(head + "x.var(1).half()").reason, "wrong-dtype");
+}
+
 TEST_F(TorchJudge, survives_candidates_that_die_or_never_answer) {
   struct Case {
     std::string code, reason;
