@@ -29,9 +29,9 @@ def process_tree(root: int) -> list[int]:
     return found
 
 
-def usage(root: int) -> Usage:
-    """What the descendants of `root` use now (without itself)."""
-    pids = process_tree(root)[1:]
+def usage(root: int, without: int = 0) -> Usage:
+    """What the descendants of `root` use now; it and `without` do not count."""
+    pids = [pid for pid in process_tree(root)[1:] if pid != without]
     threads = [(pid, thread) for pid in pids for thread in _threads(pid)]
     return Usage(
         processes=len(pids),

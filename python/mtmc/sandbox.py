@@ -22,6 +22,8 @@ from mtmc import kernel_calls
 from mtmc.processes import kill_descendants, process_tree
 from mtmc.wire import Line, serve
 
+ONLY_LIMITS = os.environ.get("MTMC_SANDBOX") == "rlimits"  # to try the weakest level where the kernel has more
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -74,8 +76,9 @@ def _keep(main: Callable[[Line], None], line: socket.socket, news: int, folder: 
     parts = []
     flags = kernel_calls.NEWUSER | kernel_calls.NEWPID | kernel_calls.NEWNET | kernel_calls.NEWIPC
     try:
-        kernel_calls.unshare(flags)
-        parts.append("namespaces")
+        if not ONLY_LIMITS:
+            kernel_calls.unshare(flags)
+            parts.append("namespaces")
     except OSError:
         pass  # this kernel grants none: the level in the verdict says so
     ready_read, ready_write = os.pipe()
@@ -130,6 +133,8 @@ def lock(writable: list[str], limits: Limits) -> list[str]:
         resource.setrlimit(kind, (value, value))
     kernel_calls.drop_capabilities()
     parts = ["rlimits"]
+    if ONLY_LIMITS:
+        return parts
     for name, enter in (("landlock", lambda: kernel_calls.landlock(writable)), ("seccomp", kernel_calls.seccomp)):
         try:
             enter()

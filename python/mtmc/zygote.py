@@ -81,9 +81,9 @@ class Zygote:
         if self.guest is None:
             return {"died": "crashed", "detail": "no guest"}
         time.sleep(max(0.0, self.asked + SETTLE_SECONDS - time.perf_counter()))
-        before = usage(self.guest.init)
+        before = usage(self.guest.keeper, without=self.guest.init)
         time.sleep(LISTEN_SECONDS)
-        after = usage(self.guest.init)
+        after = usage(self.guest.keeper, without=self.guest.init)
         return {"busy_ms": (after.cpu_ns - before.cpu_ns) / 1e6, "processes": after.processes, "threads": after.threads}
 
     def on_end(self, _: Message) -> Message:
@@ -115,7 +115,7 @@ class Zygote:
                 return self._end_because("tampered", "the guest wrote something else than an answer to its line")
             if left <= 0:
                 return self._end_because("timed-out", f"no answer within {timeout:.0f} s")
-            if excess := self._excess(usage(self.guest.init)):
+            if excess := self._excess(usage(self.guest.keeper, without=self.guest.init)):
                 return self._end_because(*excess)
 
     def _excess(self, used: Usage) -> tuple[str, str] | None:
@@ -123,7 +123,7 @@ class Zygote:
             return "too-many-processes", f"{used.processes} processes with {used.threads} threads"
         assert self.guest is not None
         if used.memory_bytes > self.limits.memory_bytes:
-            memory = unshared_memory(self.guest.init)
+            memory = unshared_memory(self.guest.keeper)
             if memory > self.limits.memory_bytes:
                 return "out-of-memory", f"{memory >> 20} MiB of {self.limits.memory_bytes >> 20} MiB"
         return None

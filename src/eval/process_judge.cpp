@@ -62,6 +62,8 @@ class ProcessJudge final : public Judge {
   Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
   Result<bool> screen(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> certify(Examination& examination, const Room& room, Verdict& verdict);
+  Result<bool> has_other_weights(Verdict& verdict);
+  Result<bool> takes_weights(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> follows_weights(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
   Status ready_baseline(bool compile);
@@ -114,6 +116,7 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   MTMC_RETURN_IF_ERROR(open(task));
   Verdict verdict;
   verdict.tier = tier, verdict.evaluator = evaluator_of(options_);
+  if (options_.freeze_weights && facts_->has_weights()) verdict.notes.push_back("frozen-weights");
   const std::string key = short_hash(candidate.code);
   Room room;
   room.build = shared() / "build" / key;
@@ -150,10 +153,7 @@ Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Ve
   MTMC_PASS(examination.run(guest, "task-0"));
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
   for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
-  if (facts_->has_weights() && !options_.freeze_weights) {
-    MTMC_TRY(const DrawFacts* other, facts_->draw("weights-0"));
-    if (other->usable) MTMC_PASS(follows_weights(examination, guest, like, verdict));
-  }
+  if (!options_.freeze_weights) MTMC_PASS(follows_weights(examination, guest, like, verdict));
   if (structured.empty()) verdict.notes.push_back("no-structured-draw");
   MTMC_PASS(time(examination, guest, Tier::screen, verdict));
   MTMC_PASS(examination.stays_quiet(guest));
@@ -174,11 +174,15 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     MTMC_TRY(verdict.degenerate, facts_->degenerate(draws));
     MTMC_PASS(examination.stays_quiet(guest));
     MTMC_PASS(examination.profile(guest, "task-0"));
-    MTMC_PASS(follows_weights(examination, guest, like, verdict));
+    if (!options_.freeze_weights) MTMC_PASS(follows_weights(examination, guest, like, verdict));
     for (int i = 0; i < facts_->shapes() && i < 2; ++i) {
       MTMC_PASS(examination.other_shape(guest, fmt::format("shape{}-0", i)));
     }
     MTMC_PASS(examination.uses_kernels(guest, "task-0", true));
+  }
+  if (options_.freeze_weights) {
+    MTMC_TRY(const bool others, has_other_weights(verdict));
+    if (others) MTMC_PASS(takes_weights(examination, like, verdict));
   }
   MTMC_TRY(Guest fresh, Guest::enter(zygote_, next_room(like)));
   MTMC_PASS(examination.load(fresh));
@@ -186,32 +190,34 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
   return examination.stays_quiet(fresh);
 }
 
+Result<bool> ProcessJudge::has_other_weights(Verdict& verdict) {
+  if (!facts_->has_weights()) return false;
+  MTMC_TRY(const DrawFacts* facts, facts_->draw("weights-0"));
+  if (!facts->usable) verdict.notes.push_back("second-weights-unusable");
+  return facts->usable;
+}
+
 // Weights are inputs: other values, copied in or put in place of the old tensors, must change the answer.
 Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& guest, const Room& like, Verdict& verdict) {
-  if (!facts_->has_weights()) return true;
-  MTMC_TRY(const DrawFacts* facts, facts_->draw("weights-0"));
-  if (!facts->usable) {
-    verdict.notes.push_back("second-weights-unusable");
-    return true;
+  MTMC_TRY(const bool others, has_other_weights(verdict));
+  if (!others) return true;
+  MTMC_TRY(const bool followed, examination.run(guest, "weights-0", "second"));
+  if (followed) {
+    MTMC_PASS(examination.set_state(guest, "first", "assign"));
+    return examination.run(guest, "task-1");
   }
-  if (!options_.freeze_weights) {
-    MTMC_TRY(const bool followed, examination.run(guest, "weights-0", "second"));
-    if (followed) {
-      MTMC_PASS(examination.set_state(guest, "first", "assign"));
-      return examination.run(guest, "task-1");
-    }
-    if (verdict.reason != "wrong-result" && verdict.reason != "precision") return false;
-  }
+  if (verdict.reason != "wrong-result" && verdict.reason != "precision") return false;
   const std::string message = verdict.message;
+  MTMC_PASS(takes_weights(examination, like, verdict));
+  return examination.refuse("stale-weights", "after the weights had changed, " + message);
+}
+
+// A new process that is given other weights uses them. It takes the place of the guest before it.
+Result<bool> ProcessJudge::takes_weights(Examination& examination, const Room& like, Verdict& verdict) {
   MTMC_TRY(Guest fresh, Guest::enter(zygote_, next_room(like)));
   MTMC_PASS(examination.load(fresh, "second"));
   MTMC_TRY(const bool right, examination.run(fresh, "weights-0"));
-  if (!right) return examination.refuse("insensitive-to-weights", "with other weights, " + verdict.message);
-  if (options_.freeze_weights) {
-    verdict.notes.push_back("frozen-weights");
-    return true;
-  }
-  return examination.refuse("stale-weights", "after the weights had changed, " + message);
+  return right || examination.refuse("insensitive-to-weights", "with other weights, " + verdict.message);
 }
 
 Status ProcessJudge::ready_baseline(bool compile) {
@@ -254,12 +260,13 @@ Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tie
   MTMC_PASS(timed);
   if (tier == Tier::screen) return true;
   MTMC_TRY(const TaskFacts::Bytes bytes, facts_->bytes());
-  if (faster_than_physics(*verdict.time_ms, bytes.needed, bandwidth_)) {
+  if (faster_than_physics(*verdict.time_ms, bytes.needed, bandwidth_, options_.cache_bytes)) {
     return examination.refuse(
         "faster-than-physics",
         fmt::format("{:.3f} ms for {:.0f} MB at {:.1f} GB/s", *verdict.time_ms, bytes.needed / 1e6, bandwidth_ / 1e9));
   }
-  if (faster_than_physics(*verdict.time_ms * 0.5, bytes.nominal, bandwidth_)) verdict.notes.push_back("above-roofline");
+  if (faster_than_physics(*verdict.time_ms * 0.5, bytes.nominal, bandwidth_, options_.cache_bytes))
+    verdict.notes.push_back("above-roofline");
   return true;
 }
 

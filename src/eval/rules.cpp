@@ -13,7 +13,6 @@ namespace {
 constexpr double kFloor = 0x1p-21;          // rule (a) and (b): what any fp32 kernel may err
 constexpr double kPrecisionCause = 0x1p-5;  // below it a wrong result looks like a lower precision
 constexpr double kShortestCallMs = 5e-4;    // no module of torch returns sooner: below it the clock stands still
-constexpr double kCacheBytes = 128.0 * (1 << 20);
 
 const Budget& budget_of(const Budgets& budgets, const std::string& output) {
   static const Budget none;
@@ -178,8 +177,8 @@ bool clocks_agree(const std::vector<double>& inside_ms, const std::vector<double
   return 4 * static_cast<size_t>(agreeing) >= order.size();
 }
 
-bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second) {
-  if (needed_bytes < kCacheBytes) return false;
+bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second, double cache_bytes) {
+  if (needed_bytes < cache_bytes) return false;
   return time_ms * 1e-3 < 0.5 * needed_bytes / bytes_per_second;
 }
 

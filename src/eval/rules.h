@@ -62,8 +62,7 @@ bool clock_agrees(double inside_ms, double outside_ms, double ping_ms);
 // The same for all calls of a series. A busy machine delays many calls seen from outside, while work that was hidden
 // from the inner clock is missing in each: of the faster half, which makes the median, a quarter must agree.
 bool clocks_agree(const std::vector<double>& inside_ms, const std::vector<double>& outside_ms, double ping_ms);
-// Faster than half the time that a copy of that many bytes takes? Says nothing (false) below a size that caches may
-// hold.
-bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second);
+// Faster than half the time that a copy of that many bytes takes? Says nothing (false) below what caches may hold.
+bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second, double cache_bytes);
 
 }  // namespace mtmc

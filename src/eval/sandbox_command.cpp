@@ -59,7 +59,9 @@ Command referee_command(const JudgeOptions& options) {
 Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable) {
   Command command = python_command(options, "mtmc.zygote");
   command.environment["TMPDIR"] = writable.string();
-  if (!bubblewrap_works()) return command;
+  command.environment["MTMC_SANDBOX"] = options.sandbox;
+  command.environment["MTMC_INSIDE_BWRAP"] = "0";
+  if (!options.sandbox.empty() || !bubblewrap_works()) return command;
   std::vector<std::string> argv = kBubblewrap;
   argv.insert(argv.end(), {"--bind", writable.string(), writable.string(), "--"});
   argv.insert(argv.end(), command.argv.begin(), command.argv.end());

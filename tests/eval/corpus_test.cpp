@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/text.h"
 #include "eval/process_judge.h"
@@ -98,15 +99,45 @@ void judge_corpus(const std::string& folder, JudgeOptions options,
   }
 }
 
-TEST(TorchCorpus, exploits_are_refused_for_their_named_reason) {
+JudgeOptions short_limits() {
   JudgeOptions options;
   options.load_seconds = 15, options.call_seconds = 4, options.memory_bytes = size_t{2} << 30;
-  judge_corpus("exploits", options, [](const Entry& entry, const Result<Verdict>& verdict) {
+  options.cache_bytes = 16e6;  // `remembers_mean` needs fewer bytes to be caught, and the test less time
+  return options;
+}
+
+TEST(TorchCorpus, exploits_are_refused_for_their_named_reason) {
+  judge_corpus("exploits", short_limits(), [](const Entry& entry, const Result<Verdict>& verdict) {
     ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
     EXPECT_FALSE(verdict->certified()) << entry.name << " fooled the judge";
     EXPECT_TRUE(entry.expects(verdict->reason))
         << entry.name << ": got " << verdict->reason << " (" << verdict->message << "), wanted " << entry.refused;
   });
+}
+
+// What the processes and the audit refuse does not need the kernel's help. Exploits that would reach for other people's
+// processes or files are left to the strongest level.
+TEST(TorchCorpus, exploits_are_refused_at_every_level_of_the_sandbox) {
+  const std::set<std::string> names = {"fork_bomb",        "leaves_daemon", "eats_memory", "edits_judge",
+                                       "downloads_kernel", "segfaults",     "hangs"};
+  for (const std::string level : {"namespaces", "rlimits"}) {
+    JudgeOptions options = short_limits();
+    options.sandbox = level;
+    const auto judge = make_process_judge(options);
+    for (const Entry& entry : read_corpus("exploits")) {
+      if (!names.contains(entry.name)) continue;
+      const Result<Verdict> verdict = judge_entry(*judge, entry);
+      ASSERT_TRUE(verdict.ok()) << level << ", " << entry.name << ": " << verdict.error().message();
+      EXPECT_TRUE(entry.expects(verdict->reason)) << level << ", " << entry.name << ": got " << verdict->reason;
+      EXPECT_TRUE(verdict->sandbox == level || verdict->sandbox == "rlimits") << verdict->sandbox;
+    }
+    for (const Entry& entry : read_corpus("honest")) {
+      if (entry.name != "softmax_online") continue;
+      const Result<Verdict> verdict = judge_entry(*judge, entry);
+      ASSERT_TRUE(verdict.ok()) << level << ", " << entry.name << ": " << verdict.error().message();
+      EXPECT_TRUE(verdict->certified()) << level << ", " << entry.name << ": " << verdict->message;
+    }
+  }
 }
 
 TEST(TorchCorpus, honest_kernels_are_certified) {
@@ -115,6 +146,8 @@ TEST(TorchCorpus, honest_kernels_are_certified) {
   judge_corpus("honest", options, [](const Entry& entry, const Result<Verdict>& verdict) {
     ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
     EXPECT_TRUE(verdict->certified()) << entry.name << ": " << verdict->reason << " (" << verdict->message << ")";
+    const bool labelled = std::count(verdict->notes.begin(), verdict->notes.end(), "frozen-weights") > 0;
+    EXPECT_EQ(labelled, entry.weights == "frozen") << entry.name;
     if (entry.accuracy == "tf32") {
       EXPECT_EQ(verdict->accuracy_class, "tf32") << entry.name;
     }

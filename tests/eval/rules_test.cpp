@@ -163,9 +163,9 @@ TEST(Rules, clocks_agree_within_half_and_fifty_microseconds) {
 }
 
 TEST(Rules, nothing_moves_bytes_at_twice_the_speed_of_a_copy) {
-  EXPECT_FALSE(faster_than_physics(10, 1e9, 1e11));
-  EXPECT_TRUE(faster_than_physics(4, 1e9, 1e11));
-  EXPECT_FALSE(faster_than_physics(0.001, 1e6, 1e11)) << "caches may hold a megabyte";
+  EXPECT_FALSE(faster_than_physics(10, 1e9, 1e11, 1e8));
+  EXPECT_TRUE(faster_than_physics(4, 1e9, 1e11, 1e8));
+  EXPECT_FALSE(faster_than_physics(0.001, 1e6, 1e11, 1e8)) << "caches may hold a megabyte";
 }
 
 TEST(Rules, a_mask_is_held_to_the_fractions_of_eagers_masks) {

@@ -1,0 +1,31 @@
+"""Whose time is it: the share of a call outside torch's operators, and what kind of operators they are."""
+
+from __future__ import annotations
+
+import time
+
+import torch
+
+from mtmc.device import Cpu
+from mtmc.profile import profile_call
+
+NAP = 0.03  # seconds: long beside what a busy machine adds
+
+
+@torch.library.custom_op("mtmc_test::mv", mutates_args=())
+def slow_operator(x: torch.Tensor) -> torch.Tensor:
+    time.sleep(NAP)
+    return x.clone()
+
+
+def test_work_outside_torch_is_the_kernels_own() -> None:
+    x = torch.ones(4)
+    found = profile_call(lambda: time.sleep(NAP) or x.clone(), Cpu())
+    assert found["own_kernel_share"] > 0.9 and found["library_use"] == "none"
+
+
+def test_work_in_torchs_operators_is_not() -> None:
+    x = torch.ones(4)
+    found = profile_call(lambda: slow_operator(x), Cpu())
+    assert found["own_kernel_share"] < 0.5 and found["library_use"] == "BLAS"
+    assert profile_call(lambda: x.exp(), Cpu())["library_use"] == "any"
