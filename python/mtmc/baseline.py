@@ -63,6 +63,7 @@ class Baseline:
         return {}
 
     def on_go(self, request: Message) -> Message:
+        self.device.wake()
         return {"ns": self.stopwatch.go(self.engines[request["engine"]])}
 
     def on_bandwidth(self, _: Message) -> Message:

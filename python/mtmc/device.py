@@ -13,6 +13,7 @@ import torch
 
 SWEEP_BYTES = 64 << 20  # larger than the caches of the machines we know
 COPY_BYTES = 256 << 20
+WAKE_NS, WAKE_ELEMENTS = 2_000_000, 1 << 16  # elements: enough for torch to use all threads
 
 
 class Device(Protocol):
@@ -23,6 +24,9 @@ class Device(Protocol):
 
     def flush(self) -> None:
         """Replaces what the caches hold."""
+
+    def wake(self) -> None:
+        """Gets the device ready for work that comes at once, as it is within a larger program."""
 
     def bandwidth(self) -> float:
         """Bytes per second that a large copy reads and writes, the best of several."""
@@ -44,6 +48,13 @@ class Cpu:
         if self.sweep is None:
             self.sweep = torch.zeros(SWEEP_BYTES // 4)
         self.sweep.add_(1.0)
+
+    def wake(self) -> None:
+        # A thread that was asleep may share a core with the one that woke it until the system moves it, milliseconds later.
+        assert self.sweep is not None
+        until = self.clock() + WAKE_NS
+        while self.clock() < until:
+            self.sweep[:WAKE_ELEMENTS].add_(1.0)
 
     def bandwidth(self) -> float:
         source = torch.zeros(COPY_BYTES // 4)

@@ -53,7 +53,7 @@ class Runner:
         if self.audit is not None and self.audit.found:
             reason, detail = self.audit.found[0]
             reply = {"fail": reason, "message": detail}
-        elif self.changes is not None and "fail" not in reply and request["op"] != "go":  # whose answer is timed
+        elif self.changes is not None and "fail" not in reply and request["op"] not in ("wake", "go"):  # these two are timed
             if changes := self.changes():
                 reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
         return reply
@@ -160,6 +160,10 @@ class Runner:
 
     def on_arm(self, request: Message) -> Message:
         self.stopwatch.arm(Path(request["draw"]), request["seed"], request["same_addresses"])
+        return {}
+
+    def on_wake(self, _: Message) -> Message:
+        self.device.wake()
         return {}
 
     def on_go(self, _: Message) -> Message:

@@ -18,7 +18,7 @@ Status PythonTuner::warm_up() {
   const char* python = std::getenv("MTMC_PYTHON");
   MTMC_TRY(LineProcess started, LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tuner"},
                                                     .directory = folder_.path(),
-                                                    .environment = {}}));
+                                                    .environment = memory_is_kept()}));
   process_.emplace(std::move(started));
   return ok_status();
 }

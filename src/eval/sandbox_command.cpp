@@ -46,7 +46,9 @@ Command python_command(const JudgeOptions& options, const std::string& module) {
   command.argv = {options.python, "-m", module};
   const char* path = std::getenv("PYTHONPATH");
   const std::string before = path != nullptr && *path != 0 ? ":" + std::string(path) : "";
-  command.environment = {{"PYTHONPATH", options.source.string() + before}, {"PYTHONDONTWRITEBYTECODE", "1"}};
+  command.environment = memory_is_kept();
+  command.environment["PYTHONPATH"] = options.source.string() + before;
+  command.environment["PYTHONDONTWRITEBYTECODE"] = "1";
   return command;
 }
 

@@ -28,15 +28,22 @@ class ProductPrinter {
     line("const long k1 = std::min<long>(k0 + " + std::to_string(step_) + ", " + extent + ");");
     const ExprP& col_side = blocks_.cols_on_right ? contraction_.right : contraction_.left;
     const ExprP& row_side = blocks_.cols_on_right ? contraction_.left : contraction_.right;
-    const std::string b = pack(col_side, "packed_b", true);
+    if (auto apart = columns_apart(col_side)) {
+      line("float* __restrict packed_b = packed_b_;");
+      line("pack_transposed(packed_b, " + std::to_string(packed_width()) + ", " + *apart + ", " + columns() + ", " +
+           depth() + ");");
+    } else {
+      pack(col_side, "packed_b", true);
+    }
     std::string a_text;
     if (auto direct = direct_rows(row_side)) {
       a_text = *direct;
     } else {
-      a_text = pack(row_side, "packed_a", false) + ", " + std::to_string(packed_row()) + ", 1";
+      pack(row_side, "packed_a", false);
+      a_text = "packed_a, " + std::to_string(packed_row()) + ", 1";
     }
-    line("matmul_block(" + count(blocks_.row) + ", " + columns() + ", (k1 - k0) * " + std::to_string(inner_depth_) +
-         ", " + a_text + ", " + b + ", " + std::to_string(packed_width()) + ", " + result() + ", k0 == 0);");
+    line("matmul_block(" + count(blocks_.row) + ", " + columns() + ", " + depth() + ", " + a_text +
+         ", packed_b, " + std::to_string(packed_width()) + ", " + result() + ", k0 == 0);");
     close();
     for (size_t i = 0; i < blocks_.outer.size(); ++i) close();
     return join(lines_, "\n") + "\n";
@@ -65,6 +72,7 @@ class ProductPrinter {
       text += " * " + std::to_string(plan_.loops[blocks_.cols[i]].length);
     return text;
   }
+  std::string depth() const { return "(k1 - k0) * " + std::to_string(inner_depth_); }
   // Rows of packed columns are padded off powers of two, which would fall into few cache sets.
   int64_t packed_width() const { return (width_ + 15) / 16 * 16 + 16; }
   int64_t packed_row() const { return step_ * inner_depth_ + 16; }
@@ -99,29 +107,52 @@ class ProductPrinter {
            std::to_string(row_stride);
   }
 
-  // "pointer, row stride, k stride" when the operand is a plain f32 load that a row and K walk at constant strides.
-  std::optional<std::string> direct_rows(const ExprP& side) const {
+  // The index form of an operand that is a plain f32 load.
+  std::optional<Affine> plain_load(const ExprP& side) const {
     if (side->kind != Expr::Kind::load || side->guard || side->dtype != DType::f32) return std::nullopt;
-    const GroupTensor& tensor = plan_.group->tensors[side->tensor];
     const auto own = plan_.strides.find(side->tensor);
-    const std::vector<int64_t>& strides = own != plan_.strides.end() ? own->second : tensor.strides;
+    const std::vector<int64_t>& strides =
+        own != plan_.strides.end() ? own->second : plan_.group->tensors[side->tensor].strides;
     ExprP flat = index_constant(0);
     for (size_t d = 0; d < side->args.size(); ++d) flat = flat + side->args[d] * index_constant(strides[d]);
     const Affine form = affine(simplify(flat, extents_), static_cast<int>(extents_.size()));
-    if (!form.ok) return std::nullopt;
-    int64_t expected = form.coefficients[contraction_.k.back()];
-    const int64_t k_stride = expected;
-    for (size_t i = contraction_.k.size(); i-- > 0;) {
-      if (extents_[contraction_.k[i]] > 1 && form.coefficients[contraction_.k[i]] != expected) return std::nullopt;
-      expected *= extents_[contraction_.k[i]];
+    return form.ok ? std::optional(form) : std::nullopt;
+  }
+  // The one stride at which the axes, innermost last, walk like a single axis.
+  std::optional<int64_t> stride_of(const Affine& form, const std::vector<int>& axes) const {
+    const int64_t stride = form.coefficients[axes.back()];
+    int64_t expected = stride;
+    for (size_t i = axes.size(); i-- > 0;) {
+      if (extents_[axes[i]] > 1 && form.coefficients[axes[i]] != expected) return std::nullopt;
+      expected *= extents_[axes[i]];
     }
-    const int64_t row_stride = blocks_.row < 0 ? 0 : form.coefficients[blocks_.row];
-    const std::string at = ExprPrinter(at_begin()).address(side->tensor, side->args, nullptr);
-    return tensor.name + " + " + at + ", " + std::to_string(row_stride) + ", " + std::to_string(k_stride);
+    return stride;
+  }
+  std::string begin_of(const ExprP& load) const {
+    return plan_.group->tensors[load->tensor].name + " + " +
+           ExprPrinter(at_begin()).address(load->tensor, load->args, nullptr);
   }
 
-  // Emits loops that evaluate one operand into a packed buffer ([K][columns] or [rows][K]); returns its name.
-  std::string pack(const ExprP& side, const std::string& name, bool columns_side) {
+  // "pointer, row stride, k stride" of an operand that needs no packing.
+  std::optional<std::string> direct_rows(const ExprP& side) const {
+    const auto form = plain_load(side);
+    const auto k_stride = form ? stride_of(*form, contraction_.k) : std::nullopt;
+    if (!k_stride) return std::nullopt;
+    const int64_t row_stride = blocks_.row < 0 ? 0 : form->coefficients[blocks_.row];
+    return begin_of(side) + ", " + std::to_string(row_stride) + ", " + std::to_string(*k_stride);
+  }
+
+  // "pointer, column stride" of an operand whose K lies together: a linear layer's weights.
+  std::optional<std::string> columns_apart(const ExprP& side) const {
+    const auto form = plain_load(side);
+    if (!form || stride_of(*form, contraction_.k) != 1) return std::nullopt;
+    const auto stride = stride_of(*form, blocks_.cols);
+    if (!stride || *stride == 1) return std::nullopt;
+    return begin_of(side) + ", " + std::to_string(*stride);
+  }
+
+  // Emits loops that evaluate one operand into a packed buffer ([K][columns] or [rows][K]).
+  void pack(const ExprP& side, const std::string& name, bool columns_side) {
     Group group = *plan_.group;
     GroupTensor packed;
     packed.role = GroupTensor::Role::scratch;
@@ -168,7 +199,6 @@ class ProductPrinter {
     line("float* __restrict " + name + " = " + name + "_;");
     for (const std::string& text : split(print_stage(plan), '\n'))
       if (!text.empty()) line(text);
-    return name;
   }
 
   std::string begin_offset(const std::vector<int>& axes, const std::vector<int64_t>& strides) const {

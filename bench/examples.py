@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""The examples, optimised and then timed side by side in one process: eager, torch.compile (default, warm), kernel.py.
+
+  bench/examples.py [--mtmc PROGRAM] [--out FOLDER] [--rounds N] [--reuse] [NAME...]   # prints a Markdown table
+
+Each round calls every contestant once, in turn, with cold caches; a figure is the median over the rounds. Optimised
+folders are kept in --out; --reuse times what lies there.
+"""
+
+import argparse
+import importlib.util
+import json
+import math
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import torch
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def load(path: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def optimise(args: argparse.Namespace, name: str) -> Path:
+    out = args.out / name
+    if not (args.reuse and (out / "kernel.py").exists()):
+        command = [args.mtmc, "optimize", ROOT / "examples" / f"{name}.py", "--out", out, *args.options]
+        subprocess.run([str(part) for part in command], check=True, stdout=sys.stderr)
+    return out
+
+
+def times_ms(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """Milliseconds of every contestant in every round."""
+    flush = torch.empty(64 << 20, dtype=torch.uint8)
+    times: dict[str, list[float]] = {name: [] for name in contestants}
+    for name in contestants:
+        for _ in range(3):
+            contestants[name]()
+    for number in range(rounds):
+        for name, call in contestants.items():
+            call()
+            flush.fill_(number % 256)
+            start = time.perf_counter_ns()
+            call()
+            times[name].append((time.perf_counter_ns() - start) / 1e6)
+    return times
+
+
+def measure(name: str, out: Path, rounds: int) -> dict[str, float]:
+    task, kernel = load(ROOT / "examples" / f"{name}.py", name), load(out / "kernel.py", f"{name}_kernel")
+    init = task.get_init_inputs() if hasattr(task, "get_init_inputs") else []
+
+    def make(kind: type[torch.nn.Module]) -> torch.nn.Module:
+        torch.manual_seed(0)
+        return kind(*init).train(getattr(task, "MODE", "train") == "train")
+
+    eager, new = make(task.Model), make(kernel.ModelNew)
+    new.load_state_dict(eager.state_dict())
+    compiled = torch.compile(make(task.Model))
+    torch.manual_seed(1)
+    inputs = task.get_inputs()
+    contestants = {"eager": lambda: eager(*inputs), "compile": lambda: compiled(*inputs), "kernel": lambda: new(*inputs)}
+    with torch.no_grad():
+        times = times_ms(contestants, rounds)
+    return {key: statistics.median(values) for key, values in times.items()}
+
+
+def geometric_mean(values: list[float]) -> float:
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="examples (default: all)")
+    parser.add_argument("--mtmc", type=Path, default=ROOT / "mtmc")
+    parser.add_argument("--out", type=Path, default=Path("bench-examples"))
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--reuse", action="store_true", help="time the kernels that lie in --out")
+    parser.add_argument("--options", nargs="*", default=[], help="further options of `mtmc optimize`")
+    args = parser.parse_args()
+    names = args.names or sorted(p.stem for p in (ROOT / "examples").glob("*.py") if p.stem != "fused_score")
+    print("| example | eager ms | torch.compile ms | ours ms | over eager | over torch.compile | certified | search s |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |")
+    over_eager, over_compile = [], []
+    for name in names:
+        out = optimise(args, name)
+        result = json.loads((out / "result.json").read_text())
+        ms = measure(name, out, args.rounds)
+        over_eager.append(ms["eager"] / ms["kernel"])
+        over_compile.append(ms["compile"] / ms["kernel"])
+        print(
+            f"| {name} | {ms['eager']:.3f} | {ms['compile']:.3f} | {ms['kernel']:.3f} | {over_eager[-1]:.2f} "
+            f"| {over_compile[-1]:.2f} | {'yes' if result['certified'] else 'no'} | {result['seconds']:.0f} |",
+            flush=True,
+        )
+    print(f"| geometric mean | | | | {geometric_mean(over_eager):.2f} | {geometric_mean(over_compile):.2f} | | |")
+
+
+if __name__ == "__main__":
+    main()
