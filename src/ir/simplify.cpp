@@ -209,11 +209,17 @@ class Simplifier {
     return g;
   }
 
-  static Linear divided(const Linear& form, int64_t g) {
-    Linear result;
-    result.base = floor_div(form.base, g);
-    for (const auto& [key, term] : form.terms) result.add(term.atom, term.coefficient / g);
-    return result;
+  // The largest divisor g of `by` so that form = g * whole + rest with 0 <= rest < g: then form div by is whole div
+  // (by / g), and form mod by is g * (whole mod (by / g)) + rest.
+  int64_t coarse_divisor(const Linear& form, int64_t by) const {
+    int64_t best = 1;
+    for (const auto& [key, term] : form.terms) {
+      const int64_t g = std::gcd(by, std::abs(term.coefficient));
+      if (g <= best) continue;
+      const Range rest = range(split(form, g).second);
+      if (rest.low >= 0 && rest.high < g) best = g;
+    }
+    return best;
   }
 
   ExprP divide(const ExprP& node) {
@@ -225,9 +231,9 @@ class Simplifier {
       whole.base += floor_div(bounds.low, by);
       return build(whole);
     }
-    const int64_t g = common_divisor(rest, by);
+    const int64_t g = std::max(common_divisor(rest, by), coarse_divisor(rest, by));
     Linear result = whole;
-    ExprP inner = build(divided(rest, g));
+    ExprP inner = build(split(rest, g).first);
     // (x div a) div b is x div (a*b).
     if (inner->kind == Expr::Kind::call && inner->fn == Fn::div && is_constant(inner->args[1]))
       result.add(call(Fn::div, {inner->args[0], index_constant(inner->args[1]->integer * (by / g))}), 1);
@@ -242,11 +248,11 @@ class Simplifier {
     auto [whole, rest] = split(linear(node->args[0]), by);
     const Range bounds = range(rest);
     if (bounds.low >= 0 && bounds.high < by) return build(rest);
-    const int64_t g = common_divisor(rest, by);
-    if (g > 1 && rest.base % g == 0) {
-      Linear result;
-      result.add(call(Fn::mod, {build(divided(rest, g)), index_constant(by / g)}), g);
-      return build(result);
+    const int64_t g = std::max(common_divisor(rest, by), coarse_divisor(rest, by));
+    if (g > 1) {
+      auto [coarse, fine] = split(rest, g);
+      fine.add(call(Fn::mod, {build(coarse), index_constant(by / g)}), g);
+      return build(fine);
     }
     return call(Fn::mod, {build(rest), index_constant(by)});
   }

@@ -195,7 +195,7 @@ Printed ExprPrinter::print_node(const ExprP& expr, std::vector<std::string>& lin
   if (found != bound_.end()) return found->second;
   Printed value;
   if (expr->kind == Expr::Kind::load) {
-    value = print_load(expr);
+    value = print_load(expr, lines);
   } else if (expr->kind == Expr::Kind::call) {
     value = print_call(expr, lines);
   } else {
@@ -232,14 +232,20 @@ Printed ExprPrinter::lane_by_lane(const ExprP& expr) {
   return {"each<" + reg_type(reg) + ">" + body, reg, true};
 }
 
-Printed ExprPrinter::print_load(const ExprP& expr) {
+Printed ExprPrinter::print_load(const ExprP& expr, std::vector<std::string>& lines) {
   const GroupTensor& tensor = context_.group->tensors[expr->tensor];
   const Reg reg = reg_of(expr->dtype);
   std::optional<int64_t> stride;
   const std::string at = address(expr->tensor, expr->args, &stride);
   const bool guard_varies = expr->guard && context_.vector_axis >= 0 && uses_axis(expr->guard, context_.vector_axis);
-  if (context_.vector_axis >= 0 && (!stride || guard_varies || (expr->guard && *stride != 0)))
-    return lane_by_lane(expr);
+  if (context_.vector_axis >= 0 && (guard_varies || (expr->guard && stride && *stride != 0))) {
+    if (stride != 1 || reg == Reg::b1 || reg == Reg::i64) return lane_by_lane(expr);
+    const std::string where = splat(print_node(expr->guard, lines)).text;
+    const std::string other = splat(convert(print_node(expr->other, lines), reg)).text;
+    return {"load_where(" + tensor.name + " + " + at + ", " + where + ", " + other + ", " + context_.lanes + ")", reg,
+            true};
+  }
+  if (context_.vector_axis >= 0 && !stride) return lane_by_lane(expr);
   const std::string element = tensor.name + "[" + at + "]";
   if (context_.vector_axis < 0 || *stride == 0) {
     const bool narrow = expr->dtype == DType::bf16 || expr->dtype == DType::f16;

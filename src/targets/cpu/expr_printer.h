@@ -46,7 +46,7 @@ class ExprPrinter {
 
  private:
   Printed print_node(const ExprP& expr, std::vector<std::string>& lines);
-  Printed print_load(const ExprP& expr);
+  Printed print_load(const ExprP& expr, std::vector<std::string>& lines);
   Printed print_call(const ExprP& expr, std::vector<std::string>& lines);
   Printed lane_by_lane(const ExprP& expr);
   void count(const ExprP& expr);
