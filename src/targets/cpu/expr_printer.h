@@ -40,6 +40,8 @@ class ExprPrinter {
   // The same, made a vector (or mask) of the stage's dtype.
   std::string vector_of(const ExprP& expr, std::vector<std::string>& lines);
   std::string scalar_of(const ExprP& expr, std::vector<std::string>& lines);
+  // From here on `expr` is the variable `name`.
+  void bind(const ExprP& expr, const Printed& name) { bound_[to_string(expr)] = name; }
   // The flat element index of `tensor` for these per-dimension indices, scalar code (lane 0 in vector code), and how
   // far one lane moves it (nullopt: not affine).
   std::string address(int tensor, const std::vector<ExprP>& indices, std::optional<int64_t>* lane_stride);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "targets/cpu/passes.h"
 #include "targets/cpu/product_printer.h"
 #include "targets/cpu/tile_plan.h"
 
@@ -130,16 +131,24 @@ class KernelPrinter {
            ";");
     }
     declare_tile_scratch(tiling);
-    for (int s = frame.first; s <= frame.last; ++s) print_stage_in(tiling, s);
+    for (int s = frame.first; s <= frame.last; ++s) s += print_stage_in(tiling, s);
     if (shared > 0) close();
   }
 
   void declare_tile_scratch(Tiling& tiling) {
     int64_t arena = 0;
     std::vector<std::string> declarations;
+    std::set<int> homes;
     for (int s = tiling.frame->first; s <= tiling.frame->last; ++s) {
       const GroupTensor& tensor = group_.tensors[group_.stages[s].dest];
       if (tensor.role != GroupTensor::Role::scratch || crosses_frames(group_.stages[s].dest)) continue;
+      const int home = home_of(group_, *tiling.frame, group_.stages[s].dest);
+      if (home >= 0 && homes.insert(home).second) {
+        tiling.strides[group_.stages[s].dest] = group_.tensors[home].strides;
+        declarations.push_back(memory_type(tensor.type.dtype) + "* " + tensor.name + " = " + group_.tensors[home].name +
+                               ";");
+        continue;
+      }
       const int64_t elements = tile_scratch(tiling, s), size = elements * bytes(tensor.type.dtype);
       const std::string type = memory_type(tensor.type.dtype);
       if (size <= kStackBytes) {
@@ -154,8 +163,20 @@ class KernelPrinter {
     for (const std::string& declaration : declarations) line(declaration);
   }
 
-  void print_stage_in(const Tiling& tiling, int s) {
-    const GroupStage& stage = group_.stages[s];
+  // The stage that fetches the next rows: the one with the most arithmetic, which has time to wait for memory.
+  int fetching_stage(const Tiling& tiling, int64_t tile) const {
+    int best = -1;
+    double most = 0;
+    for (int s = tiling.frame->first; s <= tiling.frame->last; ++s) {
+      const Stage& stage = group_.stages[s].stage;
+      const double work = static_cast<double>(product(stage.extents())) * (1 + operation_count(stage.body));
+      if (work <= most || next_rows(group_, *tiling.frame, s, tile).empty()) continue;
+      most = work, best = s;
+    }
+    return best;
+  }
+
+  StagePlan plan_of(const Tiling& tiling, const GroupStage& stage, int s) const {
     StagePlan plan;
     plan.group = &group_;
     plan.stage = &stage;
@@ -181,6 +202,27 @@ class KernelPrinter {
       }
       plan.loops.push_back(loop);
     }
+    return plan;
+  }
+
+  // Returns how many more stages were printed with it.
+  int print_stage_in(const Tiling& tiling, int s) {
+    StagePlan plan = plan_of(tiling, group_.stages[s], s);
+    std::optional<Joined> joined;
+    if (s < tiling.frame->last && !plan.parallel) joined = join(group_, group_.stages[s], group_.stages[s + 1]);
+    if (joined) {
+      StagePlan both = plan_of(tiling, joined->stage, s + 1);
+      if (choose_vector_axis(both) >= joined->stage.stage.rank()) {
+        plan = std::move(both);
+        plan.tee = joined->tee;
+      } else {
+        joined.reset();
+      }
+    }
+    if (const auto ahead = tiling.numbers.find("ahead"); ahead != tiling.numbers.end() && !tiling.tiles.empty())
+      if (fetching_stage(tiling, tiling.tiles.back()) == s)
+        plan.ahead = next_rows(group_, *tiling.frame, joined ? s + 1 : s, tiling.tiles.back() * ahead->second);
+    const GroupStage& stage = *plan.stage;
     std::optional<std::string> text;
     if (stage.contraction && kernel_.has("tiled") && group_.tensors[stage.dest].type.dtype == DType::f32) {
       const auto depth = tiling.numbers.find("depth");
@@ -188,7 +230,8 @@ class KernelPrinter {
     }
     if (!text) text = print_stage(plan);
     // Reductions declare accumulators, so they get a scope of their own.
-    const std::string what = "// " + group_.tensors[stage.dest].name + ": " + stage.op +
+    const std::string with = joined ? group_.tensors[joined->tee.tensor].name + ", " : "";
+    const std::string what = "// " + with + group_.tensors[stage.dest].name + ": " + stage.op +
                              (stage.location.empty() ? "" : " (" + stage.location + ")");
     const bool scoped = stage.stage.combine != Combine::none;
     line(scoped ? "{  " + what : what);
@@ -197,6 +240,7 @@ class KernelPrinter {
       if (!one.empty()) line(one);
     depth_ -= scoped;
     if (scoped) line("}");
+    return joined ? 1 : 0;
   }
 
   const Group& group_;

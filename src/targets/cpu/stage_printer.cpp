@@ -104,6 +104,23 @@ class StagePrinter {
       line("store_strided(" + pointer + ", " + std::to_string(stride.value_or(0)) + ", " + value + ", n);");
     }
   }
+  // What the sweep does before its own work: fetches ahead, and stores what it computes on its way.
+  void on_the_way(ExprPrinter& print, std::vector<std::string>& names) {
+    for (const Ahead& ahead : plan_.ahead) {
+      const GroupTensor& tensor = plan_.group->tensors[ahead.tensor];
+      line("prefetch(" + tensor.name + " + " + printer(true).address(ahead.tensor, ahead.at, nullptr) + " + " +
+           std::to_string(ahead.distance) + ");");
+    }
+    if (!plan_.tee) return;
+    const std::string value = print.vector_of(plan_.tee->value, names);
+    append(names);
+    names.clear();
+    const std::string name = "new_" + plan_.group->tensors[plan_.tee->tensor].name;
+    line("const auto " + name + " = " + value + ";");
+    line("store(" + plan_.group->tensors[plan_.tee->tensor].name + " + " +
+         print.address(plan_.tee->tensor, plan_.tee->at, nullptr) + ", " + name + ", n);");
+    print.bind(plan_.tee->value, {name, Reg::f32, true});
+  }
   void store_scalar(const std::string& value) {
     const std::string at = printer(false).address(plan_.stage->dest, dest_indices(), nullptr);
     const DType dtype = dest().type.dtype;
@@ -120,7 +137,9 @@ class StagePrinter {
       const bool inner_parallel = plan_.parallel && opened.empty() && worth_threads();
       if (inner_parallel) open_chunks(vector_);
       open(sweep_head(vector_, ""));
-      const std::string value = printer(true).vector_of(stage_.body, names);
+      ExprPrinter print = printer(true);
+      on_the_way(print, names);
+      const std::string value = print.vector_of(stage_.body, names);
       append(names);
       store_vector(value);
       close("});");
@@ -244,7 +263,9 @@ class StagePrinter {
     const std::string acc = many ? "acc[u]" : "acc";
     open(sweep_head(vector_, many ? ", int u" : "", many));
     std::vector<std::string> names;
-    const std::string value = printer(true).vector_of(stage_.body, names);
+    ExprPrinter print = printer(true);
+    on_the_way(print, names);
+    const std::string value = print.vector_of(stage_.body, names);
     append(names);
     line(acc + " = keep(n, " + combined(acc, value) + ", " + acc + ");");
     close("});");

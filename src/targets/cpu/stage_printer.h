@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "targets/cpu/expr_printer.h"
+#include "targets/cpu/passes.h"
 
 namespace mtmc {
 
@@ -24,8 +25,10 @@ struct StagePlan {
   std::map<int, std::vector<int64_t>> strides;
   bool parallel = false;    // put `omp parallel for` on the outermost loop (a frame without shared axes)
   bool split = false;       // parallel partial results along the first reduce axis
-  int unroll = 1;           // independent accumulators
+  int unroll = 4;           // independent accumulators
   int preferred_axis = -1;  // vectorise this one
+  std::optional<Tee> tee;
+  std::vector<Ahead> ahead;
 };
 
 // The axis along which vector code loads and stores best; -1 for scalar code.

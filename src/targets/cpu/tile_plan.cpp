@@ -153,7 +153,7 @@ std::map<std::string, int64_t> default_numbers(const Group& group, const Frame& 
     }
     numbers["tile" + std::to_string(p)] = tile;
   }
-  if (kernel.has("pipelined")) numbers["unroll"] = 4;
+  if (kernel.has("pipelined")) numbers["unroll"] = 4, numbers["ahead"] = 1;
   return numbers;
 }
 
