@@ -100,10 +100,18 @@ class GroupBuilder {
     const ExprP inlined = transform(raw.stage.body, [&](const ExprP& e) -> ExprP {
       if (e->kind != Expr::Kind::load || e->tensor >= 0) return e;
       const Raw& producer = raws_[-1 - e->tensor];
-      if (producer.kept && !(producer.written && producer.stage.combine == Combine::none && cheap(producer))) return e;
+      if (producer.kept && !again(producer, *e)) return e;
       return guarded(substitute_axes(producer.stage.body, e->args), e->guard, e->other);
     });
     raw.stage.body = simplify(inlined, raw.stage.extents());
+  }
+
+  // Whether a kept stage is computed again where it is loaded: when that costs no more than loading it, or when the
+  // load's indices would cost a shared axis.
+  static bool again(const Raw& producer, const Expr& load) {
+    if (!producer.written || producer.stage.combine != Combine::none || !cheap(producer)) return false;
+    return loads_of(producer.stage.body).size() < 2 ||
+           !std::all_of(load.args.begin(), load.args.end(), [](const ExprP& index) { return is_pure_axis(index); });
   }
 
   static bool cheap(const Raw& raw) { return operation_count(raw.stage.body) < kHeavy; }
