@@ -50,6 +50,7 @@ Result<Implementation> BuiltinCoder::implement(const CoderRequest& request) {
   const ActionContext context{hardware_, target_, options_.paper_only};
   MTMC_TRY(Program after, apply_action(before, request.action, context));
 
+  MTMC_RETURN_IF_ERROR(refuse_same_code(before, after, request.state.code.text));
   std::map<std::string, Numbers> known = known_numbers(&before, hardware_);
   std::map<std::string, std::vector<size_t>> problems;  // tuning key -> kernels of `after`
   for (size_t i = 0; i < after.kernels.size(); ++i)
@@ -73,6 +74,17 @@ Result<Implementation> BuiltinCoder::implement(const CoderRequest& request) {
   MTMC_TRY(Code code, target_.emit(after, hardware_, shell_));
   return Implementation{std::make_shared<const Program>(std::move(after)), std::move(code),
                         notes.empty() ? "" : Json({{"tuning", notes}}).dump()};
+}
+
+// A schedule that this target prints no differently is not worth tuning and judging.
+Status BuiltinCoder::refuse_same_code(const Program& before, const Program& after, const std::string& text) const {
+  Program untuned = after;
+  for (Kernel& kernel : untuned.kernels)
+    for (const Kernel& old : before.kernels)
+      if (old.values == kernel.values) kernel.numbers = old.numbers;
+  MTMC_TRY(const Code code, target_.emit(untuned, hardware_, shell_));
+  if (code.text != text) return ok_status();
+  return Error{"implementing the action", "the target prints the same code with it", "", ""};
 }
 
 Result<BuiltinCoder::Chosen> BuiltinCoder::choose(const Program& program, const Kernel& kernel, const std::string& key,

@@ -12,8 +12,8 @@
 namespace mtmc {
 
 struct BuiltinOptions {
-  double tune_seconds = 3;  // of measuring per step; 0: the cost model's first guess is taken
-  int versions = 8;         // the most versions of one kernel to build
+  double tune_seconds = 1.5;  // of measuring per step; 0: the cost model's first guess is taken
+  int versions = 5;         // the most versions of one kernel to build
   bool paper_only = false;
 };
 
@@ -31,6 +31,7 @@ class BuiltinCoder final : public Coder {
     std::map<std::string, int64_t> numbers;
     std::string note;  // JSON text: versions and their times
   };
+  Status refuse_same_code(const Program& before, const Program& after, const std::string& text) const;
   Result<Chosen> choose(const Program& program, const Kernel& kernel, const std::string& key, double seconds);
   Result<Chosen> measure(const Program& program, const Kernel& kernel,
                          const std::vector<std::map<std::string, int64_t>>& versions, double seconds);

@@ -153,15 +153,17 @@ std::vector<std::map<std::string, int64_t>> candidates(const Program& program, c
     changed[key] = value;
     if (std::find(all.begin(), all.end(), changed) == all.end()) all.push_back(std::move(changed));
   };
-  if (kernel.has("tiled"))
-    for (size_t p = 0; p < frame.shared.size(); ++p) {
-      const std::string key = "tile" + std::to_string(p);
-      const int64_t now = base.at(key);
-      if (now == 1) continue;
-      for (const int64_t other : {now / 2, now * 2, now / 4}) add(key, other, frame.shared[p].extent);
-    }
-  if (base.count("depth") && kernel.has("tiled"))
-    for (const int64_t other : {128, 384, 512}) add("depth", other, 1 << 20);
+  // What helps most often first: the coder tries only the first few.
+  if (kernel.has("tiled")) {
+    for (const double factor : {0.5, 2.0, 0.25})
+      for (size_t p = 0; p < frame.shared.size(); ++p) {
+        const std::string key = "tile" + std::to_string(p);
+        const int64_t now = base.at(key);
+        if (now > 1) add(key, static_cast<int64_t>(static_cast<double>(now) * factor), frame.shared[p].extent);
+      }
+    if (base.count("depth"))
+      for (const int64_t other : {128, 512}) add("depth", other, 1 << 20);
+  }
   if (kernel.has("pipelined"))
     for (const int64_t other : {2, 8}) add("unroll", other, 8);
   return all;
