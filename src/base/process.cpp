@@ -113,9 +113,8 @@ void read_some(int& fd, std::string& text) {
 }  // namespace
 
 const std::map<std::string, std::string>& memory_is_kept() {
-  static const std::map<std::string, std::string> variables = {{"MALLOC_MMAP_MAX_", "0"},
-                                                               {"MALLOC_TRIM_THRESHOLD_", "68719476736"},
-                                                               {"MALLOC_TOP_PAD_", "67108864"}};
+  static const std::map<std::string, std::string> variables = {
+      {"MALLOC_MMAP_MAX_", "0"}, {"MALLOC_TRIM_THRESHOLD_", "68719476736"}, {"MALLOC_TOP_PAD_", "67108864"}};
   return variables;
 }
 

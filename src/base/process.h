@@ -25,8 +25,9 @@ struct Finished {
   double seconds = 0;
 };
 
-// For processes in which tensors are timed: freed memory stays with the process and is used again. Otherwise glibc gives
-// large blocks back and takes them anew, and page faults, whose number is a matter of luck, can double a call's time.
+// For processes in which tensors are timed: freed memory stays with the process and is used again. Otherwise glibc
+// gives large blocks back and takes them anew, and page faults, whose number is a matter of luck, can double a call's
+// time.
 const std::map<std::string, std::string>& memory_is_kept();
 
 // Runs a command to its end in a process group of its own. An Error only when it cannot be started.

@@ -13,7 +13,7 @@ namespace mtmc {
 
 struct BuiltinOptions {
   double tune_seconds = 1.5;  // of measuring per step; 0: the cost model's first guess is taken
-  int versions = 5;         // the most versions of one kernel to build
+  int versions = 5;           // the most versions of one kernel to build
   bool paper_only = false;
 };
 

@@ -19,6 +19,15 @@ TEST(Simplify, ViewsCancel) {
   EXPECT_EQ(to_string(simplify((axis(0) * c(32) + axis(1) * c(2)) / c(16), extents)), "add(mul(a0, 2), div(a1, 8))");
 }
 
+TEST(Simplify, SplitsOffWhatADivisorCannotReach) {
+  // [4,128,64] read as [512,64].
+  const std::vector<int64_t> extents = {512, 64};
+  const ExprP flat = axis(0) * c(64) + axis(1);
+  EXPECT_EQ(to_string(simplify(flat / c(128 * 64), extents)), "div(a0, 128)");
+  EXPECT_EQ(to_string(simplify(flat / c(128 * 64) * c(128 * 64) + flat % c(128 * 64), extents)),
+            "add(mul(a0, 64), a1)");
+}
+
 TEST(Simplify, DecidesGuards) {
   const std::vector<int64_t> extents = {4};
   EXPECT_EQ(to_string(simplify(call(Fn::lt, {axis(0), c(4)}), extents)), "true");

@@ -138,5 +138,46 @@ TEST(CompileCpu, KernelsMatchTheSlowReference) {
   expect_equal_to_reference(cases);
 }
 
+TEST(CompileCpu, WindowsReadNothingOutsideTheirInput) {
+  std::vector<Case> cases;
+  const auto pair = [](int64_t both) { return std::vector<int64_t>{both, both}; };
+  for (const bool tiled : {false, true})
+    for (const int64_t stride : {1, 2})
+      for (const int64_t groups : {1, 4}) {
+        Maker m("conv2d");
+        const ValueId x = m.in("f32[2,4,19,21]"), w = m.in(groups == 1 ? "f32[8,4,3,3]" : "f32[8,1,3,3]"),
+                      b = m.in("f32[8]");
+        const ValueId y =
+            m.op("conv2d", {x, w, b}, {{"padding", pair(1)}, {"stride", pair(stride)}, {"groups", groups}});
+        const std::map<std::string, std::string> choices =
+            tiled ? std::map<std::string, std::string>{{"tiled", ""}} : std::map<std::string, std::string>{};
+        cases.push_back(m.one_kernel({m.op("relu", {y})}, choices));
+      }
+  {
+    Maker m("pool_chain");
+    const ValueId x = m.in("f32[2,3,17,18]");
+    const ValueId once = m.op("max_pool2d", {x}, {{"kernel_size", pair(5)}, {"padding", pair(2)}, {"stride", pair(1)}});
+    const ValueId twice =
+        m.op("max_pool2d", {once}, {{"kernel_size", pair(3)}, {"padding", pair(1)}, {"stride", pair(1)}});
+    cases.push_back(m.one_kernel({m.op("cat", {x, once, twice}, {{"dim", int64_t{1}}})}));
+  }
+  expect_equal_to_reference(cases);
+}
+
+TEST(CompileCpu, PassesOverRowsAreJoined) {
+  std::vector<Case> cases;
+  for (const bool pipelined : {false, true}) {
+    Maker m("residual_rms");
+    const ValueId x = m.in("f32[37,130]"), r = m.in("f32[37,130]");
+    const ValueId sum = m.op("add", {x, r});
+    const ValueId mean =
+        m.op("mean", {m.op("mul", {sum, sum})}, {{"dim", std::vector<int64_t>{-1}}, {"keepdim", true}});
+    cases.push_back(m.one_kernel(
+        {m.op("mul", {sum, m.op("rsqrt", {mean})}), sum},
+        pipelined ? std::map<std::string, std::string>{{"pipelined", ""}} : std::map<std::string, std::string>{}));
+  }
+  expect_equal_to_reference(cases);
+}
+
 }  // namespace
 }  // namespace mtmc

@@ -42,8 +42,8 @@ class ProductPrinter {
       pack(row_side, "packed_a", false);
       a_text = "packed_a, " + std::to_string(packed_row()) + ", 1";
     }
-    line("matmul_block(" + count(blocks_.row) + ", " + columns() + ", " + depth() + ", " + a_text +
-         ", packed_b, " + std::to_string(packed_width()) + ", " + result() + ", k0 == 0);");
+    line("matmul_block(" + count(blocks_.row) + ", " + columns() + ", " + depth() + ", " + a_text + ", packed_b, " +
+         std::to_string(packed_width()) + ", " + result() + ", k0 == 0);");
     close();
     for (size_t i = 0; i < blocks_.outer.size(); ++i) close();
     return join(lines_, "\n") + "\n";
