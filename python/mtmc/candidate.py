@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
-import pickle
 import sys
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from mtmc import blobs
+from mtmc.arguments import load_arguments
 from mtmc.failures import classify
-from mtmc.task import load_task
 
 State = dict[str, torch.Tensor]
 
@@ -43,13 +41,10 @@ def import_candidate(file: Path) -> type[torch.nn.Module]:
 
 def construct(cls: type[torch.nn.Module], folder: Path, file: Path, seed: int) -> torch.nn.Module:
     """ModelNew with the task's constructor arguments, under a seed that is not the reference's."""
-    saved = (folder / "init.pickle").read_bytes()
-    needs = folder / "needs_task.json"
-    if needs.exists():
-        load_task(needs)  # the arguments hold objects of classes that the task's file defines
-    args, kwargs = pickle.loads(saved)
+    saved, hidden = (folder / "init.pickle").read_bytes(), (folder / "hidden").read_text()
     torch.manual_seed(seed)
     try:
+        args, kwargs = load_arguments(saved, hidden, sys.modules["candidate"])
         return cls(*args, **kwargs)
     except (Exception, SystemExit) as error:
         raise Refused(*classify(error, "import-error", file)) from error

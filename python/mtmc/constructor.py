@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 import base64
 import importlib.util
+import pickle
+import sys
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +21,7 @@ from typing import Any
 
 import torch
 
+from mtmc.arguments import classes_of
 from mtmc.task import Task
 from mtmc.task_error import TaskError
 
@@ -37,7 +40,7 @@ def constructor_source(task: Task, model: torch.nn.Module, held: dict[str, torch
     """`held`: traced constants too large for the program's text, by the attribute of ModelNew that must hold them."""
     if task.kind == "class":
         try:
-            text = add_held(from_user_file(task.namespace, task.attr), held)
+            text = add_held(from_user_file(task), held)
             check_builds(task, model, text, values=task.weights is None)
             return text
         except NotStandalone:
@@ -53,12 +56,15 @@ def constructor_source(task: Task, model: torch.nn.Module, held: dict[str, torch
 
 def check_builds(task: Task, model: torch.nn.Module, text: str, values: bool) -> None:
     """Builds ModelNew under seed 0, as `model` was built, and compares names, shapes and, where asked, values."""
-    namespace: dict[str, Any] = {"__name__": "mtmc_constructor"}
+    module = ModuleType("mtmc_constructor")
+    sys.modules[module.__name__] = module  # where dataclasses look their annotations up
     try:
-        exec(compile(text.replace(MARKER, "pass"), "constructor", "exec"), namespace)
-        built = task.make_model(0, constructor=namespace["ModelNew"])
+        exec(compile(text.replace(MARKER, "pass"), "constructor", "exec", dont_inherit=True), vars(module))
+        built = task.make_model(0, constructor=module.ModelNew)
     except Exception as error:
         raise NotStandalone(str(error)) from error
+    finally:
+        del sys.modules[module.__name__]
     own, theirs = built.state_dict(), model.state_dict()
     if list(own) != list(theirs):
         raise NotStandalone("other names")
@@ -76,17 +82,22 @@ def same_values(a: torch.Tensor, b: torch.Tensor) -> bool:
 # The user's text ---------------------------------------------------------------------------------------------------
 
 
-def from_user_file(namespace: ModuleType, attr: str) -> str:
-    source = Path(namespace.__file__ or "").read_text()
-    return UserFile(source, namespace, attr).extract()
+def from_user_file(task: Task) -> str:
+    source = Path(task.namespace.__file__ or "").read_text()
+    try:
+        needed = classes_of(pickle.dumps(task.constructor_arguments()), task.namespace.__name__)
+    except Exception:  # noqa: BLE001: the judge says so
+        needed = []
+    return UserFile(source, task.namespace, task.attr, needed).extract()
 
 
 class UserFile:
     """One parsed file; `extract` gives the part of it that constructing `attr` needs."""
 
-    def __init__(self, source: str, namespace: ModuleType, attr: str) -> None:
+    def __init__(self, source: str, namespace: ModuleType, attr: str, needed: Iterable[str] = ()) -> None:
+        """`needed`: more names to keep, of classes that the constructor's arguments are objects of."""
         self.lines = source.splitlines()
-        self.namespace, self.attr = namespace, attr
+        self.namespace, self.attr, self.needed = namespace, attr, list(needed)
         self.body = ast.parse(source).body
         self.definers: dict[str, list[ast.stmt]] = {}  # module-level name -> the statements that bind it
         for statement in self.body:
@@ -134,7 +145,8 @@ class UserFile:
                 else:
                     pending.append(statement)
 
-        reach(self.attr)
+        for name in [self.attr, *self.needed]:
+            reach(name)
         while True:
             for cls in modules:
                 pending.extend(m for m in cls.body if m not in visited and keeps(m, attributes))

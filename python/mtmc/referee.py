@@ -16,6 +16,7 @@ import torch
 
 from mtmc import blobs
 from mtmc.accuracy import Tf32Matmuls, fp32_only
+from mtmc.arguments import load_arguments
 from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
 from mtmc.measure import Measurement, measure
@@ -105,11 +106,16 @@ class Referee:
         arguments = ([], {}) if task.kind == "function" else task.constructor_arguments()
         try:
             data = pickle.dumps(arguments)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise TaskError("passing the constructor's arguments to a candidate", str(error)) from error
+            load_arguments(data, task.namespace.__name__, None)
+        except Exception as error:
+            raise TaskError(
+                "passing the constructor's arguments to a candidate",
+                "they cannot be rebuilt without the file that defines their classes",
+                first_line(error),
+                "plain values, tensors, or objects that only hold attributes",
+            ) from error
         (self.folder / "init.pickle").write_bytes(data)
-        if task.namespace.__name__.encode() in data:
-            (self.folder / "needs_task.json").write_text((self.folder / "task.json").read_text())
+        (self.folder / "hidden").write_text(task.namespace.__name__)
 
     def _has_floats(self, arguments: list[Any]) -> bool:
         return any(isinstance(leaf, torch.Tensor) and leaf.is_floating_point() for leaf in blobs.leaves(arguments))

@@ -182,6 +182,39 @@ TEST_F(TorchJudge, the_users_mistakes_are_errors) {
   EXPECT_TRUE(verdict(kGood).certified()) << "the next task is unharmed";
 }
 
+TEST_F(TorchJudge, arguments_may_be_objects_of_the_files_own_classes) {
+  const auto file = folder_.path() / "configured.py";
+  const std::string text = R"(
+import enum
+import torch
+class Config:
+    def __init__(self, width):
+        self.width = width
+class Kind(enum.Enum):
+    wide = 1
+class Model(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.linear = torch.nn.Linear(32, 8)
+    def forward(self, x):
+        return torch.relu(self.linear(x))
+def get_inputs():
+    return [torch.randn(16, 32)]
+def get_init_inputs():
+    return [)";
+  ASSERT_TRUE(write_file(file, text + "Config(32)]\n").ok());
+  task_ = {"configured", Json{{"name", "configured"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  const Verdict v = verdict(replace_all(kGood, "Linear(width,", "Linear(width.width,"));
+  EXPECT_TRUE(v.certified()) << v.reason << ": " << v.message;
+
+  const auto other = folder_.path() / "enumerated.py";
+  ASSERT_TRUE(write_file(other, text + "Kind.wide]\n").ok());
+  task_ = {"enumerated", Json{{"name", "enumerated"}, {"file", other.string()}, {"attr", "Model"}}.dump()};
+  const auto refused = judge_->judge(task_, {kGood, nullptr}, Tier::screen);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().doing, "passing the constructor's arguments to a candidate");
+}
+
 TEST_F(TorchJudge, compiles_a_candidate_once) {
   const std::string before = R"(
 folder = os.environ["MTMC_KERNEL_CACHE"]
