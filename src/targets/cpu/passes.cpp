@@ -105,7 +105,11 @@ std::vector<Ahead> next_rows(const Group& group, const Frame& frame, int s, int6
     ExprP flat = index_constant(0);
     for (size_t d = 0; d < load->args.size(); ++d) flat = flat + load->args[d] * index_constant(tensor.strides[d]);
     const Affine form = affine(simplify(flat, theirs), static_cast<int>(theirs.size()));
-    if (!form.ok || form.coefficients[row] == 0 || !seen.insert(tensor.name + to_string(flat)).second) continue;
+    bool walks = false;  // along the row, not only with it
+    for (size_t a = 0; a < theirs.size(); ++a)
+      walks |= form.coefficients[a] != 0 && frame.shared_of(frame.first, static_cast<int>(a)) < 0;
+    if (!form.ok || !walks || form.coefficients[row] == 0 || !seen.insert(tensor.name + to_string(flat)).second)
+      continue;
     std::vector<ExprP> at;
     for (const ExprP& index : load->args) at.push_back(substitute_axes(index, as_ours));
     ahead.push_back({load->tensor, std::move(at), form.coefficients[row] * tile});
