@@ -12,6 +12,7 @@ import importlib.util
 import inspect
 import json
 import random
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ from mtmc.input_spec import InputSpec, parse_input
 from mtmc.task_error import TaskError, first_line
 
 __all__ = ["Task", "TaskError", "load_task", "import_file", "seed_everything"]
+
+NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
+NO_GPU = re.compile(r"not compiled with CUDA|no NVIDIA driver|No CUDA GPUs|no CUDA-capable device|invalid device ordinal", re.IGNORECASE)
 
 
 def seed_everything(seed: int) -> None:
@@ -149,10 +153,13 @@ class Task:
             return function()
         except TaskError:
             raise
-        except MemoryError as error:
-            raise TaskError(doing, "out of memory", first_line(error)) from error
         except Exception as error:
-            raise TaskError(doing, first_line(error)) from error
+            text = first_line(error)
+            if isinstance(error, MemoryError) or NO_MEMORY.search(text):
+                raise TaskError(doing, "out of memory", text, "smaller inputs, or a machine with more") from error
+            if NO_GPU.search(text):
+                raise TaskError(doing, "needs a GPU, and here is none", text, "tensors on the cpu, or a GPU") from error
+            raise TaskError(doing, text) from error
 
 
 def load_weights(model: torch.nn.Module, path: Path) -> None:

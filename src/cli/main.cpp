@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <vector>
@@ -121,6 +123,8 @@ int main(int argc, char** argv) {
   // Started without ./mtmc: the same environment for our Python children.
   setenv("MTMC_PYTHON", "python3", 0);
   setenv("PYTHONPATH", MTMC_SOURCE_DIR "/python", 0);
+  setenv("PYTHONSAFEPATH", "1", 1);  // a file of the user's named torch.py or cuda.py is not the package
+  std::signal(SIGXFSZ, SIG_IGN);     // a write beyond the limit on file sizes fails, and is reported like a full disk
   stop_on_interrupt();
   try {
     const Result<int> code = run_command_line(argc, argv);
@@ -129,6 +133,11 @@ int main(int argc, char** argv) {
     return kUserMistake;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "mtmc: out of memory in mtmc itself; wanted a machine or container with more memory\n");
+    return kUserMistake;
+  } catch (const std::filesystem::filesystem_error& error) {
+    fmt::print(stderr,
+               "mtmc: using the file system: {}: wanted folders that exist and can be written to (TMPDIR too)\n",
+               error.what());
     return kUserMistake;
   } catch (const std::exception& error) {
     return report(error.what());

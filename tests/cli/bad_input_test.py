@@ -29,9 +29,12 @@ def get_inputs():
 """
 
 
-def run_mtmc(*words: object, prefix: tuple[str, ...] = (), timeout: float = 120) -> subprocess.CompletedProcess[str]:
+def run_mtmc(
+    *words: object, prefix: tuple[str, ...] = (), timeout: float = 300, **how: object
+) -> subprocess.CompletedProcess[str]:
     argv = [*prefix, str(BINARY), *map(str, words)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL)
+    how = {"capture_output": True, "text": True, "timeout": timeout, "stdin": subprocess.DEVNULL, **how}
+    return subprocess.run(argv, check=False, **how)  # type: ignore[call-overload]
 
 
 @pytest.fixture
@@ -68,6 +71,8 @@ FILES = {
     "no_model.py": "import torch\nclass Net(torch.nn.Module):\n    pass\ndef get_inputs():\n    return []\n",
     "no_inputs.py": GOOD.split("def get_inputs")[0],
     "bad_shapes.py": GOOD.replace("torch.randn(4, 8)", "torch.randn(4, 9)"),
+    "on_gpu.py": GOOD.replace("torch.randn(4, 8)", "torch.randn(4, 8).cuda()"),
+    "cuda.py": GOOD.replace("torch.randn(4, 8)", "torch.randn(4, 9)"),  # the name of a package that torch looks for
     "huge.py": GOOD.replace("torch.randn(4, 8)", "torch.randn(1 << 44, 8)"),
     "untraceable.py": GOOD.replace("return torch", "return x if x.sum().item() > 0 else torch"),
 }
@@ -81,13 +86,45 @@ FILES = {
         ("no_model.py", ("loading no_model", "has no Model", "Net")),
         ("no_inputs.py", ("loading no_inputs", "has no get_inputs()", "--input")),
         ("bad_shapes.py", ("shapes cannot be multiplied",)),
-        ("huge.py", ("memory",)),
+        ("cuda.py", ("shapes cannot be multiplied",)),
+        ("huge.py", ("calling get_inputs(): out of memory: got", "wanted smaller inputs")),
         ("untraceable.py", ("untraceable",)),
     ],
 )
 def test_a_file_that_cannot_be_used(folder: Path, name: str, words: tuple[str, ...]) -> None:
     (folder / name).write_text(FILES[name])
     expect_mistake(optimize(folder, folder / name), folder, *words)
+
+
+@pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="this machine has a GPU")
+def test_inputs_on_a_missing_gpu(folder: Path) -> None:
+    (folder / "on_gpu.py").write_text(FILES["on_gpu.py"])
+    done = optimize(folder, folder / "on_gpu.py")
+    expect_mistake(done, folder, "calling get_inputs(): needs a GPU, and here is none: got", "wanted tensors on the cpu")
+
+
+def test_a_name_of_torchs_own_in_this_folder(folder: Path) -> None:
+    (folder / "cuda.py").write_text(FILES["cuda.py"])
+    done = optimize(folder, "cuda.py", cwd=folder)
+    expect_mistake(done, folder, "shapes cannot be multiplied")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nothing.py", "net.py"], "opening the task: no such file: got"),
+        (["net.py", "nothing.py"], "opening the candidate: No such file or directory: got"),
+        (["net.py", "."], "opening the candidate: not a file: got '.', wanted a Python file with ModelNew"),
+        (["syntax.py", "net.py"], "loading syntax: syntax.py does not import"),
+        (["bad_shapes.py", "net.py"], "running Model on its inputs: RuntimeError"),
+        (["net.py", "net.py", "--accuracy", "loose"], "wrong value for --accuracy: got 'loose', wanted one of eager"),
+        (["net.py", "net.py", "--weights", "none.pt"], "no such checkpoint: got 'none.pt'"),
+    ],
+)
+def test_what_cannot_be_verified(folder: Path, words: list[str], message: str) -> None:
+    for name in ("syntax.py", "bad_shapes.py"):
+        (folder / name).write_text(FILES[name])
+    expect_mistake(run_mtmc("verify", *words, cwd=folder), folder, message)
 
 
 def test_a_file_that_does_not_exist(folder: Path) -> None:
@@ -152,6 +189,20 @@ def test_a_full_disk(folder: Path, full: str) -> None:
     expect_mistake(done, folder, "No space left" if full == "out" else "full")
 
 
+@pytest.mark.parametrize("limit", [20_000, 100_000])
+def test_a_limit_on_the_size_of_files(folder: Path, limit: int) -> None:
+    if shutil.which("prlimit") is None:
+        pytest.skip("no prlimit here")
+    done = optimize(folder, folder / "net.py", "--target", "null", prefix=("prlimit", f"--fsize={limit}"))
+    expect_mistake(done, folder, "the store", "disk I/O error", "wanted a disk that takes writes")
+
+
+def test_no_folder_for_temporary_files(folder: Path) -> None:
+    env = {**os.environ, "TMPDIR": str(folder / "missing")}
+    done = optimize(folder, folder / "net.py", env=env)
+    expect_mistake(done, folder, "using the file system", "No such file or directory", "TMPDIR")
+
+
 def children_of(pid: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
@@ -164,23 +215,26 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def test_an_interrupt_ends_everything(folder: Path) -> None:
-    words = ["optimize", folder / "net.py", "--out", folder / "out", "--store", folder / "s.db"]
-    process = subprocess.Popen(
-        [str(BINARY), *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    process.stdout.readline()  # traced: the judge starts
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("verb", ["optimize", "verify"])
+def test_an_interrupt_ends_everything(folder: Path, verb: str, number: signal.Signals) -> None:
+    (folder / "slow.py").write_text("import time\ntime.sleep(100)\n")
+    own = ["--out", folder / "out", "--store", folder / "s.db"] if verb == "optimize" else [folder / "slow.py"]
+    words = [str(word) for word in (BINARY, verb, folder / "net.py", *own)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
-    while not children_of(process.pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    children = children_of(process.pid)
+    while not (children := children_of(process.pid)) and time.monotonic() < deadline:
+        time.sleep(0.02)
     assert children
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    time.sleep(3)  # in the middle: the tracer or the judge is at work
+    children = sorted({*children, *children_of(process.pid)})
+    assert process.poll() is None
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 2, (out, err)
     assert [line for line in err.splitlines() if line.strip()][0].startswith("mtmc: stopped: interrupted")
     assert store_is_whole(folder / "s.db")
-    time.sleep(0.5)
+    deadline = time.monotonic() + 20
+    while any(map(is_alive, children)) and time.monotonic() < deadline:
+        time.sleep(0.1)
     assert not [pid for pid in children if is_alive(pid)]

@@ -1,6 +1,7 @@
 // `mtmc verify FILE CANDIDATE`: judges a kernel file from anyone and prints the evidence.
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -23,8 +24,8 @@ struct VerifyOptions {
 Result<int> verify(const VerifyOptions& options) {
   MTMC_TRY(const Task task, options.task.task());
   const auto code = read_file(options.candidate);
-  if (!code.ok())
-    return Error{"opening the candidate", code.error().wrong, "'" + options.candidate + "'",
+  if (!code.ok() || std::filesystem::is_directory(options.candidate))
+    return Error{"opening the candidate", code.ok() ? "not a file" : code.error().wrong, "'" + options.candidate + "'",
                  "a Python file with ModelNew"};
   JudgeOptions judge_options;
   judge_options.python = options.python;
