@@ -11,6 +11,7 @@ import argparse
 import importlib.util
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -107,5 +108,11 @@ def main() -> None:
     print(f"| geometric mean | | | | {geometric_mean(over_eager):.2f} | {geometric_mean(over_compile):.2f} | | |")
 
 
+# Freed memory stays with the process, as in the judge: otherwise page faults, a matter of luck, can double a time.
+KEPT_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "68719476736", "MALLOC_TOP_PAD_": "67108864"}
+
 if __name__ == "__main__":
-    main()
+    if KEPT_MEMORY.items() <= os.environ.items():
+        main()
+    else:
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **KEPT_MEMORY})
