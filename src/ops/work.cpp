@@ -11,9 +11,8 @@ namespace {
 // Of one evaluation: plain operations, and weighted ones of exp and its like.
 void count(const ExprP& expr, double& plain, double& special) {
   if (expr->kind == Expr::Kind::load) {
-    if (expr->guard) plain += 1;
     if (expr->other) count(expr->other, plain, special);
-    return;  // index arithmetic becomes pointer increments
+    return;  // index arithmetic becomes pointer increments, guards become masks
   }
   if (expr->kind == Expr::Kind::call) {
     double inside = 0;

@@ -10,6 +10,7 @@ namespace mtmc {
 namespace {
 
 constexpr double kAtRoofline = 1.05;    // time over the roofline
+constexpr double kBelow = 0.9;          // below this the roofline itself is wrong: nothing follows from it
 constexpr double kCertifyShare = 0.05;  // of screened nodes, certified at random
 constexpr int kWinners = 3;             // certified winners after which nobody else is asked
 
@@ -78,8 +79,8 @@ Status certify_sample(Environment& environment, uint64_t seed) {
 double time_of(const Verdict& verdict) { return verdict.time_ms.value_or(0) / 1e3; }
 
 bool at_roofline(const OptimizeRequest& request, const SearchNode& start) {
-  return start.screen.time_ms &&
-         time_of(start.screen) <= kAtRoofline * roofline_seconds(*request.program, request.hardware);
+  const double roofline = roofline_seconds(*request.program, request.hardware), seconds = time_of(start.screen);
+  return seconds >= kBelow * roofline && seconds <= kAtRoofline * roofline;
 }
 
 std::vector<OptimizedStep> steps_to(const SearchNode& node) {

@@ -1,5 +1,7 @@
 // Convolutions and transposed convolutions over one, two or three axes: sums over channels and the kernel's axes of a
 // guarded load times a weight.
+#include <algorithm>
+
 #include "ops/aten.h"
 #include "ops/build.h"
 #include "ops/window.h"
@@ -134,8 +136,54 @@ Definition define_conv(const OpCall& call) {
 }
 
 // Input element i reaches output i * stride + k * dilation - padding: the terms are those whose i is whole and inside.
+// By stride phases, each an ordinary convolution: output o = stride * q + p is reached by the kernel's elements
+// k = (p + padding) mod stride + stride * t from the inputs q + (p + padding) div stride - t.
+Definition define_phases(const OpCall& call, const Convolution& c) {
+  const int axes = c.window.axes(), rank = 2 + 2 * axes;
+  const int64_t each = c.out / c.groups;
+  Shape phases = {c.batch, c.out}, quotients;
+  std::vector<int64_t> over = {c.in / c.groups};
+  const ExprP channel = (axis(1) / index_constant(each)) * index_constant(over[0]) + axis(rank);
+  Indices from = {axis(0), channel}, weight = {channel, axis(1) % index_constant(each)};
+  ExprP reached = constant(DType::b1, 1), exists = reached;
+  for (int i = 0; i < axes; ++i) {
+    const int64_t stride = c.window.stride[i];
+    phases.push_back(stride);
+    quotients.push_back((c.window.out[i] + stride - 1) / stride);
+    over.push_back((c.window.kernel[i] + stride - 1) / stride);
+    const ExprP shifted = axis(2 + i) + index_constant(c.window.padding[i]), t = axis(rank + 1 + i);
+    weight.push_back(shifted % index_constant(stride) + t * index_constant(stride));
+    from.push_back(axis(2 + axes + i) + shifted / index_constant(stride) - t);
+    exists = fn(Fn::logical_and, exists, fn(Fn::lt, weight.back(), index_constant(c.window.kernel[i])));
+    reached = fn(Fn::logical_and, reached, inside(c.window, i, from.back()));
+  }
+  Shape shape = phases;
+  shape.insert(shape.end(), quotients.begin(), quotients.end());
+  Shape extents = shape;
+  extents.insert(extents.end(), over.begin(), over.end());
+  const auto guard = [&](const ExprP& condition) {
+    const ExprP known = simplify(condition, extents);
+    return is_constant(known) ? nullptr : known;
+  };
+  const ExprP body = operand(call, 0, from, guard(reached), 0) * operand(call, 1, weight, guard(exists), 0);
+  Builder b;
+  const int product = b.reduce("phases", {body->dtype, shape}, over, Combine::sum, body);
+  Indices at = {axis(0), axis(1)};
+  for (int i = 0; i < axes; ++i) at.push_back(axis(2 + i) % index_constant(c.window.stride[i]));
+  for (int i = 0; i < axes; ++i) at.push_back(axis(2 + i) / index_constant(c.window.stride[i]));
+  ExprP value = b.at(product, at);
+  if (call.has(2)) value = value + operand(call, 2, {axis(1)});
+  const TensorType out{call.type(0).dtype, c.shape()};
+  b.output(b.map("interleaved", out, cast(out.dtype, value)), out.dtype);
+  return b.done();
+}
+
 Definition define_transposed(const OpCall& call) {
   const Convolution c = transposed(call).value();
+  const auto is_one = [](int64_t n) { return n == 1; };
+  if (std::all_of(c.window.dilation.begin(), c.window.dilation.end(), is_one) &&
+      !std::all_of(c.window.stride.begin(), c.window.stride.end(), is_one))
+    return define_phases(call, c);
   const int rank = c.window.axes() + 2;
   const int64_t each = c.out / c.groups;
   const ExprP channel = (axis(1) / index_constant(each)) * index_constant(c.in / c.groups) + axis(rank);

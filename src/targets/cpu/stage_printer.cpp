@@ -397,7 +397,7 @@ double access_cost(const StagePlan& plan, int tensor, const std::vector<ExprP>& 
   std::optional<int64_t> stride;
   ExprPrinter(context).address(tensor, indices, &stride);
   if (guard && uses_axis(guard, a)) return stride == 1 ? 3 : 12;
-  if (!stride) return 16;
+  if (!stride) return 8;
   if (*stride == 0) return 0.5;
   return *stride == 1 ? 1 : 10;
 }
