@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-BATCH, TOKENS, FEATURES = 16, 512, 768
+BATCH, TOKENS, FEATURES = 8, 512, 768
 
 
 class Model(nn.Module):

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-TOKENS, FEATURES = 4096, 1024
+TOKENS, FEATURES = 2048, 1024
 
 
 class Model(nn.Module):

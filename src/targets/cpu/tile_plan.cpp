@@ -62,7 +62,15 @@ void contraction_tiles(const Group& group, const Frame& frame, int main, const H
   }
   int64_t depth = 1;
   for (int a : stage.contraction->k) depth *= stage.stage.extents()[a];
-  numbers["depth"] = std::min<int64_t>(depth, 256);
+  // The packed columns of one K block take at most half the second-level cache.
+  int64_t width = 1;
+  if (product_plan)
+    for (int a : product_plan->cols) {
+      const int p = frame.shared_of(main, a);
+      width *= p >= 0 ? numbers["tile" + std::to_string(p)] : stage.stage.extents()[a];
+    }
+  const int64_t fits = hardware.l2_bytes / 2 / (4 * width) / 32 * 32;
+  numbers["depth"] = std::min<int64_t>(depth, std::clamp<int64_t>(fits, 32, 256));
 }
 
 }  // namespace
