@@ -28,7 +28,9 @@ from mtmc.task_error import TaskError, first_line
 __all__ = ["Task", "TaskError", "load_task", "import_file", "seed_everything"]
 
 NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
-NO_GPU = re.compile(r"not compiled with CUDA|no NVIDIA driver|No CUDA GPUs|no CUDA-capable device|invalid device ordinal", re.IGNORECASE)
+NO_GPU = re.compile(
+    r"not compiled with CUDA|no NVIDIA driver|No CUDA GPUs|no CUDA-capable device|invalid device ordinal", re.IGNORECASE
+)
 
 
 def seed_everything(seed: int) -> None:
