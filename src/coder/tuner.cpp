@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "base/kernel_headers.h"
 #include "base/text.h"
 
 namespace mtmc {
@@ -16,9 +17,11 @@ constexpr double kBuildSeconds = 60;  // the most that building all versions of 
 Status PythonTuner::warm_up() {
   if (process_ && process_->alive()) return ok_status();
   const char* python = std::getenv("MTMC_PYTHON");
+  auto environment = memory_is_kept();
+  environment["CPATH"] = kernel_include_path();
   MTMC_TRY(LineProcess started, LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tuner"},
                                                     .directory = folder_.path(),
-                                                    .environment = memory_is_kept()}));
+                                                    .environment = environment}));
   process_.emplace(std::move(started));
   return ok_status();
 }

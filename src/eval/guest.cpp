@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/kernel_headers.h"
+
 namespace mtmc {
 
 namespace {
@@ -18,7 +20,8 @@ Json environment_of(const Room& room) {
           {"TORCHINDUCTOR_CACHE_DIR", build + "/inductor"},
           {"TORCHINDUCTOR_COMPILE_THREADS", "1"},  // no pool of processes that would outlive the call
           {"TRITON_CACHE_DIR", build + "/triton"},
-          {"TMPDIR", room.folder.string()}};
+          {"TMPDIR", room.folder.string()},
+          {"CPATH", kernel_include_path()}};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "base/kernel_headers.h"
 #include "base/tempdir.h"
 #include "base/text.h"
 #include "eval/examination.h"
@@ -89,6 +90,7 @@ Status ProcessJudge::open(const Task& task) {
   const std::string key = short_hash(task.json);
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
   for (JudgeProcess* process : {&zygote_, &referee_, &baseline_}) MTMC_RETURN_IF_ERROR(process->start());
+  kernel_headers();  // while they come up
   facts_.reset(), open_task_.clear(), baseline_open_ = false, baseline_compiled_ = false;
   const std::filesystem::path folder = private_tasks() / key;
   std::filesystem::remove_all(private_tasks());

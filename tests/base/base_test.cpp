@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "base/hash.h"
+#include "base/json.h"
+#include "base/kernel_headers.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
@@ -68,6 +72,27 @@ TEST(LineProcess, ADeadChildIsNoticedThoughItsChildrenHoldThePipe) {
   const double started = now_seconds();
   EXPECT_EQ(child->receive(30).error().wrong, "closed");
   EXPECT_LT(now_seconds() - started, 10);
+}
+
+TEST(CompileKernelHeaders, are_used_by_the_compiler_and_change_nothing) {
+  const std::filesystem::path folder = kernel_headers();
+  if (folder.empty()) GTEST_SKIP() << "the compiler here cannot precompile headers";
+  const TempDir scratch;
+  ASSERT_TRUE(write_file(scratch.path() / "k.cpp",
+                         "#include <algorithm>\n#include <cmath>\n"
+                         "float f(float x) { return std::max(std::sqrt(x), 1.0f); }\n")
+                  .ok());
+  const char* compiler = std::getenv("CXX");
+  std::vector<std::string> words = {compiler != nullptr ? compiler : "g++"};
+  for (const Json& flag : Json::parse(kKernelFlags)) words.push_back(flag);
+  words.insert(words.end(), {"-H", "-c", "k.cpp", "-o", "with.o"});
+  const auto with = run({words, scratch.path(), {{"CPATH", kernel_include_path()}}, 60});
+  ASSERT_TRUE(with.ok() && with->exit_code == 0);
+  EXPECT_NE(with->err.find("! " + (folder / "algorithm.gch").string()), std::string::npos) << with->err;
+  words.back() = "without.o";
+  const auto without = run({words, scratch.path(), {{"CPATH", ""}}, 60});
+  ASSERT_TRUE(without.ok() && without->exit_code == 0);
+  EXPECT_EQ(*read_file(scratch.path() / "with.o"), *read_file(scratch.path() / "without.o"));
 }
 
 }  // namespace

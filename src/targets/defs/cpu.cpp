@@ -2,6 +2,7 @@
 // when kernel.py is imported.
 #include <algorithm>
 
+#include "base/kernel_headers.h"
 #include "base/text.h"
 #include "targets/cpu/kernel_printer.h"
 #include "targets/cpu/prelude.h"
@@ -21,7 +22,7 @@ def _build():
     compiler = os.environ.get("CXX", "g++")
     torch_libraries = os.path.join(os.path.dirname(torch.__file__), "lib")
     openmp = sorted(glob.glob(os.path.join(torch_libraries, "libgomp*")) + glob.glob(torch_libraries + "/../../torch.libs/libgomp*"))
-    flags = ["-O3", "-march=native", "-std=c++17", "-fopenmp", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", "-w"]
+    flags = @FLAGS@
     link = ["-shared"] + ([openmp[0], "-Wl,-rpath," + os.path.dirname(openmp[0])] if openmp else ["-fopenmp"])
     with open("/proc/cpuinfo") as file:
         machine = sorted({line for line in file if line.startswith(("flags", "model name"))})
@@ -127,7 +128,7 @@ Result<Code> emit(const Program& program, const Hardware& hardware, const Module
     parts.launches = captured(program, std::move(parts.launches), functions, source, signatures);
     unit = "#include <algorithm>\n" + cpu_prelude(source) + "\n" + source;
     parts.imports = kImports;
-    parts.source = "SOURCE = r'''\n" + unit + "'''\n" + kLoader + signatures;
+    parts.source = "SOURCE = r'''\n" + unit + "'''\n" + replace_all(kLoader, "@FLAGS@", kKernelFlags) + signatures;
   }
   code = print_module(program, shell, parts);
   code.build_unit = unit;
