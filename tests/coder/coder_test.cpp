@@ -147,6 +147,20 @@ TEST(BuiltinCoder, PassesRefusalsOn) {
   EXPECT_EQ(bench.tuner.calls, 0);
 }
 
+TEST(BuiltinCoder, RefusesAScheduleThatPrintsTheSameCode) {
+  Bench bench;
+  TargetDef same = bench.target;
+  same.emit = [](const Program&, const Hardware&, const ModuleShell&) -> Result<Code> {
+    return Code{"always the same", {}, {}, ""};
+  };
+  BuiltinCoder coder(same, bench.hardware, bench.shell, *bench.store, &bench.tuner);
+  const CodeState state{std::make_shared<const Program>(three_activations()), {"always the same", {}, {}, ""}};
+  const auto made = coder.implement({state, Action{"tile", {{2}}, ""}});
+  ASSERT_FALSE(made.ok());
+  EXPECT_THAT(made.error().message(), HasSubstr("the same code"));
+  EXPECT_EQ(bench.tuner.calls, 0);
+}
+
 constexpr const char* kFile =
     "SOURCE = r'''\n"
     "static void helper(float* a) {\n  for (long i = 0; i < 8; ++i) a[i] = 0;\n}\n"
