@@ -33,8 +33,8 @@ class Collapser {
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t s = 0; s < group_.stages.size() && !changed; ++s) {
-        const Stage& stage = group_.stages[s].stage;
-        for (int a = 0; a + 1 < static_cast<int>(stage.extents().size()) && !changed; ++a)
+        const int axes = static_cast<int>(group_.stages[s].stage.extents().size());  // merging replaces the stages
+        for (int a = 0; a + 1 < axes && !changed; ++a)
           changed = try_merge(static_cast<int>(s), a);
       }
     }
