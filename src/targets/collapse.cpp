@@ -34,8 +34,7 @@ class Collapser {
       changed = false;
       for (size_t s = 0; s < group_.stages.size() && !changed; ++s) {
         const int axes = static_cast<int>(group_.stages[s].stage.extents().size());  // merging replaces the stages
-        for (int a = 0; a + 1 < axes && !changed; ++a)
-          changed = try_merge(static_cast<int>(s), a);
+        for (int a = 0; a + 1 < axes && !changed; ++a) changed = try_merge(static_cast<int>(s), a);
       }
     }
     for (GroupStage& stage : group_.stages) stage.contraction = classify_contraction(stage.stage);
