@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 from dataclasses import dataclass
@@ -18,10 +19,11 @@ class Usage:
     cpu_ns: int
 
 
-def process_tree(root: int) -> list[int]:
-    """The root and its descendants, parents first; processes that end meanwhile are left out."""
+def process_tree(root: int, most: float = math.inf) -> list[int]:
+    """The root and its descendants, parents first; processes that end meanwhile are left out. Looks no further when it
+    has found `most`: a fork bomb grows faster than it can be counted."""
     found, waiting = [], [root]
-    while waiting:
+    while waiting and len(found) < most:
         pid = waiting.pop(0)
         found.append(pid)
         for thread in _threads(pid):
@@ -29,9 +31,9 @@ def process_tree(root: int) -> list[int]:
     return found
 
 
-def usage(root: int, without: int = 0) -> Usage:
-    """What the descendants of `root` use now; it and `without` do not count."""
-    pids = [pid for pid in process_tree(root)[1:] if pid != without]
+def usage(root: int, without: int = 0, most: float = math.inf) -> Usage:
+    """What the descendants of `root` use now, or the first `most` of them; it and `without` do not count."""
+    pids = [pid for pid in process_tree(root, most + 2)[1:] if pid != without]
     threads = [(pid, thread) for pid in pids for thread in _threads(pid)]
     return Usage(
         processes=len(pids),

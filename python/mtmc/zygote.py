@@ -18,7 +18,7 @@ import torch._dynamo  # torch imports it when it is first needed, and then wraps
 import torch._dynamo.mutation_guard
 
 from mtmc import runner
-from mtmc.processes import Usage, kill_tree, unshared_memory, usage, waited_ns
+from mtmc.processes import kill_tree, unshared_memory, usage, waited_ns
 from mtmc.sandbox import Guest, Limits, level, lock, start_echo, start_guest
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
@@ -114,15 +114,16 @@ class Zygote:
                 return self._ended()
             except ValueError:
                 return self._end_because("tampered", "the guest wrote something else than an answer to its line")
+            if excess := self._excess():
+                return self._end_because(*excess)
             if left <= 0:
                 return self._end_because("timed-out", f"no answer within {timeout:.0f} s")
-            if excess := self._excess(usage(self.guest.keeper, without=self.guest.init)):
-                return self._end_because(*excess)
 
-    def _excess(self, used: Usage) -> tuple[str, str] | None:
-        if used.processes > self.limits.processes or used.threads > self.limits.threads:
-            return "too-many-processes", f"{used.processes} processes with {used.threads} threads"
+    def _excess(self) -> tuple[str, str] | None:
         assert self.guest is not None
+        used = usage(self.guest.keeper, without=self.guest.init, most=self.limits.processes + 1)
+        if used.processes > self.limits.processes or used.threads > self.limits.threads:
+            return "too-many-processes", f"{used.processes} or more processes with {used.threads} threads"
         if used.memory_bytes > self.limits.memory_bytes:
             memory = unshared_memory(self.guest.keeper)
             if memory > self.limits.memory_bytes:
