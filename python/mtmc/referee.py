@@ -129,8 +129,6 @@ class Referee:
         arguments, seed = self._arguments(name), self._random_seed(name)
         eager = self.reference.run_eager(arguments, state, seed)
         truth = self.reference.run_truth(arguments, state, eager, widen)
-        if not name.startswith("timed-"):
-            blobs.save(arguments, self.folder / "draws" / name)
         draw = self.draws[name] = Draw(arguments, seed, state, eager, truth)
         while len(self.draws) > 1 and sum(kept.bytes() for kept in self.draws.values()) > KEPT_BYTES:
             del self.draws[next(iter(self.draws))]  # the oldest; it is computed again when it is needed
@@ -229,6 +227,8 @@ class Referee:
             errors = self._errors(name.rpartition("-")[0]) if request["budget"] else Errors([], [])
         except EagerError as error:
             return {"skipped": str(error)}
+        if not name.startswith("timed-"):  # those are written by on_arguments
+            blobs.save(draw.arguments, self.folder / "draws" / name)
         return {
             "seed": draw.seed,
             "eager_errors": errors.eager,
@@ -288,11 +288,13 @@ class Referee:
                 return {"mismatch": "wrong-shape", "detail": f"returns {structure} instead of {draw.eager.structure}"}
             state = blobs.load(folder / "state") if (folder / "state").exists() else draw.eager.state
             leaves = blobs.leaves(value)
-            calls.append(self._compare(draw, call, leaves, state))
+            hashes.append(blobs.digest(value))
+            same_truth = not draw.eager.state and draw.truth.calls[call] is draw.truth.calls[0]
+            again = same_truth and calls and hashes[-1] == hashes[0]
+            calls.append(calls[0] if again else self._compare(draw, call, leaves, state))
             if kept:
                 calls[-1] = self._compare_masked(draw, kept[call], leaves, first, calls[-1])
                 first = leaves
-            hashes.append(blobs.digest(value))
         return {"calls": calls, "hashes": hashes, "truth_hash": blobs.digest(draw.truth.calls[0])}
 
     def on_nulls(self, request: Message) -> Message:

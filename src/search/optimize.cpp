@@ -55,12 +55,14 @@ Result<Opened> open_run(const OptimizeRequest& request, const std::string& task_
   return Opened{id, 0, false};
 }
 
-// Certifies the best node; when it fails, or turns out slower than another looked, the next one. Returns the best
-// certified node, null when there is none.
+// Certifies the best node; when it fails, or turns out slower than another looked, the next one, the latter only while
+// there is time or nothing is faster than eager. Returns the best certified node, null when there is none.
 Result<SearchNode*> certify_winner(Environment& environment) {
   for (int certified = 0; certified < kWinners;) {
     SearchNode* best = environment.best();
     if (best == nullptr || best->certify) break;
+    const SearchNode* winner = environment.best_certified();
+    if (winner != nullptr && winner->score() > 1 && environment.spent()) break;
     MTMC_RETURN_IF_ERROR(environment.certify(*best));
     certified += best->certify->certified();
   }
