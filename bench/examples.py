@@ -73,7 +73,11 @@ def measure(name: str, out: Path, rounds: int) -> dict[str, float]:
     compiled = torch.compile(make(task.Model))
     torch.manual_seed(1)
     inputs = task.get_inputs()
-    contestants = {"eager": lambda: eager(*inputs), "compile": lambda: compiled(*inputs), "kernel": lambda: new(*inputs)}
+    contestants = {
+        "eager": lambda: eager(*inputs),
+        "compile": lambda: compiled(*inputs),
+        "kernel": lambda: new(*inputs),
+    }
     with torch.no_grad():
         times = times_ms(contestants, rounds)
     return {key: statistics.median(values) for key, values in times.items()}
@@ -93,7 +97,9 @@ def main() -> None:
     parser.add_argument("--options", default="", help="further options of `mtmc optimize`, in one string")
     args = parser.parse_args()
     names = args.names or sorted(p.stem for p in (ROOT / "examples").glob("*.py") if p.stem != "fused_score")
-    print("| example | eager ms | torch.compile ms | ours ms | over eager | over torch.compile | certified | search s |")
+    print(
+        "| example | eager ms | torch.compile ms | ours ms | over eager | over torch.compile | certified | search s |"
+    )
     print("| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |")
     over_eager, over_compile = [], []
     for name in names:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from mtmc.device import Device

@@ -173,7 +173,9 @@ class Referee:
             self.kept = {**dict(list(self.kept.items())[-2 * SEEDS :]), name: None}
             if draw.eager.drawn[0] and None not in drawn:
                 assert self.reference is not None
-                kept = self.reference.run_truth(draw.arguments, draw.state, replace(draw.eager, drawn=drawn), widen).calls
+                kept = self.reference.run_truth(
+                    draw.arguments, draw.state, replace(draw.eager, drawn=drawn), widen
+                ).calls
                 pairs = [pair for c, k in zip(draw.truth.calls, kept, strict=True) for pair in zip(c, k, strict=True)]
                 if all(isinstance(t, torch.Tensor) and t.is_floating_point() and is_masked(t, k) for t, k in pairs):
                     self.kept[name] = kept

@@ -53,7 +53,9 @@ class Runner:
         if self.audit is not None and self.audit.found:
             reason, detail = self.audit.found[0]
             reply = {"fail": reason, "message": detail}
-        elif self.changes is not None and "fail" not in reply and request["op"] not in ("wake", "go"):  # these two are timed
+        elif (
+            self.changes is not None and "fail" not in reply and request["op"] not in ("wake", "go")
+        ):  # these two are timed
             if changes := self.changes():
                 reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
         return reply

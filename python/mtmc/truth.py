@@ -135,9 +135,7 @@ class Widen(TorchDispatchMode):
         self.kept.append(index)
 
 
-def run_wide(
-    call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER
-) -> tuple[Any, dict[int, Ties]]:
+def run_wide(call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER) -> tuple[Any, dict[int, Ties]]:
     """The result of a call under `Widen`, and the ties of every tensor of indices, by address."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(widths.get(default, default))

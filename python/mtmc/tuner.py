@@ -12,11 +12,12 @@ import json
 import os
 import statistics
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Callable
+from typing import Any
 
 import torch
 
@@ -41,7 +42,7 @@ def load(path: str) -> ModuleType:
 def try_load(path: str) -> ModuleType | Exception:
     try:
         return load(path)
-    except Exception as error:  # noqa: BLE001: whatever a version raises is its answer
+    except Exception as error:  # whatever a version raises is its answer
         return error
 
 
@@ -66,7 +67,7 @@ class Version:
             self.call = lambda: model(*inputs)
             self.call()
             once = self._time(1)
-        except Exception as error:  # noqa: BLE001: the same
+        except Exception as error:  # the same
             self.note = f"{type(error).__name__}: {str(error)[:300]}"
             self.call = None
             return

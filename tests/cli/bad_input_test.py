@@ -100,7 +100,9 @@ def test_a_file_that_cannot_be_used(folder: Path, name: str, words: tuple[str, .
 def test_inputs_on_a_missing_gpu(folder: Path) -> None:
     (folder / "on_gpu.py").write_text(FILES["on_gpu.py"])
     done = optimize(folder, folder / "on_gpu.py")
-    expect_mistake(done, folder, "calling get_inputs(): needs a GPU, and here is none: got", "wanted tensors on the cpu")
+    expect_mistake(
+        done, folder, "calling get_inputs(): needs a GPU, and here is none: got", "wanted tensors on the cpu"
+    )
 
 
 def test_a_name_of_torchs_own_in_this_folder(folder: Path) -> None:
@@ -175,7 +177,9 @@ def test_a_read_only_result_folder(folder: Path) -> None:
     (folder / "out").mkdir()
     prefix = mount_namespace(f"mount -t tmpfs -o ro tmpfs {folder}/out")
     done = optimize(folder, folder / "net.py", prefix=prefix)
-    expect_mistake(done, folder, "opening the result folder: cannot write there", "Read-only file system", "wanted --out")
+    expect_mistake(
+        done, folder, "opening the result folder: cannot write there", "Read-only file system", "wanted --out"
+    )
 
 
 @pytest.mark.parametrize("full", ["out", "store"])

@@ -13,7 +13,11 @@ LEAST = {"exploits": 34, "honest": 22}
 def read_header(text):
     """{key: value} of the `key: value` lines that end a file's docstring."""
     docstring = re.match(r'"""(.*?)"""', text, re.DOTALL)
-    return dict(re.findall(r"^([a-z ]+): (.+)$", docstring[1].strip().split("\n\n")[-1], re.MULTILINE)) if docstring else {}
+    return (
+        dict(re.findall(r"^([a-z ]+): (.+)$", docstring[1].strip().split("\n\n")[-1], re.MULTILINE))
+        if docstring
+        else {}
+    )
 
 
 def wrong_header(folder, header, reasons, rows):

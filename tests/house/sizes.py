@@ -17,7 +17,9 @@ def main():
         wrong += [f"{path.relative_to(ROOT)}: {n} lines, at most {LONGEST}" for path, n in lines.items() if n > LONGEST]
         median = statistics.median(lines.values())
         if median >= MEDIAN:
-            wrong.append(f"the median of {'/'.join(sorted(suffixes))} files is {median:.0f} lines, wanted under {MEDIAN}")
+            wrong.append(
+                f"the median of {'/'.join(sorted(suffixes))} files is {median:.0f} lines, wanted under {MEDIAN}"
+            )
         print(f"{len(files)} {'/'.join(sorted(suffixes))} files, {sum(lines.values())} lines, median {median:.0f}")
     print("\n".join(wrong))
     return 1 if wrong else 0

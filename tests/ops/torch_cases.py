@@ -1,8 +1,8 @@
 """Calls of torch with their results, for tests/ops/torch_test.cpp.
 
-    torch_cases.py make CASES.json              every case: overload, arguments, operands, results in float64, and the
-                                                types that float32, float16 and bfloat16 operands give
-    torch_cases.py check CASES.json TEXTS.json  evaluates the text that each operator prints; lists those that differ
+torch_cases.py make CASES.json              every case: overload, arguments, operands, results in float64, and the
+                                            types that float32, float16 and bfloat16 operands give
+torch_cases.py check CASES.json TEXTS.json  evaluates the text that each operator prints; lists those that differ
 """
 
 import json
@@ -11,6 +11,7 @@ import sys
 
 import torch
 import torch.nn.functional as F  # noqa: F401 - the texts use it
+
 from cases import all_cases
 
 aten = torch.ops.aten
@@ -58,7 +59,11 @@ def named_arguments(overload, args, kwargs, leaves):
         if i >= len(args) and argument.name not in kwargs:
             continue
         value = args[i] if i < len(args) else kwargs[argument.name]
-        if argument.has_default_value() and type(value) is type(argument.default_value) and value == argument.default_value:
+        if (
+            argument.has_default_value()
+            and type(value) is type(argument.default_value)
+            and value == argument.default_value
+        ):
             continue
         named[argument.name] = plain(value)
     return named

@@ -62,8 +62,13 @@ def legal_actions(task: Path, made: Path, done: list[str]) -> list[str]:
     command = [BINARY, "apply", task, "--target", "triton", "--write", made]
     for action in done:
         command += ["--do", action]
-    run = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120,
-                         env={**os.environ, "MTMC_PYTHON": sys.executable})
+    run = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "MTMC_PYTHON": sys.executable},
+    )
     assert run.returncode == 0, run.stderr
     listing = run.stdout.split("legal actions:\n")[1].splitlines()
     return [line[2:50].strip() for line in listing if line.strip()]
@@ -78,7 +83,12 @@ def test_printed_kernels_match_the_module(name: str, tmp_path: Path) -> None:
         if not merging:
             break
         done.append(max(merging, key=len))
-    run = subprocess.run([sys.executable, "-c", COMPARE, str(task), str(made)], capture_output=True, text=True, timeout=240,
-                         env={**os.environ, "TRITON_INTERPRET": "1"})
+    run = subprocess.run(
+        [sys.executable, "-c", COMPARE, str(task), str(made)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        env={**os.environ, "TRITON_INTERPRET": "1"},
+    )
     assert run.returncode == 0, run.stderr[-3000:] + made.read_text()
     assert int(run.stdout.split()[-1]) >= 1, "no kernel of ours was printed"
