@@ -79,6 +79,9 @@ Split split_axes(const Shape& input, std::vector<int> axes, bool keepdim);
 // One definition of one stage: a pointwise map of the output type.
 Definition single(const OpCall& call, std::string name, ExprP body);
 
+// A row of a table of operators.
+OpDef op(std::string_view name, std::string_view doc, decltype(OpDef::infer) infer, decltype(OpDef::define) define,
+         std::string_view spelling, std::vector<AtenRule> aten);
 // A row of a table of pointwise operators.
 OpDef scalar_op(std::string_view name, std::string_view doc, ScalarRule rule, std::string_view spelling,
                 std::vector<AtenRule> aten);

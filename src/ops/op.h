@@ -83,6 +83,9 @@ struct OpDef {
 };
 using OpFile = std::vector<OpDef>;
 
+// The Python type name: "torch.float32".
+std::string torch_dtype(DType dtype);
+
 // The operator's definition, or null when there is none of that name. `library` is the operator that carries any other
 // torch call: attributes `call` ("aten.topk.default"), `args` (its Python argument text, with {0} {1} for operands) and
 // `types` (its outputs: "f32[4,2] i64[4,2]").

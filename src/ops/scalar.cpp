@@ -30,15 +30,21 @@ DType result_type(const OpCall& call, Promotion promotion) {
 
 }  // namespace
 
-OpDef scalar_op(std::string_view name, std::string_view doc, ScalarRule rule, std::string_view spelling,
-                std::vector<AtenRule> aten) {
+OpDef op(std::string_view name, std::string_view doc, decltype(OpDef::infer) infer, decltype(OpDef::define) define,
+         std::string_view spelling, std::vector<AtenRule> aten) {
   OpDef def;
   def.name = name;
   def.doc = doc;
-  def.infer = infer_scalar;
-  def.define = define_scalar;
+  def.infer = infer;
+  def.define = define;
   def.spelling = spelling;
   def.aten = std::move(aten);
+  return def;
+}
+
+OpDef scalar_op(std::string_view name, std::string_view doc, ScalarRule rule, std::string_view spelling,
+                std::vector<AtenRule> aten) {
+  OpDef def = op(name, doc, infer_scalar, define_scalar, spelling, std::move(aten));
   def.scalar = rule;
   return def;
 }

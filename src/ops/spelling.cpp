@@ -6,7 +6,6 @@
 #include "ops/op.h"
 
 namespace mtmc {
-namespace {
 
 std::string torch_dtype(DType dtype) {
   switch (dtype) {
@@ -23,6 +22,8 @@ std::string torch_dtype(DType dtype) {
   }
   return {};
 }
+
+namespace {
 
 struct Python {
   std::string operator()(bool value) const { return value ? "True" : "False"; }

@@ -7,22 +7,6 @@
 
 namespace mtmc {
 
-std::string torch_dtype(DType dtype) {
-  switch (dtype) {
-    case DType::b1: return "torch.bool";
-    case DType::u8: return "torch.uint8";
-    case DType::i8: return "torch.int8";
-    case DType::i16: return "torch.int16";
-    case DType::i32: return "torch.int32";
-    case DType::i64: return "torch.int64";
-    case DType::f16: return "torch.float16";
-    case DType::bf16: return "torch.bfloat16";
-    case DType::f32: return "torch.float32";
-    case DType::f64: return "torch.float64";
-  }
-  return "";
-}
-
 namespace {
 
 constexpr const char* kChecks = R"PY(

@@ -25,8 +25,6 @@ struct ModuleParts {
   std::string device = "cpu";
 };
 
-// The Python type name: "torch.float32".
-std::string torch_dtype(DType dtype);
 // Library kernels are printed as torch calls, launches as the target says; both in the order of program.kernels.
 Code print_module(const Program& program, const ModuleShell& shell, const ModuleParts& parts);
 

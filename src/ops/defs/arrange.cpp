@@ -167,18 +167,6 @@ Definition define_triangle(const OpCall& call) {
   return single(call, std::string(call.op), raw_operand(call, 0, spatial(rank), kept, 0));
 }
 
-OpDef op(std::string_view name, std::string_view doc, Types (*infer)(const OpCall&),
-         Definition (*define)(const OpCall&), std::string_view spelling, std::vector<AtenRule> aten) {
-  OpDef def;
-  def.name = name;
-  def.doc = doc;
-  def.infer = infer;
-  def.define = define;
-  def.spelling = spelling;
-  def.aten = std::move(aten);
-  return def;
-}
-
 }  // namespace
 
 extern const OpFile arrange_def = {

@@ -104,42 +104,35 @@ Definition define_loss(const OpCall& call) {
   return b.done();
 }
 
-OpDef op(std::string_view name, std::string_view doc, std::string_view spelling, AtenRule aten) {
-  OpDef def;
-  def.name = name;
-  def.doc = doc;
-  def.infer = infer_loss;
-  def.define = define_loss;
-  def.spelling = spelling;
-  def.aten = {aten};
-  return def;
+OpDef loss(std::string_view name, std::string_view doc, std::string_view spelling, AtenRule aten) {
+  return op(name, doc, infer_loss, define_loss, spelling, {std::move(aten)});
 }
 
 }  // namespace
 
 extern const OpFile loss_def = {
-    op("mse_loss", "Squared differences.", "torch.ops.aten.mse_loss({0}, {1}, {reduction|1})",
-       {"aten.mse_loss.default", "self target", "reduction"}),
-    op("l1_loss", "Absolute differences.", "torch.ops.aten.l1_loss({0}, {1}, {reduction|1})",
-       {"aten.l1_loss.default", "self target", "reduction"}),
-    op("huber_loss", "Half squared differences up to delta, linear beyond.",
-       "torch.ops.aten.huber_loss({0}, {1}, {reduction|1}, {delta|1.0})",
-       {"aten.huber_loss.default", "self target", "reduction delta"}),
-    op("smooth_l1_loss", "Half squared differences over beta up to beta, linear beyond.",
-       "torch.ops.aten.smooth_l1_loss({0}, {1}, {reduction|1}, {beta|1.0})",
-       {"aten.smooth_l1_loss.default", "self target", "reduction beta"}),
-    op("hinge_embedding_loss", "The input where the target is 1, what it lacks of a margin where it is -1.",
-       "torch.ops.aten.hinge_embedding_loss({0}, {1}, {margin|1.0}, {reduction|1})",
-       {"aten.hinge_embedding_loss.default", "self target", "margin reduction"}),
-    op("kl_div", "target (log target - input).",
-       "torch.ops.aten.kl_div({0}, {1}, {reduction|1}, log_target={log_target|False})",
-       {"aten.kl_div.default", "self target", "reduction log_target"}),
-    op("binary_cross_entropy", "Of probabilities and targets, optionally weighted.",
-       "torch.ops.aten.binary_cross_entropy({0}, {1}, {2}, {reduction|1})",
-       {"aten.binary_cross_entropy.default", "self target weight", "reduction"}),
-    op("binary_cross_entropy_with_logits", "Of logits and targets, optionally weighted.",
-       "torch.ops.aten.binary_cross_entropy_with_logits({0}, {1}, {2}, {3}, {reduction|1})",
-       {"aten.binary_cross_entropy_with_logits.default", "self target weight pos_weight", "reduction"}),
+    loss("mse_loss", "Squared differences.", "torch.ops.aten.mse_loss({0}, {1}, {reduction|1})",
+         {"aten.mse_loss.default", "self target", "reduction"}),
+    loss("l1_loss", "Absolute differences.", "torch.ops.aten.l1_loss({0}, {1}, {reduction|1})",
+         {"aten.l1_loss.default", "self target", "reduction"}),
+    loss("huber_loss", "Half squared differences up to delta, linear beyond.",
+         "torch.ops.aten.huber_loss({0}, {1}, {reduction|1}, {delta|1.0})",
+         {"aten.huber_loss.default", "self target", "reduction delta"}),
+    loss("smooth_l1_loss", "Half squared differences over beta up to beta, linear beyond.",
+         "torch.ops.aten.smooth_l1_loss({0}, {1}, {reduction|1}, {beta|1.0})",
+         {"aten.smooth_l1_loss.default", "self target", "reduction beta"}),
+    loss("hinge_embedding_loss", "The input where the target is 1, what it lacks of a margin where it is -1.",
+         "torch.ops.aten.hinge_embedding_loss({0}, {1}, {margin|1.0}, {reduction|1})",
+         {"aten.hinge_embedding_loss.default", "self target", "margin reduction"}),
+    loss("kl_div", "target (log target - input).",
+         "torch.ops.aten.kl_div({0}, {1}, {reduction|1}, log_target={log_target|False})",
+         {"aten.kl_div.default", "self target", "reduction log_target"}),
+    loss("binary_cross_entropy", "Of probabilities and targets, optionally weighted.",
+         "torch.ops.aten.binary_cross_entropy({0}, {1}, {2}, {reduction|1})",
+         {"aten.binary_cross_entropy.default", "self target weight", "reduction"}),
+    loss("binary_cross_entropy_with_logits", "Of logits and targets, optionally weighted.",
+         "torch.ops.aten.binary_cross_entropy_with_logits({0}, {1}, {2}, {3}, {reduction|1})",
+         {"aten.binary_cross_entropy_with_logits.default", "self target weight pos_weight", "reduction"}),
 };
 
 }  // namespace mtmc

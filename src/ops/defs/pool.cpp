@@ -173,28 +173,17 @@ Definition define_adaptive(const OpCall& call) {
   return b.done();
 }
 
-OpDef op(std::string_view name, std::string_view doc, Types (*infer)(const OpCall&),
-         Definition (*define)(const OpCall&), std::string_view spelling, AtenRule aten) {
-  OpDef def;
-  def.name = name;
-  def.doc = doc;
-  def.infer = infer;
-  def.define = define;
-  def.spelling = spelling;
-  def.aten = {aten};
-  return def;
-}
 OpDef max_pool(std::string_view name, std::string_view spelling, std::string_view overload) {
   return op(name, "The largest element of each window.", infer_pool, define_max_pool, spelling,
-            {overload, "self", "kernel_size stride padding dilation ceil_mode"});
+            {{overload, "self", "kernel_size stride padding dilation ceil_mode"}});
 }
 OpDef avg_pool(std::string_view name, std::string_view spelling, std::string_view overload) {
   return op(name, "The mean of each window.", infer_pool, define_avg_pool, spelling,
-            {overload, "self", "kernel_size stride padding ceil_mode count_include_pad divisor_override"});
+            {{overload, "self", "kernel_size stride padding ceil_mode count_include_pad divisor_override"}});
 }
 OpDef adaptive(std::string_view name, std::string_view spelling, std::string_view overload) {
   return op(name, "The means of as many windows as asked for.", infer_adaptive, define_adaptive, spelling,
-            {overload, "self", "output_size"});
+            {{overload, "self", "output_size"}});
 }
 #define MTMC_MAX_POOL(f) "F." f "({0}, {kernel_size}, {stride|None}, {padding|0}, {dilation|1}, {ceil_mode|False})"
 #define MTMC_AVG_POOL(f) \
@@ -209,7 +198,7 @@ extern const OpFile pool_def = {
     op("max_pool2d_with_indices", "The largest element of each window, and where it is.", infer_with_index,
        define_max_pool_with_index,
        "F.max_pool2d({0}, {kernel_size}, {stride|None}, {padding|0}, {dilation|1}, {ceil_mode|False}, True)",
-       {"aten.max_pool2d_with_indices.default", "self", "kernel_size stride padding dilation ceil_mode"}),
+       {{"aten.max_pool2d_with_indices.default", "self", "kernel_size stride padding dilation ceil_mode"}}),
     avg_pool("avg_pool1d", MTMC_AVG_POOL("avg_pool1d") ")", "aten.avg_pool1d.default"),
     avg_pool("avg_pool2d", MTMC_AVG_POOL("avg_pool2d") ", {divisor_override|None})", "aten.avg_pool2d.default"),
     avg_pool("avg_pool3d", MTMC_AVG_POOL("avg_pool3d") ", {divisor_override|None})", "aten.avg_pool3d.default"),

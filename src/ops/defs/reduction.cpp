@@ -218,18 +218,6 @@ void default_order(AtenCall& call) {
     if (std::holds_alternative<std::monostate>(*p)) call.args.erase("p");
 }
 
-OpDef op(std::string_view name, std::string_view doc, Result<std::vector<TensorType>> (*infer)(const OpCall&),
-         Definition (*define)(const OpCall&), std::string_view spelling, std::vector<AtenRule> aten) {
-  OpDef def;
-  def.name = name;
-  def.doc = doc;
-  def.infer = infer;
-  def.define = define;
-  def.spelling = spelling;
-  def.aten = std::move(aten);
-  return def;
-}
-
 }  // namespace
 
 extern const OpFile reduction_def = {
