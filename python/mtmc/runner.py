@@ -180,10 +180,11 @@ class Runner:
         watch = self.stopwatch
         assert watch.arguments is not None
         reply = self._examine(watch.result, watch.arguments)
+        blobs.save(watch.result, Path(request["out"]) / "0")
+        # After the saving: what is written until then counts as late, what is written from now on is not in the file.
         reply["written_later"], reply["reused"] = watch.written_later(), watch.reused()
         pairs = zip(watch.arguments, blobs.load(Path(request["draw"])), strict=True)
         reply["modified"] = [i for i, (now, given) in enumerate(pairs) if blobs.digest(now) != blobs.digest(given)]
-        blobs.save(watch.result, Path(request["out"]) / "0")
         return reply
 
     def on_profile(self, request: Message) -> Message:

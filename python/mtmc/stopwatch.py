@@ -16,6 +16,7 @@ from mtmc.device import Device
 from mtmc.outputs import overlaps, tensors
 
 SPOTS, SPOT_BYTES = 16, 4
+SCRIBBLE, SCRIBBLED = 0xFE, 3  # blocks of each result's size: more than one may lie free
 
 
 def overwrite(arguments: list[Any], values: list[Any]) -> None:
@@ -37,6 +38,7 @@ class Stopwatch:
     def arm(self, draw: Path, seed: int, same_addresses: bool) -> None:
         """New values for the next call, at new addresses or at those of the last call; then cold caches."""
         self.previous, self.result = self.result, None
+        self._scribble()
         fresh = blobs.load(draw)  # before the old ones go, so that they cannot lie at the same addresses
         if same_addresses and self.arguments is not None:
             overwrite(self.arguments, fresh)
@@ -44,6 +46,13 @@ class Stopwatch:
             self.arguments = fresh
         torch.manual_seed(seed)
         self.device.flush()
+
+    def _scribble(self) -> None:
+        """Old results leave memory that a new one may get: nearly its values, when the calls' arguments are much alike.
+        Work that is done late must not find them there, so such memory is filled with a pattern."""
+        sizes = [tensor.untyped_storage().nbytes() for tensor in tensors(self.previous)]
+        blocks = [torch.full((size,), SCRIBBLE, dtype=torch.uint8) for size in sizes for _ in range(SCRIBBLED)]
+        blocks.clear()
 
     def go(self, call: Callable[..., Any]) -> int:
         """Makes the call and keeps its result; the duration in ns."""
