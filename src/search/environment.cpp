@@ -18,7 +18,7 @@ constexpr double kCertifyShare = 0.3;     // of the time limit, the most that is
 double SearchNode::score() const {
   if (!verdict().certified()) return 0;
   if (const auto over_eager = verdict().speedup.find("eager"); over_eager != verdict().speedup.end())
-    return over_eager->second;
+    return parent == nullptr ? std::min(1.0, over_eager->second) : over_eager->second;
   return verdict().time_ms ? 1 / *verdict().time_ms : 0;
 }
 

@@ -38,7 +38,8 @@ struct SearchNode {
 
   // The verdict that counts.
   const Verdict& verdict() const { return certify ? *certify : screen; }
-  // Larger is better; 0 when refused. Speedup over eager, both timed in the same run.
+  // Larger is better; 0 when refused. Speedup over eager, both timed in the same run; at most 1 for the start, which is
+  // what eager does: more is luck.
   double score() const;
 };
 
