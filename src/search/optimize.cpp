@@ -12,6 +12,7 @@ namespace {
 constexpr double kAtRoofline = 1.05;    // time over the roofline
 constexpr double kBelow = 0.9;          // below this the roofline itself is wrong: nothing follows from it
 constexpr double kCertifyShare = 0.05;  // of screened nodes, certified at random
+constexpr double kClearly = 1.05;       // times as fast: more than luck
 constexpr int kWinners = 3;             // certified winners after which nobody else is asked
 
 // Everything that shapes the search; what only limits its time or says where its results go is not part of it.
@@ -55,14 +56,16 @@ Result<Opened> open_run(const OptimizeRequest& request, const std::string& task_
   return Opened{id, 0, false};
 }
 
-// Certifies the best node; when it fails, or turns out slower than another looked, the next one, the latter only while
-// there is time or nothing is faster than eager. Returns the best certified node, null when there is none.
+// Certifies the best node; when it fails, or turns out slower than another looked, the next one: when time is up only
+// if that one looked clearly faster, or nothing is faster than eager yet. Returns the best certified node, null when
+// there is none.
 Result<SearchNode*> certify_winner(Environment& environment) {
   for (int certified = 0; certified < kWinners;) {
     SearchNode* best = environment.best();
     if (best == nullptr || best->certify) break;
     const SearchNode* winner = environment.best_certified();
-    if (winner != nullptr && winner->score() > 1 && environment.spent()) break;
+    if (winner != nullptr && winner->score() > 1 && environment.spent() && best->score() < kClearly * winner->score())
+      break;
     MTMC_RETURN_IF_ERROR(environment.certify(*best));
     certified += best->certify->certified();
   }
