@@ -86,7 +86,7 @@ def from_user_file(task: Task) -> str:
     source = Path(task.namespace.__file__ or "").read_text()
     try:
         needed = classes_of(pickle.dumps(task.constructor_arguments()), task.namespace.__name__)
-    except Exception:  # the judge says so
+    except Exception:  # they cannot be rebuilt: the referee refuses the task with this reason
         needed = []
     return UserFile(source, task.namespace, task.attr, needed).extract()
 

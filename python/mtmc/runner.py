@@ -26,6 +26,7 @@ from mtmc.stopwatch import Stopwatch, overwrite
 from mtmc.tamper import Snapshot
 from mtmc.wire import Line, Message, serve
 
+TIMED = ("wake", "go")  # requests after which nothing else may be done at once
 POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
 
@@ -53,9 +54,7 @@ class Runner:
         if self.audit is not None and self.audit.found:
             reason, detail = self.audit.found[0]
             reply = {"fail": reason, "message": detail}
-        elif (
-            self.changes is not None and "fail" not in reply and request["op"] not in ("wake", "go")
-        ):  # these two are timed
+        elif self.changes is not None and "fail" not in reply and request["op"] not in TIMED:
             if changes := self.changes():
                 reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
         return reply

@@ -17,6 +17,7 @@ from mtmc.outputs import overlaps, tensors
 
 SPOTS, SPOT_BYTES = 16, 4
 SCRIBBLE, SCRIBBLED = 0xFE, 3  # blocks of each result's size: more than one may lie free
+SCRIBBLED_BYTES = 256 << 20  # of one size; beyond it a single block, where the old result lay
 
 
 def overwrite(arguments: list[Any], values: list[Any]) -> None:
@@ -51,7 +52,8 @@ class Stopwatch:
         """Old results leave memory that a new one may get: nearly its values, when the calls' arguments are much alike.
         Work that is done late must not find them there, so such memory is filled with a pattern."""
         sizes = [tensor.untyped_storage().nbytes() for tensor in tensors(self.previous)]
-        blocks = [torch.full((size,), SCRIBBLE, dtype=torch.uint8) for size in sizes for _ in range(SCRIBBLED)]
+        counts = {size: max(1, min(SCRIBBLED, SCRIBBLED_BYTES // max(size, 1))) for size in sizes}
+        blocks = [torch.full((size,), SCRIBBLE, dtype=torch.uint8) for size in sizes for _ in range(counts[size])]
         blocks.clear()
 
     def go(self, call: Callable[..., Any]) -> int:

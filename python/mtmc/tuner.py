@@ -67,7 +67,7 @@ class Version:
             self.call = lambda: model(*inputs)
             self.call()
             once = self._time(1)
-        except Exception as error:  # the same
+        except Exception as error:  # so is what its first call raises
             self.note = f"{type(error).__name__}: {str(error)[:300]}"
             self.call = None
             return

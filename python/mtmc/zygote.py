@@ -60,7 +60,9 @@ class Zygote:
         if request["request"]["op"] != "go":
             return self.call(request["request"], request["timeout"])
         ping = self.ping()  # before it: caches are as cold as they will be
-        self.call({"op": "wake"}, request["timeout"])
+        woken = self.call({"op": "wake"}, request["timeout"])
+        if "died" in woken:
+            return woken
         before = self._waited_ms()
         answer = self.call(request["request"], request["timeout"])
         if "wall_ms" in answer:  # less the time for which a busy machine kept the two waiting

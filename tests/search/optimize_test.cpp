@@ -131,6 +131,18 @@ TEST(Optimize, TheUntouchedStartIsTheResultWhenNothingElseIsCertified) {
   EXPECT_TRUE(done->verdict.certified());
 }
 
+TEST(Optimize, ALuckyStartDoesNotStandBeforeTheWinner) {
+  World world;
+  const std::string start = state_hash(*world.request.program);
+  WatchedJudge lucky(world.judge, [&](const Candidate& candidate, Tier, Verdict& verdict) {
+    if (state_hash(*candidate.program) == start) verdict.speedup["eager"] = 1e6;
+  });
+  const auto done = world.run(lucky);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->answer, Answer::faster);
+  EXPECT_GT(done->steps.size(), 1u);
+}
+
 TEST(Optimize, ARefusedStartEndsTheRunWithItsReason) {
   World world;
   WatchedJudge strict(world.judge, [](const Candidate&, Tier, Verdict& verdict) {

@@ -181,7 +181,8 @@ VerbBody declare(Options& options) {
                  "who implements it; faulty makes mistakes on purpose, to try the judge");
   options.choice(given->strategy, "--strategy", names_of(all_strategies()), "which attempt is continued next");
   options.integer(given->steps, "--steps", 1, "the most actions in a row (8)");
-  options.seconds(given->seconds, "--time", "seconds to search and certify, once eager is measured (30)");
+  options.seconds(given->seconds, "--time",
+                  "seconds to search once eager is measured; certifying the winner may end later (30)");
   options.integer(given->evaluations, "--evaluations", 0, "the most candidates to judge (0: no limit)");
   options.integer(given->seed, "--seed", 0, "of the search and of the hidden draws (0)");
   options.choice(given->actions, "--actions", {"all", "paper"}, "the action types to use: all, or the paper's");

@@ -135,7 +135,6 @@ Definition define_conv(const OpCall& call) {
   return finish(call, c, operand(call, 0, from, settled(guard, c), 0), operand(call, 1, weight));
 }
 
-// Input element i reaches output i * stride + k * dilation - padding: the terms are those whose i is whole and inside.
 // By stride phases, each an ordinary convolution: output o = stride * q + p is reached by the kernel's elements
 // k = (p + padding) mod stride + stride * t from the inputs q + (p + padding) div stride - t.
 Definition define_phases(const OpCall& call, const Convolution& c) {
@@ -178,6 +177,7 @@ Definition define_phases(const OpCall& call, const Convolution& c) {
   return b.done();
 }
 
+// Input element i reaches output i * stride + k * dilation - padding: the terms are those whose i is whole and inside.
 Definition define_transposed(const OpCall& call) {
   const Convolution c = transposed(call).value();
   const auto is_one = [](int64_t n) { return n == 1; };
