@@ -221,8 +221,7 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   Kernel& placed = const_cast<Kernel&>(*result.kernel(merged.name));
   MTMC_TRY(const Group group, build_group(result, placed));
   placed.family = classify(group);
-  // An unblocked product is of no use to anybody: contractions are born tiled.
-  if (placed.family == Family::contraction) placed.choices["tiled"] = "";
+  if (context.target.begin) context.target.begin(group, placed);
   drop_broken_captures(result);
   MTMC_RETURN_IF_ERROR(context.target.supports(result, placed));
   return result;

@@ -73,6 +73,8 @@ struct OpDef {
   // A view of its operand: no bytes move and eager launches nothing.
   bool is_view = false;
   ScalarRule scalar = {};
+  // Eager multiplies f32 operands in TF32 on GPUs that can: torch's default for convolutions.
+  bool in_tf32 = false;
   std::string (*spell)(const OpCall& call,
                        std::span<const std::string> args) = nullptr;  // where a template is not enough
 

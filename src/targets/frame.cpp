@@ -85,7 +85,9 @@ bool outlives(const Group& group, int stage, int to) {
   return false;
 }
 
-Frame frame_of(const Group& group, int from, int to) {
+}  // namespace
+
+Frame frame_over(const Group& group, int from, int to) {
   const AxisClasses classes(group, from, to);
   double total = 0;
   for (int s = from; s <= to; ++s) total += stage_work(group.stages[s]);
@@ -111,8 +113,6 @@ Frame frame_of(const Group& group, int from, int to) {
   return frame;
 }
 
-}  // namespace
-
 int Frame::shared_of(int stage, int axis) const {
   for (size_t i = 0; i < shared.size(); ++i)
     if (axis_of(static_cast<int>(i), stage) == axis) return static_cast<int>(i);
@@ -123,9 +123,9 @@ std::vector<Frame> build_frames(const Group& group) {
   std::vector<Frame> frames;
   const int stages = static_cast<int>(group.stages.size());
   for (int from = 0; from < stages; from = frames.back().last + 1) {
-    Frame best = frame_of(group, from, from);
+    Frame best = frame_over(group, from, from);
     for (int to = from + 1; to < stages; ++to) {
-      Frame longer = frame_of(group, from, to);
+      Frame longer = frame_over(group, from, to);
       // Losing an axis (a matmul's N when a row reduction joins) is worth it; losing all of them is not, unless nothing
       // was parallel anyway.
       if (!longer.shared.empty() || best.shared.empty()) best = std::move(longer);

@@ -77,6 +77,9 @@ struct Frame {
   int shared_of(int stage, int axis) const;
 };
 
+// The frame of stages first..last, whatever axes they share.
+Frame frame_over(const Group& group, int first, int last);
+
 // Cuts a group into frames: each takes the longest run of stages that share an axis. Scratch read by a later frame
 // lives as long as the kernel.
 std::vector<Frame> build_frames(const Group& group);

@@ -207,7 +207,7 @@ class ModulePrinter {
     all.insert(launch.writes.begin(), launch.writes.end());
     for (const Value& value : program_.values)
       call = replace_all(call, "{" + std::to_string(value.id) + "}", python_name(value.id));
-    statement(call);
+    for (const std::string& one : split(call, '\n')) statement(one);
     if (!code_.kernels.count(kernel.name)) code_.kernels[kernel.name] = {first, line_ - 1};
   }
 

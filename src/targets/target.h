@@ -12,6 +12,8 @@
 
 namespace mtmc {
 
+struct Group;
+
 // What the emitted module needs to know of the user's module, beside the graph.
 struct ModuleShell {
   std::string
@@ -46,6 +48,8 @@ struct TargetDef {
   // choose".
   std::vector<std::map<std::string, int64_t>> (*candidates)(const Program& program, const Kernel& kernel,
                                                             const Hardware& hardware);
+  // The choices that a new kernel of this group begins with; null: none.
+  void (*begin)(const Group& group, Kernel& kernel) = nullptr;
 };
 
 const TargetDef* find_target(std::string_view name);

@@ -207,6 +207,7 @@ OpDef conv(std::string_view name, std::string_view spelling, std::string_view ov
   def.infer = infer_conv;
   def.define = define_conv;
   def.spelling = spelling;
+  def.in_tf32 = true;
   for (std::string_view which : {overload, padded})
     def.aten.push_back({which, "input weight bias", "stride padding dilation groups"});
   return def;
@@ -218,6 +219,7 @@ OpDef conv_transpose(std::string_view name, std::string_view spelling, std::stri
   def.infer = infer_transposed;
   def.define = define_transposed;
   def.spelling = spelling;
+  def.in_tf32 = true;
   def.aten = {{overload, "input weight bias", "stride padding output_padding groups dilation"}};
   return def;
 }

@@ -170,10 +170,15 @@ std::vector<std::map<std::string, int64_t>> candidates(const Program& program, c
   return all;
 }
 
+// An unblocked product is of no use to anybody.
+void begin(const Group&, Kernel& kernel) {
+  if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
+}
+
 }  // namespace
 
 extern const TargetDef cpu_def;
 const TargetDef cpu_def{"cpu", "C++ with OpenMP and explicit vector code, built by the system compiler", emit, supports,
-                        candidates};
+                        candidates, begin};
 
 }  // namespace mtmc

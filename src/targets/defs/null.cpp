@@ -32,10 +32,14 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell&) {
 Status supports(const Program& program, const Kernel& kernel) { return can_generate(program, kernel.values); }
 std::vector<std::map<std::string, int64_t>> candidates(const Program&, const Kernel&, const Hardware&) { return {}; }
 
+void begin(const Group&, Kernel& kernel) {
+  if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
+}
+
 }  // namespace
 
 extern const TargetDef null_def;
 const TargetDef null_def{"null", "no compiler: times come from the cost model; for tests and training", emit, supports,
-                         candidates};
+                         candidates, begin};
 
 }  // namespace mtmc

@@ -1,19 +1,43 @@
-// The triton target, first stage: pointwise and reduction kernels; everything else stays a library call. The frames are
-// those of the cpu target, printed differently.
+// The triton target: every family as Triton functions for NVIDIA GPUs, run on the CPU by Triton's interpreter.
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
+#include "ops/op.h"
 #include "targets/frame.h"
 #include "targets/module_printer.h"
 #include "targets/triton/kernel_printer.h"
+#include "targets/triton/prepare.h"
 
 namespace mtmc {
 namespace {
 
+constexpr const char* kImports =
+    "import os\n\nos.environ.setdefault(\"TRITON_DEFAULT_FP_FUSION\", \"1\")\n\nimport triton\nimport triton.language as tl\n";
+
+constexpr const char* kTiles = R"PY(def _tiles(tensor, height, width, down, across):
+    """The memory of a tensor as a matrix that is read by rectangles of down x across elements."""
+    tensor = tensor if tensor.data_ptr() % 16 == 0 else tensor.clone()
+    return TensorDescriptor(tensor, [height, width], [width, 1], [down, across])
+
+
+)PY";
+
+// A helper may call others: those come before it.
+void add_helper(const std::string& name, std::set<std::string>& done, std::string& text) {
+  if (!done.insert(name).second) return;
+  const std::string source = triton::helper_source(name);
+  for (const char* other : {"_atan2", "_atan"})
+    if (name != other && source.find(std::string(other) + "(") != std::string::npos) add_helper(other, done, text);
+  text += source + "\n\n";
+}
+
 Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& shell) {
   ModuleParts parts;
   parts.device = "cuda";
-  parts.imports = "import os\n\nimport triton\nimport triton.language as tl\n\n";
+  std::set<std::string> helpers;
+  std::string kernels;
+  bool tiles = false;
   for (const Kernel& kernel : program.kernels) {
     if (kernel.family == Family::library) continue;
     MTMC_TRY(const TritonKernel printed, print_triton_kernel(program, kernel));
@@ -23,12 +47,18 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     launch.writes = printed.writes;
     std::vector<std::string> statements = printed.scratch;
     statements.insert(statements.end(), printed.calls.begin(), printed.calls.end());
-    launch.call = join(statements, "; ");
+    launch.call = join(statements, "\n");
     launch.source_marker = printed.text.substr(0, printed.text.find("(", printed.text.find("def ")));
     launch.source_lines = static_cast<int>(std::count(printed.text.begin(), printed.text.end(), '\n')) - 2;
-    parts.source += printed.text;
+    kernels += printed.text;
+    helpers.insert(printed.helpers.begin(), printed.helpers.end());
+    tiles |= printed.tiles;
     parts.launches.push_back(std::move(launch));
   }
+  parts.imports = std::string(kImports) + (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
+  std::set<std::string> done;
+  for (const std::string& helper : helpers) add_helper(helper, done, parts.source);
+  parts.source += (tiles ? kTiles : "") + kernels;
   Code code = print_module(program, shell, parts);
   // Triton's interpreter runs on the CPU.
   code.text = replace_all(std::move(code.text), "_DEVICE = \"cuda\"\n",
@@ -44,12 +74,24 @@ Status supports(const Program& program, const Kernel& kernel) {
   return ok_status();
 }
 
-std::vector<std::map<std::string, int64_t>> candidates(const Program&, const Kernel&, const Hardware&) { return {}; }
+std::vector<std::map<std::string, int64_t>> candidates(const Program& program, const Kernel& kernel, const Hardware&) {
+  return triton_candidates(program, kernel);
+}
+
+// A sum along few rows leaves most of a GPU idle: it is born split. Products are born as exact as what they replace:
+// eager convolves in TF32 and multiplies matrices in f32.
+void begin(const Group& group, Kernel& kernel) {
+  if (triton::needs_split(collapse_axes(group))) kernel.choices["split"] = "";
+  if (kernel.family != Family::contraction) return;
+  kernel.choices["tiled"] = "";
+  for (const GroupStage& stage : group.stages)
+    if (stage.contraction)
+      kernel.choices.emplace("precision", find_op(stage.op)->in_tf32 ? "half" : "split");
+}
 
 }  // namespace
 
 extern const TargetDef triton_def;
-const TargetDef triton_def{"triton", "Triton kernels for NVIDIA GPUs: pointwise and reductions so far", emit, supports,
-                           candidates};
+const TargetDef triton_def{"triton", "Triton kernels for NVIDIA GPUs", emit, supports, candidates, begin};
 
 }  // namespace mtmc

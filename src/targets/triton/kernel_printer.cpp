@@ -1,378 +1,175 @@
 #include "targets/triton/kernel_printer.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
+#include <set>
 
 #include "base/text.h"
-#include "targets/frame.h"
-#include "targets/module_printer.h"
+#include "ops/op.h"
+#include "targets/triton/prepare.h"
 
 namespace mtmc {
 namespace {
 
-constexpr int64_t kFlatBlock = 1024;      // elements a program of a pointwise frame
-constexpr int64_t kMostResident = 32768;  // elements of a row that stay in registers
+using namespace triton;
 
-std::string dtype_text(DType dtype) {
-  switch (dtype) {
-    case DType::b1: return "tl.int1";
-    case DType::u8: return "tl.uint8";
-    case DType::i8: return "tl.int8";
-    case DType::i16: return "tl.int16";
-    case DType::i32: return "tl.int32";
-    case DType::i64: return "tl.int64";
-    case DType::f16: return "tl.float16";
-    case DType::bf16: return "tl.bfloat16";
-    case DType::f32: return "tl.float32";
-    case DType::f64: return "tl.float64";
-  }
-  return "";
+constexpr double kBusy = 256;          // programs that are enough for any GPU we know
+constexpr double kLight = 1 << 16;     // elements of a stage that one program may just as well walk alone
+
+double work_of_stage(const GroupStage& stage) { return static_cast<double>(product(stage.stage.extents())); }
+
+int64_t programs_of(const Frame& frame) {
+  int64_t count = 1;
+  for (const SharedAxis& axis : frame.shared) count *= axis.extent;
+  return count;
 }
 
-int64_t power_of_two(int64_t n) {
-  int64_t p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
-
-// Thrown in this file only; print_triton_kernel turns it into an Error.
-struct Unsupported {
-  std::string what;
-};
-
-std::string function_of(Fn fn) {
-  switch (fn) {
-    case Fn::exp: return "tl.exp";
-    case Fn::exp2: return "tl.exp2";
-    case Fn::log: return "tl.log";
-    case Fn::log2: return "tl.log2";
-    case Fn::sqrt: return "tl.sqrt";
-    case Fn::sin: return "tl.sin";
-    case Fn::cos: return "tl.cos";
-    case Fn::erf: return "tl.erf";
-    case Fn::abs: return "tl.abs";
-    case Fn::floor: return "tl.floor";
-    case Fn::ceil: return "tl.ceil";
-    default: throw Unsupported{"the function " + std::string(name(fn))};
-  }
-}
-
-const char* sign_of(Fn fn) {
-  switch (fn) {
-    case Fn::add: return "+";
-    case Fn::sub: return "-";
-    case Fn::mul: return "*";
-    case Fn::lt: return "<";
-    case Fn::le: return "<=";
-    case Fn::eq: return "==";
-    case Fn::ne: return "!=";
-    case Fn::gt: return ">";
-    case Fn::ge: return ">=";
-    case Fn::logical_and:
-    case Fn::bit_and: return "&";
-    case Fn::logical_or:
-    case Fn::bit_or: return "|";
-    case Fn::bit_xor: return "^";
-    default: return nullptr;
-  }
-}
-
-class FramePrinter {
+// A frame as a launch.
+class Kernels {
  public:
-  FramePrinter(const Group& group, const Frame& frame, std::string name)
-      : group_(group), frame_(frame), name_(std::move(name)) {}
-
-  std::string run() {
-    flat_ = is_flat();
-    int64_t shared = 1;
-    for (const SharedAxis& axis : frame_.shared) shared *= axis.extent;
-    if (flat_) {
-      line("offset = tl.program_id(0).to(tl.int64) * " + std::to_string(kFlatBlock) + " + tl.arange(0, " +
-           std::to_string(kFlatBlock) + ")");
-      line("live = offset < " + std::to_string(shared));
-      decode("offset", shared_extents(), "i");
-      programs_ = (shared + kFlatBlock - 1) / kFlatBlock;
-    } else {
-      line("row = tl.program_id(0).to(tl.int64)");
-      decode("row", shared_extents(), "i");
-      programs_ = shared;
-    }
-    for (int s = frame_.first; s <= frame_.last; ++s) stage(s);
-    return "@triton.jit\ndef " + name_ + "(" + join(used_, ", ") + "):\n" + join(lines_, "\n") + "\n";
+  Kernels(const Group& group, const Kernel& kernel) : kernel_(kernel) {
+    const auto precision = kernel.choices.find("precision");
+    prepared_ = prepare(group, precision == kernel.choices.end() ? "ieee" : precision->second, kernel.has("split"),
+                        kernel.number("parts", 0));
+    cut();
   }
-  int64_t programs() const { return programs_; }
-  const std::vector<std::string>& used() const { return used_; }
+
+  const Group& group() const { return prepared_.group; }
+
+  std::vector<TritonLaunch> launches(const Numbers& numbers) const {
+    std::vector<TritonLaunch> result;
+    for (size_t f = 0; f < frames_.size(); ++f)
+      result.push_back(print(frames_[f], name_of(f), f == main_frame() ? numbers : Numbers{}));
+    return result;
+  }
+
+  std::vector<Numbers> candidates() const {
+    const Frame& frame = frames_[main_frame()];
+    return is_contraction(group(), frame) ? contraction_candidates(group(), frame, prepared_.products.at(frame.first))
+                                          : rows_candidates(group(), frame);
+  }
 
  private:
-  void line(const std::string& text) { lines_.push_back("    " + text); }
+  TritonLaunch print(const Frame& frame, const std::string& name, const Numbers& numbers) const {
+    if (is_contraction(group(), frame))
+      return print_contraction(group(), frame, prepared_.products.at(frame.first), name, numbers);
+    return print_rows(group(), frame, name, numbers);
+  }
 
-  std::vector<int64_t> shared_extents() const {
-    std::vector<int64_t> extents;
-    for (const SharedAxis& axis : frame_.shared) extents.push_back(axis.extent);
-    return extents;
-  }
-  bool is_flat() const {
-    for (int s = frame_.first; s <= frame_.last; ++s) {
-      const Stage& stage = group_.stages[s].stage;
-      if (stage.combine != Combine::none || stage.rank() == 0) return false;
-      for (int a = 0; a < stage.rank(); ++a)
-        if (stage.type.shape[a] > 1 && frame_.shared_of(s, a) < 0) return false;
-    }
-    return !frame_.shared.empty();
-  }
-  // prefix0, prefix1, ... = the multi-index of a flat position.
-  void decode(const std::string& flat, const std::vector<int64_t>& extents, const std::string& prefix) {
-    std::string rest = flat;
-    for (size_t i = extents.size(); i-- > 0;) {
-      const std::string extent = std::to_string(extents[i]);
-      line(prefix + std::to_string(i) + " = " + (i == 0 ? rest : rest + " % " + extent));
-      if (i > 0) {
-        line(prefix + "_rest" + std::to_string(i) + " = " + rest + " // " + extent);
-        rest = prefix + "_rest" + std::to_string(i);
-      }
+  // The longest runs of stages that one launch can compute without losing the parallelism that they have alone.
+  void cut() {
+    const int stages = static_cast<int>(group().stages.size());
+    for (int from = 0; from < stages; from = frames_.back().last + 1) {
+      int to = stages - 1;
+      while (to > from && !fits(frame_over(group(), from, to))) --to;
+      frames_.push_back(frame_over(group(), from, to));
+      if (to == from) print(frames_.back(), "f", {});  // throws what it cannot do
     }
   }
 
-  // Axis variables of a stage; its inner (spatial and reduced) axes together are one block of lanes.
-  struct Lanes {
-    std::vector<std::string> axes;
-    std::vector<int64_t> inner;
-    std::string mask;  // empty: no lanes, or all live
-    int64_t block = 1;
-  };
-
-  Lanes lanes_of(int s) {
-    const Stage& stage = group_.stages[s].stage;
-    const std::vector<int64_t> extents = stage.extents();
-    Lanes lanes;
-    std::vector<size_t> positions;
-    for (size_t a = 0; a < extents.size(); ++a) {
-      const int shared = static_cast<int>(a) < stage.rank() ? frame_.shared_of(s, static_cast<int>(a)) : -1;
-      if (extents[a] == 1) {
-        lanes.axes.push_back("0");
-      } else if (shared >= 0) {
-        lanes.axes.push_back("i" + std::to_string(shared));
-      } else {
-        positions.push_back(a);
-        lanes.axes.push_back("");
-        lanes.inner.push_back(extents[a]);
-      }
+  bool fits(const Frame& frame) const {
+    if (group().stages[frame.first].contraction && !is_contraction(group(), frame)) return false;
+    double all = 0;
+    const double programs = static_cast<double>(programs_of(frame));
+    for (int s = frame.first; s <= frame.last; ++s) {
+      const GroupStage& stage = group().stages[s];
+      if (s > frame.first && stage.contraction) return false;
+      const double work = work_of_stage(stage);
+      all += work;
+      if (work > kLight && programs < kBusy && programs < static_cast<double>(stage.stage.type.elements())) return false;
     }
-    if (flat_) {
-      lanes.mask = "live";
-      return lanes;
+    if (frame.shared.empty() && all > kLight) return false;
+    try {
+      print(frame, "f", {});
+      return true;
+    } catch (const Unsupported&) {
+      return false;
     }
-    const int64_t count = product(lanes.inner);
-    if (is_reduction(stage.combine) && stage.type.elements() > 1)
-      for (size_t p : positions)
-        if (static_cast<int>(p) < stage.rank()) throw Unsupported{"a reduction with inner axes left over"};
-    if (count <= 1) return lanes;
-    if (count > kMostResident) throw Unsupported{"rows of more than " + std::to_string(kMostResident) + " elements"};
-    lanes.block = power_of_two(count);
-    const std::string prefix = "j" + std::to_string(s) + "_";
-    line(prefix + "lane = tl.arange(0, " + std::to_string(lanes.block) + ")");
-    decode(prefix + "lane", lanes.inner, prefix);
-    for (size_t i = 0; i < positions.size(); ++i) lanes.axes[positions[i]] = prefix + std::to_string(i);
-    if (lanes.block != count) {
-      lanes.mask = prefix + "live";
-      line(lanes.mask + " = " + prefix + "lane < " + std::to_string(count));
+  }
+
+  size_t main_frame() const {
+    size_t best = 0;
+    double most = -1;
+    for (size_t f = 0; f < frames_.size(); ++f) {
+      double work = 0;
+      for (int s = frames_[f].first; s <= frames_[f].last; ++s)
+        work += work_of_stage(group().stages[s]) * (group().stages[s].contraction ? 1e3 : 1);
+      if (work > most) most = work, best = f;
     }
-    return lanes;
+    return best;
   }
 
-  void use(const std::string& tensor) {
-    if (std::find(used_.begin(), used_.end(), tensor) == used_.end()) used_.push_back(tensor);
+  // "k3_linear_gelu", and what a launch of several computes: "k3_left_high".
+  std::string name_of(size_t f) const {
+    if (frames_.size() == 1) return group().name;
+    const int dest = group().stages[frames_[f].last].dest;
+    std::string name = kernel_.name + "_" + group().tensors[dest].name;
+    return name;
   }
 
-  std::string both(const std::string& a, const std::string& b) const {
-    return a.empty() ? b : b.empty() ? a : "(" + a + ") & (" + b + ")";
-  }
-
-  std::string address(int tensor, const std::vector<ExprP>& indices, const Lanes& lanes,
-                      const std::vector<int64_t>& extents) {
-    ExprP flat = index_constant(0);
-    for (size_t d = 0; d < indices.size(); ++d)
-      flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
-    return text(simplify(flat, extents), lanes, extents);
-  }
-
-  bool varies_by_lane(const ExprP& index, const Lanes& lanes) const {
-    bool varies = false;
-    walk(index, [&](const Expr& e) {
-      varies |= e.kind == Expr::Kind::axis && lanes.axes[e.axis] != "0" && (flat_ || lanes.axes[e.axis][0] == 'j');
-    });
-    return varies;
-  }
-
-  // A value of this frame kept in registers, when the load walks it lane for lane.
-  std::optional<std::string> in_registers(const ExprP& e, const Lanes& lanes) const {
-    const auto kept = registers_.find(e->tensor);
-    if (kept == registers_.end()) return std::nullopt;
-    if (e->guard) throw Unsupported{"a guarded read of a value in registers"};
-    const int s = kept->second;
-    std::vector<int64_t> inner;
-    for (size_t d = 0; d < e->args.size(); ++d) {
-      if (e->args[d]->kind != Expr::Kind::axis && !is_constant(e->args[d]))
-        throw Unsupported{"a shifted read of a value in registers"};
-      const Stage& stage = group_.stages[s].stage;
-      if (stage.type.shape[d] > 1 && frame_.shared_of(s, static_cast<int>(d)) < 0) inner.push_back(stage.type.shape[d]);
-    }
-    if (!inner.empty() && inner != lanes.inner) throw Unsupported{"stages with different inner axes"};
-    return group_.tensors[e->tensor].name + "_value";
-  }
-
-  std::string text(const ExprP& e, const Lanes& lanes, const std::vector<int64_t>& extents) {
-    switch (e->kind) {
-      case Expr::Kind::constant:
-        if (is_float(e->dtype)) {
-          if (std::isnan(e->number)) return "float(\"nan\")";
-          if (std::isinf(e->number)) return e->number > 0 ? "float(\"inf\")" : "float(\"-inf\")";
-          return format_double(e->number);
-        }
-        return e->dtype == DType::b1 ? (e->integer ? "True" : "False") : std::to_string(e->integer);
-      case Expr::Kind::axis: return lanes.axes[e->axis];
-      case Expr::Kind::cast: return "(" + text(e->args[0], lanes, extents) + ").to(" + dtype_text(e->dtype) + ")";
-      case Expr::Kind::load: return load_text(e, lanes, extents);
-      case Expr::Kind::call: return call_text(e, lanes, extents);
-    }
-    return {};
-  }
-
-  std::string load_text(const ExprP& e, const Lanes& lanes, const std::vector<int64_t>& extents) {
-    if (const auto kept = in_registers(e, lanes)) return *kept;
-    const GroupTensor& tensor = group_.tensors[e->tensor];
-    use(tensor.name);
-    const std::string guard = e->guard ? text(e->guard, lanes, extents) : "";
-    // A scalar address takes no mask of lanes.
-    const bool varies =
-        std::any_of(e->args.begin(), e->args.end(), [&](const ExprP& index) { return varies_by_lane(index, lanes); });
-    const std::string mask = varies ? both(lanes.mask, guard) : guard;
-    std::string other = e->other ? text(e->other, lanes, extents) : "0";
-    const std::string at = "tl.load(" + tensor.name + " + " + address(e->tensor, e->args, lanes, extents);
-    return mask.empty() ? at + ")" : at + ", mask=" + mask + ", other=" + other + ")";
-  }
-
-  std::string call_text(const ExprP& e, const Lanes& lanes, const std::vector<int64_t>& extents) {
-    std::vector<std::string> args;
-    for (const ExprP& arg : e->args) args.push_back(text(arg, lanes, extents));
-    const bool floating = is_float(e->args[0]->dtype);
-    switch (e->fn) {
-      case Fn::neg: return "(-" + args[0] + ")";
-      case Fn::rsqrt: return "(1.0 / tl.sqrt(" + args[0] + "))";
-      case Fn::isnan: return "(" + args[0] + " != " + args[0] + ")";
-      case Fn::isinf: return "(tl.abs(" + args[0] + ") == float(\"inf\"))";
-      case Fn::logical_not: return "(" + args[0] + " == 0)";
-      case Fn::select: return "tl.where(" + join(args, ", ") + ")";
-      case Fn::max: return "tl.maximum(" + join(args, ", ") + (floating ? ", propagate_nan=tl.PropagateNan.ALL)" : ")");
-      case Fn::min: return "tl.minimum(" + join(args, ", ") + (floating ? ", propagate_nan=tl.PropagateNan.ALL)" : ")");
-      // 1 - 2 / (e^2x + 1): exact at both ends, and within an ulp of one between.
-      case Fn::tanh: return "(1.0 - 2.0 / (tl.exp(2.0 * " + args[0] + ") + 1.0))";
-      case Fn::div: return "(" + args[0] + (floating ? " / " : " // ") + args[1] + ")";
-      case Fn::mod:
-        if (floating) throw Unsupported{"a remainder of floats"};
-        return "(" + args[0] + " % " + args[1] + ")";
-      default: break;
-    }
-    if (const char* sign = sign_of(e->fn)) return "(" + args[0] + " " + sign + " " + args[1] + ")";
-    return function_of(e->fn) + "(" + join(args, ", ") + ")";
-  }
-
-  void stage(int s) {
-    const GroupStage& one = group_.stages[s];
-    const Stage& stage = one.stage;
-    const GroupTensor& dest = group_.tensors[one.dest];
-    line("# " + dest.name + ": " + one.op + (one.location.empty() ? "" : " (" + one.location + ")"));
-    const Lanes lanes = lanes_of(s);
-    const std::vector<int64_t> extents = stage.extents();
-    std::string value = text(stage.body, lanes, extents);
-    Lanes where = lanes;
-    if (stage.combine != Combine::none) {
-      value = reduced(stage, value, lanes);
-      where.mask.clear();
-    }
-    const std::string kept = dest.name + "_value";
-    line(kept + " = " + value);
-    registers_[one.dest] = s;
-    if (dest.role == GroupTensor::Role::scratch && !needed_later(one.dest)) return;
-    use(dest.name);
-    std::vector<ExprP> own;
-    for (int a = 0; a < stage.rank(); ++a) own.push_back(axis(a));
-    line("tl.store(" + dest.name + " + " + address(one.dest, own, where, extents) + ", " + kept +
-         (where.mask.empty() ? "" : ", mask=" + where.mask) + ")");
-  }
-
-  static std::string reduced(const Stage& stage, const std::string& value, const Lanes& lanes) {
-    if (lanes.block == 1) throw Unsupported{"a reduction of one element"};
-    std::string function, neutral;
-    switch (stage.combine) {
-      case Combine::sum: function = "tl.sum", neutral = "0"; break;
-      case Combine::max: function = "tl.max", neutral = "float(\"-inf\")"; break;
-      case Combine::min: function = "tl.min", neutral = "float(\"inf\")"; break;
-      default: throw Unsupported{"the reduction " + std::string(name(stage.combine))};
-    }
-    if (stage.combine != Combine::sum && !is_float(stage.type.dtype)) throw Unsupported{"max or min of integers"};
-    return function + "(" +
-           (lanes.mask.empty() ? value : "tl.where(" + lanes.mask + ", " + value + ", " + neutral + ")") + ", axis=0)";
-  }
-
-  bool needed_later(int tensor) const {
-    for (size_t s = static_cast<size_t>(frame_.last) + 1; s < group_.stages.size(); ++s)
-      for (const Expr* e : loads_of(group_.stages[s].stage.body))
-        if (e->tensor == tensor) return true;
-    return false;
-  }
-
-  const Group& group_;
-  const Frame& frame_;
-  std::string name_;
-  bool flat_ = false;
-  int64_t programs_ = 1;
-  std::map<int, int> registers_;  // tensor -> stage
-  std::vector<std::string> lines_, used_;
+  const Kernel& kernel_;
+  Prepared prepared_;
+  std::vector<Frame> frames_;
 };
 
-}  // namespace
+int64_t memory_elements(const GroupTensor& tensor) {
+  int64_t last = 0;
+  for (size_t d = 0; d < tensor.strides.size(); ++d) last += tensor.strides[d] * (tensor.type.shape[d] - 1);
+  return last + 1;
+}
 
-Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel) {
-  MTMC_TRY(const Group original, build_group(program, kernel));
-  for (const GroupStage& stage : original.stages)
-    if (stage.contraction || is_scan(stage.stage.combine))
-      return Error{"printing " + kernel.name + " for triton", "not a pointwise or reduction kernel", stage.op,
-                   "the cpu target or a library call"};
-  const Group group = collapse_axes(original);
+TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vector<TritonLaunch>& launches) {
   TritonKernel result;
   std::map<std::string, std::string> names;
   for (const GroupTensor& tensor : group.tensors) {
     if (tensor.role == GroupTensor::Role::read) result.reads.push_back(tensor.value);
     if (tensor.role == GroupTensor::Role::write) result.writes.push_back(tensor.value);
-    names[tensor.name] =
-        tensor.role == GroupTensor::Role::scratch ? "_" + tensor.name : "{" + std::to_string(tensor.value) + "}";
+    names[tensor.name] = tensor.role == GroupTensor::Role::scratch ? "_" + kernel.name + "_" + tensor.name
+                                                                   : "{" + std::to_string(tensor.value) + "}";
   }
-  try {
-    const std::vector<Frame> frames = build_frames(group);
-    for (size_t f = 0; f < frames.size(); ++f) {
-      const std::string name = frames.size() == 1 ? group.name : group.name + "_" + std::to_string(f);
-      FramePrinter printer(group, frames[f], name);
-      result.text += printer.run() + "\n\n";
-      std::vector<std::string> arguments;
-      for (const std::string& tensor : printer.used()) arguments.push_back(names.at(tensor));
-      result.calls.push_back(name + "[(" + std::to_string(printer.programs()) + ",)](" + join(arguments, ", ") + ")");
-      for (const GroupTensor& tensor : group.tensors) {
-        if (tensor.role != GroupTensor::Role::scratch ||
-            std::find(printer.used().begin(), printer.used().end(), tensor.name) == printer.used().end())
-          continue;
-        const std::string made = "_" + tensor.name + " = torch.empty(" + std::to_string(tensor.type.elements()) +
-                                 ", dtype=" + torch_dtype(tensor.type.dtype) + ", device=_DEVICE)";
-        if (std::find(result.scratch.begin(), result.scratch.end(), made) == result.scratch.end())
-          result.scratch.push_back(made);
-      }
+  std::set<std::string> passed;
+  for (const TritonLaunch& launch : launches) {
+    result.text += launch.source + "\n\n";
+    std::vector<std::string> arguments;
+    for (const std::string& argument : launch.arguments) {
+      // "x" or "_tiles(x, ...)": the first word names the tensor.
+      const bool call = argument.rfind("_tiles(", 0) == 0;
+      const std::string tensor = call ? argument.substr(7, argument.find(',') - 7) : argument;
+      passed.insert(tensor);
+      arguments.push_back(call ? "_tiles(" + names.at(tensor) + argument.substr(argument.find(',')) : names.at(tensor));
+      result.tiles |= call;
     }
+    arguments.push_back("num_warps=" + std::to_string(launch.warps));
+    if (launch.stages > 1) arguments.push_back("num_stages=" + std::to_string(launch.stages));
+    result.calls.push_back(launch.name + "[" + launch.grid + "](" + join(arguments, ", ") + ")");
+    for (const std::string& helper : launch.helpers) result.helpers.insert(helper);
+  }
+  for (const GroupTensor& tensor : group.tensors)
+    if (tensor.role == GroupTensor::Role::scratch && passed.count(tensor.name))
+      result.scratch.push_back(names.at(tensor.name) + " = torch.empty(" + std::to_string(memory_elements(tensor)) +
+                               ", dtype=" + torch_dtype(tensor.type.dtype) + ", device=_DEVICE)");
+  return result;
+}
+
+}  // namespace
+
+Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel) {
+  MTMC_TRY(const Group group, build_group(program, kernel));
+  try {
+    const Kernels kernels(group, kernel);
+    return assemble(kernels.group(), kernel, kernels.launches(kernel.numbers));
   } catch (const Unsupported& unsupported) {
     return Error{"printing " + kernel.name + " for triton", "not printable yet", unsupported.what, ""};
   }
-  return result;
+}
+
+std::vector<Numbers> triton_candidates(const Program& program, const Kernel& kernel) {
+  const auto group = build_group(program, kernel);
+  if (!group.ok()) return {};
+  try {
+    return Kernels(*group, kernel).candidates();
+  } catch (const Unsupported&) {
+    return {};  // `supports` says why
+  }
 }
 
 }  // namespace mtmc

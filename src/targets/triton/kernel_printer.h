@@ -1,6 +1,7 @@
-// Prints one kernel (a group in its frames) as Triton functions: one launch a frame. Pointwise frames run over a flat
-// index; frames with inner axes run one program per index of the shared axes, with its rows resident in registers.
+// Prints one kernel as Triton functions: its group, prepared as the schedule says, cut into launches.
 #pragma once
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,17 @@ namespace mtmc {
 
 struct TritonKernel {
   std::string text;                  // @triton.jit functions
-  std::vector<std::string> calls;    // launches, in order; {N} is value N, _s0.. are scratch tensors
-  std::vector<std::string> scratch;  // statements that make scratch tensors shared by frames
+  std::vector<std::string> calls;    // launches, in order; {N} is value N
+  std::vector<std::string> scratch;  // statements that make what the launches pass on between them
   std::vector<ValueId> reads, writes;
+  std::set<std::string> helpers;  // functions of triton/helpers.cpp that the text calls
+  bool tiles = false;             // some launch reads memory by rectangles (tensor descriptors)
 };
 
 // An Error says what this printer cannot do yet.
 Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel);
+
+// Numbers for the kernel's main launch, best guess first.
+std::vector<std::map<std::string, int64_t>> triton_candidates(const Program& program, const Kernel& kernel);
 
 }  // namespace mtmc

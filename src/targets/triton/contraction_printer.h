@@ -1,0 +1,80 @@
+// Prints a contraction with its pointwise epilogue: tiles of M rows and N columns, a loop over blocks of K, products on
+// the matrix units.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "targets/triton/launch.h"
+
+namespace mtmc::triton {
+
+// What is multiplied: the sum of the pairs' products is the stage's value. One pair but for numbers that are split in a
+// high and a low part.
+struct Products {
+  std::vector<std::pair<ExprP, ExprP>> pairs;
+  std::vector<int> flags;  // scales of rows, negative where a row holds something that is not finite
+  int64_t promote = 0;  // partial sums move to a second accumulator after so many elements of K; 0: never
+};
+
+class ContractionPrinter : public ExprPrinter {
+ public:
+  // The frame's first stage is the contraction; all axes of its result are shared.
+  ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
+                     const Numbers& numbers);
+  TritonLaunch run();
+
+ protected:
+  bool held(const Expr& load, const Tile& tile, Value& value) override;
+
+ private:
+  // An operand read by rectangles: a 2-D view of memory, and where the program's tile begins in it.
+  struct Rectangle {
+    int tensor = 0;
+    int64_t height = 1, width = 1;  // of the whole view, in elements
+    bool k_inside = true;           // K runs along the width
+    std::map<int, int64_t> down, right;  // what an axis adds to the position
+    int64_t base_down = 0, base_right = 0;
+  };
+
+  void plan_axes();
+  void header();
+  void lane(Lane& lane, const std::string& name, const std::string& start, int64_t count);
+  void accumulate();
+  void loop();
+  void steps();
+  std::string operand(const ExprP& expr, bool left);
+  std::optional<Rectangle> rectangle(const ExprP& expr, bool left) const;
+  std::string rectangle_text(const Rectangle& view, bool left);
+  std::string position(const std::map<int, int64_t>& coefficients, int64_t base, const std::string& lane_start);
+  void epilogue();
+  ExprP body(int s) const;
+  std::vector<ExprP> own_indices(int s) const;
+  int64_t extent_of(const std::vector<int>& axes) const;
+
+  const Group& group_;
+  const Frame& frame_;
+  Products products_;
+  std::string name_;
+  Writer out_;
+  std::vector<int64_t> extents_;      // shared axes, then those of K
+  std::vector<std::vector<int>> axes_;  // stage first + i: axis of the launch for each of its axes
+  std::vector<int> batch_, m_, n_, k_lane_, k_loop_;
+  int64_t bm_ = 0, bn_ = 0, bk_ = 0, group_size_ = 8, warps_ = 4, stages_ = 3;
+  Tile left_, right_, result_;
+  std::string m_start_, n_start_, k_start_;
+  std::vector<std::string> parameters_, arguments_;  // descriptors
+  std::string descriptors_;
+  bool f32_ = false, careful_ = false;
+  int64_t programs_ = 1;
+};
+
+TritonLaunch print_contraction(const Group& group, const Frame& frame, const Products& products,
+                               const std::string& name, const Numbers& numbers);
+std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products);
+// Whether the frame is a contraction followed by pointwise stages that share all axes of its result.
+bool is_contraction(const Group& group, const Frame& frame);
+
+}  // namespace mtmc::triton

@@ -1,0 +1,353 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "targets/triton/tile.h"
+
+namespace mtmc::triton {
+namespace {
+
+constexpr size_t kLongest = 96;  // characters of an expression that is not given a name
+
+const char* infix(Fn fn) {
+  switch (fn) {
+    case Fn::add: return "+";
+    case Fn::sub: return "-";
+    case Fn::mul: return "*";
+    case Fn::lt: return "<";
+    case Fn::le: return "<=";
+    case Fn::eq: return "==";
+    case Fn::ne: return "!=";
+    case Fn::gt: return ">";
+    case Fn::ge: return ">=";
+    case Fn::logical_and:
+    case Fn::bit_and: return "&";
+    case Fn::logical_or:
+    case Fn::bit_or: return "|";
+    case Fn::bit_xor: return "^";
+    case Fn::shl: return "<<";
+    case Fn::shr: return ">>";
+    default: return nullptr;
+  }
+}
+
+// Functions of Triton's own; the rest are helpers, printed from these.
+const char* builtin(Fn fn) {
+  switch (fn) {
+    case Fn::exp: return "tl.exp";
+    case Fn::exp2: return "tl.exp2";
+    case Fn::log: return "tl.log";
+    case Fn::log2: return "tl.log2";
+    case Fn::sqrt: return "tl.sqrt";
+    case Fn::rsqrt: return "tl.rsqrt";
+    case Fn::sin: return "tl.sin";
+    case Fn::cos: return "tl.cos";
+    case Fn::erf: return "tl.erf";
+    case Fn::abs: return "tl.abs";
+    case Fn::floor: return "tl.floor";
+    case Fn::ceil: return "tl.ceil";
+    default: return nullptr;
+  }
+}
+
+std::string number(const Expr& e) {
+  if (!is_float(e.dtype)) return e.dtype == DType::b1 ? (e.integer ? "True" : "False") : std::to_string(e.integer);
+  if (std::isnan(e.number)) return "float(\"nan\")";
+  if (std::isinf(e.number)) return e.number > 0 ? "float(\"inf\")" : "float(\"-inf\")";
+  return format_double(e.number);
+}
+
+// An integer expression as base + sum coefficient * axis + sum coefficient * other.
+struct Terms {
+  int64_t base = 0;
+  std::map<int, int64_t> axes;
+  std::vector<std::pair<ExprP, int64_t>> others;
+};
+
+void collect(const ExprP& e, int64_t factor, Terms& terms) {
+  if (is_constant(e)) {
+    terms.base += factor * e->integer;
+  } else if (e->kind == Expr::Kind::axis) {
+    terms.axes[e->axis] += factor;
+  } else if (e->kind == Expr::Kind::call && (e->fn == Fn::add || e->fn == Fn::sub)) {
+    collect(e->args[0], factor, terms);
+    collect(e->args[1], e->fn == Fn::add ? factor : -factor, terms);
+  } else if (e->kind == Expr::Kind::call && e->fn == Fn::neg) {
+    collect(e->args[0], -factor, terms);
+  } else if (e->kind == Expr::Kind::call && e->fn == Fn::mul && is_constant(e->args[1])) {
+    collect(e->args[0], factor * e->args[1]->integer, terms);
+  } else if (e->kind == Expr::Kind::call && e->fn == Fn::mul && is_constant(e->args[0])) {
+    collect(e->args[1], factor * e->args[0]->integer, terms);
+  } else {
+    terms.others.emplace_back(e, factor);
+  }
+}
+
+// The least value of an index expression, if known.
+std::optional<int64_t> least(const ExprP& e, const std::vector<int64_t>& extents);
+std::optional<int64_t> most(const ExprP& e, const std::vector<int64_t>& extents) {
+  if (is_constant(e)) return e->integer;
+  if (e->kind == Expr::Kind::axis && e->axis < static_cast<int>(extents.size())) return extents[e->axis] - 1;
+  if (e->kind != Expr::Kind::call || e->args.size() != 2) return std::nullopt;
+  const auto a = most(e->args[0], extents), b = most(e->args[1], extents);
+  switch (e->fn) {
+    case Fn::add: return a && b ? std::optional(*a + *b) : std::nullopt;
+    case Fn::sub: {
+      const auto low = least(e->args[1], extents);
+      return a && low ? std::optional(*a - *low) : std::nullopt;
+    }
+    case Fn::mul:
+      return a && is_constant(e->args[1]) && e->args[1]->integer >= 0 ? std::optional(*a * e->args[1]->integer)
+                                                                      : std::nullopt;
+    case Fn::mod: return is_constant(e->args[1]) ? std::optional(e->args[1]->integer - 1) : std::nullopt;
+    case Fn::min: return a && b ? std::optional(std::min(*a, *b)) : a ? a : b;
+    case Fn::div: return a && is_constant(e->args[1]) && *a >= 0 ? std::optional(*a / e->args[1]->integer) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+std::optional<int64_t> least(const ExprP& e, const std::vector<int64_t>& extents) {
+  if (is_constant(e)) return e->integer;
+  if (e->kind == Expr::Kind::axis) return 0;
+  if (e->kind != Expr::Kind::call || e->args.size() != 2) return std::nullopt;
+  const auto a = least(e->args[0], extents), b = least(e->args[1], extents);
+  switch (e->fn) {
+    case Fn::add: return a && b ? std::optional(*a + *b) : std::nullopt;
+    case Fn::sub: {
+      const auto high = most(e->args[1], extents);
+      return a && high ? std::optional(*a - *high) : std::nullopt;
+    }
+    case Fn::mul:
+      return a && is_constant(e->args[1]) && e->args[1]->integer >= 0 ? std::optional(*a * e->args[1]->integer)
+                                                                      : std::nullopt;
+    case Fn::mod: return is_constant(e->args[1]) && e->args[1]->integer > 0 ? std::optional<int64_t>(0) : std::nullopt;
+    case Fn::max: return a && b ? std::optional(std::max(*a, *b)) : a ? a : b;
+    case Fn::div: return a && is_constant(e->args[1]) && *a >= 0 ? std::optional<int64_t>(0) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+std::string product_text(const std::string& text, int64_t factor) {
+  return factor == 1 ? text : text + " * " + std::to_string(factor);
+}
+
+}  // namespace
+
+void ExprPrinter::use(int tensor) {
+  if (std::find(used_.begin(), used_.end(), tensor) == used_.end()) used_.push_back(tensor);
+}
+
+void ExprPrinter::need(const std::string& helper) {
+  if (std::find(helpers_.begin(), helpers_.end(), helper) == helpers_.end()) helpers_.push_back(helper);
+}
+
+void ExprPrinter::count(const ExprP& expr) {
+  if (expr->kind == Expr::Kind::constant || expr->kind == Expr::Kind::axis) return;
+  if (++seen_[to_string(expr)] > 1) return;
+  for (const ExprP& arg : expr->args) count(arg);
+  if (expr->guard) count(expr->guard);
+  if (expr->other) count(expr->other);
+}
+
+Value ExprPrinter::value(const ExprP& expr, const Tile& tile) {
+  const std::map<std::string, int> outer = std::exchange(seen_, {});
+  count(expr);
+  Value result = print(expr, tile);
+  seen_ = outer;
+  return result;
+}
+
+Value ExprPrinter::named(const std::string& key, const std::string& hint, Value value) {
+  const std::string name = out_.fresh(hint);
+  out_.line(name + " = " + value.text);
+  out_.remember(key, {name, value.dims});
+  return {name, value.dims};
+}
+
+Value ExprPrinter::print(const ExprP& expr, const Tile& tile) {
+  if (expr->kind == Expr::Kind::constant) return {number(*expr), 0};
+  if (expr->kind == Expr::Kind::axis) return index(expr, tile);
+  const std::string key = tile.name + ":" + to_string(expr);
+  if (const auto* known = out_.find(key)) return {known->text, known->dims};
+  if (expr->kind == Expr::Kind::load) return load_value(expr, tile);
+  if (expr->dtype == DType::i64 && expr->kind == Expr::Kind::call &&
+      (expr->fn == Fn::add || expr->fn == Fn::sub || expr->fn == Fn::mul)) {
+    const Value sum = index(expr, tile);
+    return seen_[to_string(expr)] > 1 ? named(key, "at", sum) : sum;
+  }
+  Value value;
+  if (expr->kind == Expr::Kind::cast) {
+    if (is_constant(expr->args[0])) return {"tl.full([], " + number(*expr->args[0]) + ", " + dtype_text(expr->dtype) + ")", 0};
+    value = print(expr->args[0], tile);
+    // Python's numbers, a scalar axis of extent 1, have no type of their own.
+    if (value.dims == 0 && !value.text.empty() && std::all_of(value.text.begin(), value.text.end(), [](unsigned char c) { return std::isdigit(c); }))
+      return {"tl.full([], " + value.text + ", " + dtype_text(expr->dtype) + ")", 0};
+    value.text = (expr->dtype == DType::b1 ? "(" + value.text + " != 0)" : "(" + value.text + ").to(" + dtype_text(expr->dtype) + ")");
+  } else {
+    value = call_value(expr, tile);
+  }
+  if (seen_[to_string(expr)] > 1 || value.text.size() > kLongest) return named(key, "t", value);
+  return value;
+}
+
+Value ExprPrinter::call_value(const ExprP& expr, const Tile& tile) {
+  std::vector<std::string> args;
+  Value value;
+  for (const ExprP& arg : expr->args) {
+    const Value one = print(arg, tile);
+    args.push_back(one.text);
+    value.dims |= one.dims;
+  }
+  const bool floating = is_float(expr->args.back()->dtype);
+  const auto helper = [&](const std::string& name) {
+    need(name);
+    return name + "(" + join(args, ", ") + ")";
+  };
+  switch (expr->fn) {
+    case Fn::neg: value.text = "(-" + args[0] + ")"; return value;
+    case Fn::isnan: value.text = "(" + args[0] + " != " + args[0] + ")"; return value;
+    case Fn::isinf: value.text = "(tl.abs(" + args[0] + ") == float(\"inf\"))"; return value;
+    case Fn::logical_not: value.text = "(" + args[0] + " == 0)"; return value;
+    case Fn::select: value.text = "tl.where(" + join(args, ", ") + ")"; return value;
+    case Fn::max:
+    case Fn::min:
+      value.text = std::string(expr->fn == Fn::max ? "tl.maximum(" : "tl.minimum(") + join(args, ", ") +
+                   (floating ? ", propagate_nan=tl.PropagateNan.ALL)" : ")");
+      return value;
+    case Fn::div:
+    case Fn::mod: {
+      if (floating) {
+        value.text = expr->fn == Fn::div ? "(" + args[0] + " / " + args[1] + ")" : helper("_remainder");
+        return value;
+      }
+      // Triton's integer division rounds towards zero.
+      const auto low = least(expr->args[0], tile.extents);
+      const bool plain = low && *low >= 0 && is_constant(expr->args[1]) && expr->args[1]->integer > 0;
+      if (plain) {
+        value.text = "(" + args[0] + (expr->fn == Fn::div ? " // " : " % ") + args[1] + ")";
+      } else {
+        value.text = helper(expr->fn == Fn::div ? "_floor_div" : "_floor_mod");
+      }
+      return value;
+    }
+    default: break;
+  }
+  if (const char* sign = infix(expr->fn)) {
+    value.text = "(" + args[0] + " " + sign + " " + args[1] + ")";
+  } else if (const char* function = builtin(expr->fn)) {
+    value.text = std::string(function) + "(" + join(args, ", ") + ")";
+  } else {
+    value.text = helper("_" + std::string(name(expr->fn)));
+  }
+  return value;
+}
+
+Value ExprPrinter::run_of(const Lane& lane, unsigned dim, size_t from, size_t to, const Tile& tile) {
+  const unsigned dims = lane.block > 1 ? dim : 0;
+  if (from == 0 && to + 1 == lane.axes.size()) return {tile.along(lane.flat, dims), dims};
+  const std::string key = "run:" + lane.flat + ":" + std::to_string(from) + ":" + std::to_string(to);
+  const auto* known = out_.find(key);
+  std::string name = known ? known->text : "";
+  if (!known) {
+    int64_t after = 1, within = 1;
+    for (size_t i = from; i <= to; ++i) within *= tile.extents[lane.axes[i]];
+    for (size_t i = to + 1; i < lane.axes.size(); ++i) after *= tile.extents[lane.axes[i]];
+    std::string text = lane.flat;
+    if (after > 1) text += " // " + std::to_string(after);
+    if (from > 0) text = (after > 1 ? "(" + text + ")" : text) + " % " + std::to_string(within);
+    name = out_.fresh("i" + std::to_string(lane.axes[from]) + (from == to ? "" : "to" + std::to_string(lane.axes[to])));
+    out_.line(name + " = " + text);
+    out_.remember(key, {name, dims});
+  }
+  return {tile.along(name, dims), dims};
+}
+
+void ExprPrinter::lane_terms(const Lane& lane, unsigned dim, const std::map<int, int64_t>& coefficients,
+                             const Tile& tile, std::vector<Value>& terms) {
+  const auto coefficient = [&](size_t i) {
+    const auto at = coefficients.find(lane.axes[i]);
+    return at == coefficients.end() ? 0 : at->second;
+  };
+  for (size_t to = lane.axes.size(); to-- > 0;) {
+    if (coefficient(to) == 0) continue;
+    size_t from = to;
+    while (from > 0 && coefficient(from - 1) == coefficient(from) * tile.extents[lane.axes[from]]) --from;
+    Value run = run_of(lane, dim, from, to, tile);
+    run.text = product_text(run.text, coefficient(to));
+    terms.push_back(run);
+    to = from;
+  }
+}
+
+Value ExprPrinter::index(const ExprP& expr, const Tile& tile) {
+  Terms sum;
+  collect(expr, 1, sum);
+  std::vector<Value> terms;
+  for (const auto& [axis, coefficient] : sum.axes) {
+    const auto at = tile.scalars.find(axis);
+    if (at != tile.scalars.end() && coefficient != 0 && at->second != "0")
+      terms.push_back({product_text(at->second, coefficient), 0});
+  }
+  for (const auto& [other, coefficient] : sum.others) {
+    Value one = print(other, tile);
+    one.text = product_text(one.text, coefficient);
+    terms.push_back(one);
+  }
+  lane_terms(tile.rows, kRows, sum.axes, tile, terms);
+  lane_terms(tile.columns, kColumns, sum.axes, tile, terms);
+  if (sum.base != 0 || terms.empty()) terms.push_back({std::to_string(sum.base), 0});
+  Value value;
+  std::vector<std::string> texts;
+  for (const Value& term : terms) {
+    texts.push_back(term.text);
+    value.dims |= term.dims;
+  }
+  value.text = texts.size() == 1 && terms[0].text.find(' ') == std::string::npos ? texts[0] : "(" + join(texts, " + ") + ")";
+  return value;
+}
+
+Value ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, const Tile& tile) {
+  use(tensor);
+  ExprP flat = index_constant(0);
+  for (size_t d = 0; d < indices.size(); ++d)
+    flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
+  Value at = index(simplify(flat, tile.extents), tile);
+  at.text = group_.tensors[tensor].name + (at.text == "0" ? "" : " + " + at.text);
+  return at;
+}
+
+Value ExprPrinter::load_value(const ExprP& expr, const Tile& tile) {
+  const std::string key = tile.name + ":" + to_string(expr);
+  Value kept;
+  if (held(*expr, tile, kept)) {
+    if (!expr->guard) return kept;
+    const Value guard = print(expr->guard, tile), instead = print(expr->other, tile);
+    return named(key, "t", {"tl.where(" + guard.text + ", " + kept.text + ", " + instead.text + ")", kept.dims | guard.dims | instead.dims});
+  }
+  Value at = address(expr->tensor, expr->args, tile);
+  std::string mask = tile.mask(at.dims), other = "0";
+  if (expr->guard) {
+    const Value guard = print(expr->guard, tile);
+    if ((guard.dims & ~at.dims) != 0) {  // the guard varies where the address does not: the address follows it
+      at.text += " + 0 * " + guard.text;
+      at.dims |= guard.dims;
+      mask = tile.mask(at.dims);
+    }
+    mask = mask.empty() ? guard.text : mask + " & " + guard.text;
+    const Value instead = print(expr->other, tile);
+    if ((instead.dims & ~at.dims) != 0) throw Unsupported{"a load whose other case varies more than itself"};
+    other = instead.text;
+  }
+  at.text = "tl.load(" + at.text + (mask.empty() ? "" : ", mask=" + mask + ", other=" + other) + ")";
+  return named(key, group_.tensors[expr->tensor].name + "_", at);
+}
+
+void ExprPrinter::store(int tensor, const std::vector<ExprP>& indices, const Value& value, const Tile& tile) {
+  Value at = address(tensor, indices, tile);
+  if ((value.dims & ~at.dims) != 0) throw Unsupported{"a result that varies where it is stored once"};
+  const std::string mask = tile.mask(at.dims);
+  out_.line("tl.store(" + at.text + ", " + value.text + (mask.empty() ? "" : ", mask=" + mask) + ")");
+}
+
+}  // namespace mtmc::triton

@@ -1,0 +1,86 @@
+// Functions that Triton lacks, in terms of what it has, so that the interpreter runs them as well. Polynomials are those
+// of the Cephes library (S. Moshier), which is in the public domain, for f32.
+#include <map>
+
+#include "targets/triton/tile.h"
+
+namespace mtmc::triton {
+namespace {
+
+const std::map<std::string, std::string>& sources() {
+  static const std::map<std::string, std::string> kSources = {
+      {"_maximum", "return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
+      {"_minimum", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
+      {"_multiply", "return a * b"},
+      {"_floor_div", "q = a // b\nreturn tl.where((a % b != 0) & ((a < 0) != (b < 0)), q - 1, q)"},
+      {"_floor_mod", "r = a % b\nreturn tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
+      {"_remainder",
+       "r = a - tl.where(a / b < 0, tl.ceil(a / b), tl.floor(a / b)) * b\n"
+       "return tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
+      {"_trunc", "return tl.where(a < 0, tl.ceil(a), tl.floor(a))"},
+      // Adding 1.5 * 2^23 leaves no bits behind the point: ties to even.
+      {"_round", "return tl.where(tl.abs(a) < 4194304.0, (a + 12582912.0) - 12582912.0, a)"},
+      {"_tanh",
+       "z = a * a\n"
+       "p = -5.70498872745e-3 * z + 2.06390887954e-2\np = p * z - 5.37397155531e-2\n"
+       "p = p * z + 1.33314422036e-1\np = p * z - 3.33332819422e-1\n"
+       "return tl.where(tl.abs(a) < 0.625, p * z * a + a, 1.0 - 2.0 / (tl.exp(2.0 * a) + 1.0))"},
+      {"_expm1",
+       "e = tl.exp(a)\nd = tl.log(e)\n"
+       "near = tl.where(e == 1.0, a, (e - 1.0) * (a / tl.where(d == 0.0, 1.0, d)))\n"
+       "return tl.where(tl.abs(a) < 0.5, near, e - 1.0)"},
+      {"_log1p",
+       "u = 1.0 + a\nd = u - 1.0\n"
+       "near = tl.where(d == 0.0, a, tl.log(u) * (a / tl.where(d == 0.0, 1.0, d)))\n"
+       "return tl.where(tl.abs(a) < 1.0, near, tl.log(u))"},
+      {"_tan", "return tl.sin(a) / tl.cos(a)"},
+      {"_sinh",
+       "t = tl.exp(tl.abs(a))\nz = a * a\n"
+       "near = a + a * z * (1.66667160211e-1 + z * (8.33028376239e-3 + z * 2.03721912945e-4))\n"
+       "far = 0.5 * (t - 1.0 / t)\nreturn tl.where(z < 1.0, near, tl.where(a < 0, -far, far))"},
+      {"_cosh", "t = tl.exp(tl.abs(a))\nreturn 0.5 * (t + 1.0 / t)"},
+      {"_atan",
+       "x = tl.abs(a)\nlarge = x > 2.414213562373095\nmiddle = x > 0.4142135623730950\n"
+       "y = tl.where(large, 1.5707963267948966, tl.where(middle, 0.7853981633974483, 0.0))\n"
+       "x = tl.where(large, -1.0 / tl.where(large, x, 1.0), tl.where(middle, (x - 1.0) / (x + 1.0), x))\nz = x * x\n"
+       "p = ((8.05374449538e-2 * z - 1.38776856032e-1) * z + 1.99777106478e-1) * z - 3.33329491539e-1\n"
+       "r = y + p * z * x + x\nreturn tl.where(a != a, a, tl.where(a < 0, -r, r))"},
+      {"_asin", "return _atan2(a, tl.sqrt((1.0 - a) * (1.0 + a)))"},
+      {"_acos", "return _atan2(tl.sqrt((1.0 - a) * (1.0 + a)), a)"},
+      {"_atan2",
+       "r = _atan(a / tl.where(b == 0, 1.0, b))\n"
+       "r = tl.where(b == 0, tl.where(a > 0, 1.5707963267948966, tl.where(a < 0, -1.5707963267948966, 0.0)), r)\n"
+       "r = tl.where((b < 0) & (a >= 0), r + 3.141592653589793, tl.where((b < 0) & (a < 0), r - 3.141592653589793, r))\n"
+       "return tl.where((a != a) | (b != b), a + b, r)"},
+      // In f64: the relative error of a power in f32 grows with its exponent.
+      {"_pow",
+       "u = tl.where(b == b, a, a)\nx = u.to(tl.float64)\ny = tl.where(a == a, b, b).to(tl.float64)\n"
+       "whole = tl.floor(y)\nr = tl.exp2(y * tl.log2(tl.abs(x)))\n"
+       "r = tl.where((x < 0) & (whole - 2.0 * tl.floor(whole * 0.5) != 0), -r, r)\n"
+       "r = tl.where((x < 0) & (whole != y), float(\"nan\"), r)\n"
+       "return tl.where((y == 0) | (x == 1), 1.0, r).to(u.dtype)"},
+      {"_first_largest",
+       "take = ((a != a) & ((b == b) | (i < j))) | ((b == b) & ((a > b) | ((a == b) & (i < j))))\n"
+       "return tl.where(take, a, b), tl.where(take, i, j)"},
+      {"_first_smallest",
+       "take = ((a != a) & ((b == b) | (i < j))) | ((b == b) & ((a < b) | ((a == b) & (i < j))))\n"
+       "return tl.where(take, a, b), tl.where(take, i, j)"},
+  };
+  return kSources;
+}
+
+}  // namespace
+
+std::string helper_source(const std::string& name) {
+  const auto at = sources().find(name);
+  if (at == sources().end()) return "";
+  std::string parameters = "a, b";
+  for (const char* one : {"_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh", "_cosh", "_atan", "_asin", "_acos"})
+    if (name == one) parameters = "a";
+  if (name == "_first_largest" || name == "_first_smallest") parameters = "a, i, b, j";
+  std::string text = "@triton.jit\ndef " + name + "(" + parameters + "):\n    ";
+  for (char c : at->second) text += c == '\n' ? std::string("\n    ") : std::string(1, c);
+  return text + "\n";
+}
+
+}  // namespace mtmc::triton

@@ -1,0 +1,31 @@
+// One launch of a kernel: a Triton function and how it is called.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/hardware.h"
+#include "targets/frame.h"
+#include "targets/triton/tile.h"
+
+namespace mtmc::triton {
+
+using Numbers = std::map<std::string, int64_t>;
+
+struct TritonLaunch {
+  std::string name;
+  std::string source;                   // "@triton.jit ..." without helpers
+  std::vector<std::string> parameters;  // names in the function
+  std::vector<std::string> arguments;   // what is passed: a parameter's name stands for the tensor of that name
+  std::string grid;
+  int64_t warps = 4, stages = 1;
+  std::vector<std::string> helpers;
+};
+
+// Frames of pointwise, movement, reduction, window and scan code; see rows_printer.cpp. `numbers`: "rows", "block",
+// "warps"; what is absent is chosen.
+TritonLaunch print_rows(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers);
+// The numbers that `print_rows` would choose, and neighbours worth measuring, best guess first.
+std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame);
+
+}  // namespace mtmc::triton

@@ -1,0 +1,24 @@
+// What a kernel's schedule does to its group before it is printed: reductions are split into chunks, operands of
+// contractions are packed in half precision, windows are laid out channels-last. All of it is stages like any others.
+#pragma once
+#include <map>
+#include <string>
+
+#include "targets/triton/contraction_printer.h"
+
+namespace mtmc::triton {
+
+struct Prepared {
+  Group group;
+  std::map<int, Products> products;  // by stage
+};
+
+// `precision` of contractions of f32: "ieee" (as they are), "half" (operands rounded to f16, about as exact as TF32) or
+// "split" (each operand a sum of two f16 numbers, three products; as exact as f32: Ootomo and Yokota, 2022).
+// `parts`: into how many chunks reductions that run along too few rows are split; 0: none is.
+Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts);
+
+// Whether some reduction of the group keeps too few programs busy.
+bool needs_split(const Group& group);
+
+}  // namespace mtmc::triton

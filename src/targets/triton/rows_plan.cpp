@@ -1,0 +1,164 @@
+#include "targets/triton/rows_plan.h"
+
+#include <algorithm>
+#include <map>
+
+namespace mtmc::triton {
+namespace {
+
+constexpr int64_t kMostSequential = 64;  // elements of a reduction that every lane does for itself
+
+std::vector<int64_t> without_ones(std::vector<int64_t> extents) {
+  std::erase(extents, 1);
+  return extents;
+}
+
+class Planner {
+ public:
+  Planner(const Group& group, const Frame& frame) : group_(group), frame_(frame) {}
+
+  RowsPlan run() {
+    for (const SharedAxis& axis : frame_.shared) plan_.extents.push_back(axis.extent);
+    plan_.shared = static_cast<int>(frame_.shared.size());
+    find_inner();
+    plan_.extents.insert(plan_.extents.end(), inner_.begin(), inner_.end());
+    plan_.inner = static_cast<int>(inner_.size());
+    for (int s = frame_.first; s <= frame_.last; ++s) place(s);
+    roles();
+    return plan_;
+  }
+
+ private:
+  std::vector<int64_t> inner_spatial(int s) const {
+    std::vector<int64_t> result;
+    const Stage& stage = group_.stages[s].stage;
+    for (int a = 0; a < stage.rank(); ++a)
+      if (stage.type.shape[a] > 1 && frame_.shared_of(s, a) < 0) result.push_back(stage.type.shape[a]);
+    return result;
+  }
+
+  void find_inner() {
+    for (int s = frame_.first; s <= frame_.last && inner_.empty(); ++s) inner_ = inner_spatial(s);
+    for (int s = frame_.first; s <= frame_.last; ++s) {
+      const Stage& stage = group_.stages[s].stage;
+      const std::vector<int64_t> reduced = without_ones(stage.reduce);
+      const bool scan = is_scan(stage.combine);
+      const bool alone = is_reduction(stage.combine) && inner_spatial(s).empty();
+      if (inner_.empty() && alone && (product(reduced) > kMostSequential || frame_.shared.empty())) inner_ = reduced;
+      plan_.sequential.push_back(is_reduction(stage.combine) && !(alone && reduced == inner_ && !inner_.empty()));
+      if (plan_.sequential.back() && product(reduced) > 64 * kMostSequential)
+        throw Unsupported{"a reduction with inner axes left over"};
+      const std::vector<int64_t> own = inner_spatial(s);
+      if (!own.empty() && own != inner_) throw Unsupported{"stages with different inner axes"};
+      if (scan && (own.size() != 1 || frame_.shared_of(s, stage.scan_axis) >= 0))
+        throw Unsupported{"a scan beside other inner axes"};
+    }
+  }
+
+  void place(int s) {
+    const Stage& stage = group_.stages[s].stage;
+    const bool own_loop = plan_.sequential[s - frame_.first];
+    std::vector<int> axes;
+    int next = plan_.shared;
+    const std::vector<int64_t> extents = stage.extents();
+    for (size_t a = 0; a < extents.size(); ++a) {
+      const bool spatial = static_cast<int>(a) < stage.rank();
+      const int shared = spatial ? frame_.shared_of(s, static_cast<int>(a)) : -1;
+      if (shared >= 0) {
+        axes.push_back(shared);
+      } else if (extents[a] == 1) {
+        axes.push_back(-1);
+      } else if (spatial || !own_loop) {
+        axes.push_back(next++);
+      } else {
+        axes.push_back(static_cast<int>(plan_.extents.size()));
+        plan_.extents.push_back(extents[a]);
+      }
+    }
+    plan_.axes.push_back(axes);
+  }
+
+  // The axis along which most of the memory that is read (or, `written`, stored) lies side by side.
+  int contiguous_axis(bool written) const {
+    std::map<int, double> weight;
+    const auto note = [&](int s, const std::vector<ExprP>& indices, int tensor) {
+      ExprP flat = index_constant(0);
+      for (size_t d = 0; d < indices.size(); ++d)
+        flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
+      const std::vector<int64_t> extents = group_.stages[s].stage.extents();
+      const Affine form = affine(simplify(flat, extents), static_cast<int>(extents.size()));
+      if (!form.ok) return;
+      const std::vector<int>& axes = plan_.axes[s - frame_.first];
+      for (size_t a = 0; a < extents.size(); ++a)
+        if (form.coefficients[a] == 1 && axes[a] >= 0 && axes[a] < plan_.shared + plan_.inner)
+          weight[axes[a]] += static_cast<double>(group_.tensors[tensor].type.size_bytes());
+    };
+    for (int s = frame_.first; s <= frame_.last; ++s) {
+      const Stage& stage = group_.stages[s].stage;
+      std::vector<ExprP> own;
+      for (int a = 0; a < stage.rank(); ++a) own.push_back(axis(a));
+      if (written && group_.tensors[group_.stages[s].dest].role == GroupTensor::Role::write)
+        note(s, own, group_.stages[s].dest);
+      if (!written)
+        for (const Expr* e : loads_of(stage.body)) note(s, e->args, e->tensor);
+    }
+    int best = -1;
+    for (const auto& [axis, bytes] : weight)
+      if (best < 0 || bytes > weight[best]) best = axis;
+    return best;
+  }
+
+  void roles() {
+    const int read = contiguous_axis(false), written = contiguous_axis(true);
+    std::vector<int> all;
+    for (int a = 0; a < plan_.shared; ++a) all.push_back(a);
+    const auto moved_last = [](std::vector<int> axes, int last) {
+      if (const auto at = std::find(axes.begin(), axes.end(), last); at != axes.end()) {
+        axes.erase(at);
+        axes.push_back(last);
+      }
+      return axes;
+    };
+    if (plan_.inner > 0) {
+      for (int a = 0; a < plan_.inner; ++a) plan_.columns.push_back(plan_.shared + a);
+      const int near = read >= 0 ? read : written;
+      plan_.contiguous_rows = near >= 0 && near < plan_.shared;
+      plan_.rows = moved_last(all, near);
+    } else if (plan_.shared > 0) {
+      flat_roles(all, read, written < 0 ? plan_.shared - 1 : written, moved_last);
+    }
+    for (int a : plan_.rows) plan_.row_count *= plan_.extents[a];
+    for (int a : plan_.columns) plan_.column_count *= plan_.extents[a];
+  }
+
+  template <class MovedLast>
+  void flat_roles(const std::vector<int>& all, int read, int written, const MovedLast& moved_last) {
+    const auto extent = [&](int a) { return plan_.extents[a]; };
+    plan_.contiguous_rows = true;
+    if (read >= 0 && read != written && extent(read) >= 16 && extent(written) >= 16) {  // a transposition
+      plan_.columns = {written};
+      plan_.rows = {read};
+      for (int a : all)
+        if (a != read && a != written) plan_.programs.push_back(a);
+      plan_.flat_columns = true;
+    } else if (all.size() > 1 && extent(written) >= 64) {
+      plan_.columns = {written};
+      for (int a : all)
+        if (a != written) plan_.rows.push_back(a);
+      plan_.flat_columns = true;
+    } else {
+      plan_.rows = moved_last(all, written);
+    }
+  }
+
+  const Group& group_;
+  const Frame& frame_;
+  std::vector<int64_t> inner_;
+  RowsPlan plan_;
+};
+
+}  // namespace
+
+RowsPlan plan_rows(const Group& group, const Frame& frame) { return Planner(group, frame).run(); }
+
+}  // namespace mtmc::triton

@@ -1,0 +1,456 @@
+#include "targets/triton/rows_printer.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace mtmc::triton {
+namespace {
+
+constexpr int64_t kResident = 16384;  // elements of a tile that stay in registers
+constexpr int64_t kUnrolled = 64;     // iterations of a sequential reduction that are unrolled
+
+Numbers default_numbers(const RowsPlan& plan) {
+  int64_t rows = 1, block = 1;
+  if (plan.columns.empty()) {
+    rows = std::min<int64_t>(1024, power_of_two(plan.row_count));
+  } else if (plan.flat_columns) {
+    if (plan.programs.empty() && plan.rows.size() != 1) {
+      block = std::min<int64_t>(1024, power_of_two(plan.column_count));
+      rows = std::min(power_of_two(plan.row_count), 1024 / block);
+    } else {
+      block = std::min<int64_t>(64, power_of_two(plan.column_count));
+      rows = std::min<int64_t>(64, power_of_two(plan.row_count));
+    }
+  } else if (plan.contiguous_rows) {
+    rows = 128;
+    while (rows > 32 && blocks(plan.row_count, rows) < 264) rows /= 2;
+    rows = std::min(rows, power_of_two(plan.row_count));
+    block = std::min<int64_t>(power_of_two(plan.column_count), 4096 / rows);
+  } else {
+    block = power_of_two(plan.column_count);
+    if (block > kResident) block = 4096;
+    rows = std::clamp<int64_t>(2048 / block, 1, power_of_two(plan.row_count));
+    while (rows > 1 && blocks(plan.row_count, rows) < 264) rows /= 2;
+  }
+  const int64_t warps = std::clamp<int64_t>(rows * block / 512, 1, 16);
+  return {{"rows", rows}, {"block", block}, {"warps", std::max<int64_t>(power_of_two(warps), rows * block >= 1024 ? 4 : 1)}};
+}
+
+int64_t number(const Numbers& numbers, const std::string& key, int64_t otherwise) {
+  const auto at = numbers.find(key);
+  return at == numbers.end() ? otherwise : at->second;
+}
+
+std::string neutral(const Stage& stage) {
+  const DType dtype = stage.body->dtype;
+  const bool low = stage.combine == Combine::max || stage.combine == Combine::argmax;
+  switch (stage.combine) {
+    case Combine::prod: return "1";
+    case Combine::max:
+    case Combine::argmax:
+    case Combine::min:
+    case Combine::argmin:
+      if (is_float(dtype)) return low ? "float(\"-inf\")" : "float(\"inf\")";
+      if (dtype == DType::b1 || dtype == DType::u8) return low ? "0" : dtype == DType::b1 ? "1" : "255";
+      return (low ? "-" : "") + std::to_string((uint64_t(1) << (8 * bytes(dtype) - 1)) - 1);
+    default: return "0";
+  }
+}
+
+// Booleans are reduced as integers.
+DType working_type(const Stage& stage) { return stage.body->dtype == DType::b1 ? DType::i32 : stage.body->dtype; }
+
+}  // namespace
+
+RowsPrinter::RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers)
+    : ExprPrinter(out_, group), group_(group), frame_(frame), plan_(plan_rows(group, frame)), name_(std::move(name)) {
+  for (const GroupTensor& tensor : group.tensors) {
+    out_.fresh(tensor.name);
+    wide_ |= tensor.type.elements() > INT32_MAX;
+  }
+  const Numbers chosen = default_numbers(plan_);
+  tile_.name = "t";
+  tile_.extents = plan_.extents;
+  tile_.rows.axes = plan_.rows;
+  tile_.columns.axes = plan_.columns;
+  tile_.rows.block = std::min(number(numbers, "rows", chosen.at("rows")), power_of_two(plan_.row_count));
+  tile_.columns.block = plan_.columns.empty()
+                            ? 1
+                            : std::min(number(numbers, "block", chosen.at("block")), power_of_two(plan_.column_count));
+  warps_ = number(numbers, "warps", chosen.at("warps"));
+  loops_ = !plan_.flat_columns && tile_.columns.block < plan_.column_count;
+}
+
+TritonLaunch RowsPrinter::run() {
+  header();
+  if (loops_) {
+    looped();
+  } else {
+    resident();
+  }
+  TritonLaunch launch;
+  launch.name = name_;
+  for (int tensor : used()) launch.parameters.push_back(group_.tensors[tensor].name);
+  launch.arguments = launch.parameters;
+  launch.source = "@triton.jit\ndef " + name_ + "(" + join(launch.parameters, ", ") + "):\n" + out_.text() + "\n";
+  launch.grid = "(" + std::to_string(programs_) + ",)";
+  launch.warps = warps_;
+  launch.helpers = helpers();
+  return launch;
+}
+
+void RowsPrinter::lane(Lane& lane, const std::string& name, const std::string& start, int64_t count) {
+  lane.flat = out_.fresh(name);
+  lane.mask.clear();
+  const std::string wide = wide_ ? ".to(tl.int64)" : "";
+  if (lane.block == 1) {
+    out_.line(lane.flat + " = " + start);
+    return;
+  }
+  out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) + ")" +
+            (start == "0" ? wide : ""));
+  if (count % lane.block == 0) return;
+  lane.mask = lane.flat + "_live";
+  out_.line(lane.mask + " = " + lane.flat + " < " + std::to_string(count));
+}
+
+void RowsPrinter::header() {
+  const int64_t column_blocks = plan_.flat_columns ? blocks(plan_.column_count, tile_.columns.block) : 1;
+  const int64_t row_blocks = plan_.rows.empty() ? 1 : blocks(plan_.row_count, tile_.rows.block);
+  programs_ = column_blocks * row_blocks;
+  std::string rest = out_.fresh("pid");
+  out_.line(rest + " = tl.program_id(0)" + (wide_ ? ".to(tl.int64)" : ""));
+  const auto take = [&](int64_t count) {
+    if (count == 1) return std::string("0");
+    const std::string mine = rest + " % " + std::to_string(count), next = out_.fresh("pid");
+    const std::string name = out_.fresh("part");
+    out_.line(name + " = " + mine);
+    out_.line(next + " = " + rest + " // " + std::to_string(count));
+    rest = next;
+    return name;
+  };
+  const auto scaled = [](const std::string& text, int64_t by) {
+    return text == "0" || by == 1 ? text : text + " * " + std::to_string(by);
+  };
+  int64_t outer = 1;
+  for (int a : plan_.programs) outer *= plan_.extents[a];
+  programs_ *= outer;
+  if (plan_.flat_columns)
+    lane(tile_.columns, "column", scaled(column_blocks * row_blocks * outer == column_blocks ? (column_blocks == 1 ? "0" : rest) : take(column_blocks), tile_.columns.block), plan_.column_count);
+  if (!plan_.rows.empty()) {
+    const std::string which = outer == 1 ? (row_blocks == 1 ? "0" : rest) : take(row_blocks);
+    lane(tile_.rows, "row", scaled(which, tile_.rows.block), plan_.row_count);
+  }
+  for (size_t i = plan_.programs.size(); i-- > 0;) {
+    const int a = plan_.programs[i];
+    tile_.scalars[a] = i == 0 ? rest : take(plan_.extents[a]);
+  }
+}
+
+bool RowsPrinter::stored(int s) const {
+  const int dest = group_.stages[s].dest;
+  if (group_.tensors[dest].role == GroupTensor::Role::write) return true;
+  for (size_t later = static_cast<size_t>(frame_.last) + 1; later < group_.stages.size(); ++later)
+    for (const Expr* e : loads_of(group_.stages[later].stage.body))
+      if (e->tensor == dest) return true;
+  return false;
+}
+
+bool RowsPrinter::has_columns(int s) const {
+  const std::vector<int>& axes = plan_.axes[s - frame_.first];
+  return std::any_of(axes.begin(), axes.begin() + stage(s).rank(), [&](int a) {
+    return std::find(plan_.columns.begin(), plan_.columns.end(), a) != plan_.columns.end();
+  });
+}
+
+unsigned RowsPrinter::spatial_dims(int s) const {
+  unsigned dims = has_columns(s) && tile_.columns.block > 1 ? kColumns : 0;
+  const std::vector<int>& axes = plan_.axes[s - frame_.first];
+  for (int a = 0; a < stage(s).rank(); ++a)
+    if (tile_.rows.block > 1 && std::find(plan_.rows.begin(), plan_.rows.end(), axes[a]) != plan_.rows.end()) dims |= kRows;
+  return dims;
+}
+
+ExprP RowsPrinter::body(int s) const {
+  std::vector<ExprP> axes;
+  for (int a : plan_.axes[s - frame_.first]) axes.push_back(a < 0 ? index_constant(0) : axis(a));
+  return simplify(substitute_axes(stage(s).body, axes), plan_.extents);
+}
+
+std::vector<ExprP> RowsPrinter::own_indices(int s) const {
+  std::vector<ExprP> indices;
+  for (int a = 0; a < stage(s).rank(); ++a) {
+    const int axis_here = plan_.axes[s - frame_.first][a];
+    indices.push_back(axis_here < 0 ? index_constant(0) : axis(axis_here));
+  }
+  return indices;
+}
+
+bool RowsPrinter::held(const Expr& load, const Tile&, Value& value) {
+  for (int s = frame_.first; s <= frame_.last; ++s) {
+    if (group_.stages[s].dest != load.tensor) continue;
+    const std::vector<ExprP> own = own_indices(s);
+    for (size_t d = 0; d < own.size(); ++d)
+      if (stage(s).type.shape[d] > 1 && to_string(own[d]) != to_string(load.args[d]))
+        throw Unsupported{"a shifted read of a value in registers"};
+    const auto* known = out_.find("held:" + std::to_string(load.tensor));
+    if (!known) {
+      if (reduces_columns(s) || is_scan(stage(s).combine)) throw Unsupported{"a reduction's result before its loop ends"};
+      compute(s);
+      known = out_.find("held:" + std::to_string(load.tensor));
+    }
+    value = {known->text, known->dims};
+    return true;
+  }
+  return false;
+}
+
+void RowsPrinter::keep(int s, Value value) {
+  const GroupTensor& dest = group_.tensors[group_.stages[s].dest];
+  const std::string name = out_.fresh(dest.name + "_value");
+  if (dest.type.dtype != stage(s).body->dtype || stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
+    if (value.dims == 0 && is_constant(stage(s).body)) value.text = "tl.full([], " + value.text + ", " + dtype_text(dest.type.dtype) + ")";
+    else value.text = "(" + value.text + ").to(" + dtype_text(dest.type.dtype) + ")";
+  }
+  out_.line(name + " = " + value.text + "  # " + group_.stages[s].op +
+            (group_.stages[s].location.empty() ? "" : ", " + group_.stages[s].location));
+  out_.remember("held:" + std::to_string(group_.stages[s].dest), {name, value.dims});
+  if (stored(s)) store(group_.stages[s].dest, own_indices(s), {name, value.dims}, tile_);
+}
+
+// A pointwise stage, or one whose reduction every lane does for itself.
+void RowsPrinter::compute(int s) { keep(s, computed(s)); }
+
+Value RowsPrinter::computed(int s) {
+  return plan_.sequential[s - frame_.first] ? sequential(s) : value(body(s), tile_);
+}
+
+Value RowsPrinter::filled(const Value& value, unsigned dims, DType dtype) const {
+  if (value.dims == dims) return value;
+  return {"(" + value.text + " + tl.zeros(" + tile_.shape(dims) + ", " + dtype_text(dtype) + "))", dims};
+}
+
+RowsPrinter::Partial RowsPrinter::start(int s, unsigned dims) {
+  Partial partial;
+  partial.dims = dims;
+  partial.value = out_.fresh(group_.tensors[group_.stages[s].dest].name + "_so_far");
+  out_.line(partial.value + " = tl.full(" + tile_.shape(dims) + ", " + neutral(stage(s)) + ", " + dtype_text(working_type(stage(s))) + ")");
+  if (stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
+    partial.place = out_.fresh(group_.tensors[group_.stages[s].dest].name + "_place");
+    out_.line(partial.place + " = tl.full(" + tile_.shape(dims) + ", 0, tl.int32)");
+  }
+  return partial;
+}
+
+void RowsPrinter::add(int s, const Partial& partial, Value value, const std::string& place, const std::string& mask) {
+  if (stage(s).body->dtype == DType::b1) value.text = "(" + value.text + ").to(tl.int32)";
+  if (!mask.empty()) value.text = "tl.where(" + mask + ", " + value.text + ", " + neutral(stage(s)) + ")";
+  const bool floating = is_float(stage(s).body->dtype);
+  const std::string& so_far = partial.value;
+  const std::string nan = floating ? ", propagate_nan=tl.PropagateNan.ALL)" : ")";
+  switch (stage(s).combine) {
+    case Combine::sum: out_.line(so_far + " += " + value.text); return;
+    case Combine::prod: out_.line(so_far + " *= " + value.text); return;
+    case Combine::max: out_.line(so_far + " = tl.maximum(" + so_far + ", " + value.text + nan); return;
+    case Combine::min: out_.line(so_far + " = tl.minimum(" + so_far + ", " + value.text + nan); return;
+    default: break;
+  }
+  const std::string name = out_.fresh("t"), take = out_.fresh("take");
+  out_.line(name + " = " + value.text);
+  const std::string sign = stage(s).combine == Combine::argmax ? " > " : " < ";
+  out_.line(take + " = (" + name + sign + so_far + ")" +
+            (floating ? " | ((" + name + " != " + name + ") & (" + so_far + " == " + so_far + "))" : ""));
+  out_.line(so_far + " = tl.where(" + take + ", " + name + ", " + so_far + ")");
+  out_.line(partial.place + " = tl.where(" + take + ", " + place + ", " + partial.place + ")");
+}
+
+// Every lane walks its own reduce axes.
+Value RowsPrinter::sequential(int s) {
+  const std::vector<int>& axes = plan_.axes[s - frame_.first];
+  const Partial partial = start(s, spatial_dims(s));
+  int64_t count = 1, loops = 0;
+  std::string place;
+  for (size_t a = stage(s).rank(); a < axes.size(); ++a)
+    if (axes[a] >= 0) count *= plan_.extents[axes[a]];
+  for (size_t a = stage(s).rank(); a < axes.size(); ++a) {
+    if (axes[a] < 0) continue;
+    const std::string name = out_.fresh("r");
+    const std::string extent = std::to_string(plan_.extents[axes[a]]);
+    tile_.scalars[axes[a]] = name;
+    out_.open("for " + name + " in " + (count <= kUnrolled ? "tl.static_range(" : "range(") + extent + "):");
+    place = place.empty() ? name : "(" + place + ") * " + extent + " + " + name;
+    ++loops;
+  }
+  const Value one = value(body(s), tile_);
+  add(s, partial, one, place, "");
+  for (; loops > 0; --loops) out_.close();
+  if (!partial.place.empty()) return {partial.place, partial.dims};
+  return {stage(s).body->dtype == DType::b1 ? "(" + partial.value + " != 0)" : partial.value, partial.dims};
+}
+
+// The columns of a partial result become one value a row.
+Value RowsPrinter::reduced(int s, const Partial& partial) {
+  const std::string where = std::string(", axis=") + (tile_.two_dimensional() ? "1, keep_dims=True)" : "0)");
+  const auto generic = [&](const std::string& values, const std::string& helper) {
+    need(helper);
+    return "tl.reduce(" + values + ", " + (tile_.two_dimensional() ? "1, " : "0, ") + helper +
+           (tile_.two_dimensional() ? ", keep_dims=True)" : ")");
+  };
+  const unsigned dims = partial.dims & kRows;
+  if ((partial.dims & kColumns) == 0) return {partial.place.empty() ? partial.value : partial.place, dims};
+  const bool floating = is_float(stage(s).body->dtype);
+  const std::string truth = stage(s).body->dtype == DType::b1 ? " != 0" : "";
+  switch (stage(s).combine) {
+    case Combine::sum: return {"tl.sum(" + partial.value + where, dims};
+    case Combine::prod: return {generic(partial.value, "_multiply"), dims};
+    case Combine::max:
+      return {floating ? generic(partial.value, "_maximum") : "tl.max(" + partial.value + where + truth, dims};
+    case Combine::min:
+      return {floating ? generic(partial.value, "_minimum") : "tl.min(" + partial.value + where + truth, dims};
+    default: break;
+  }
+  const std::string ignored = out_.fresh("t"), place = out_.fresh("place");
+  out_.line(ignored + ", " + place + " = " +
+            generic("(" + partial.value + ", " + partial.place + ")",
+                    stage(s).combine == Combine::argmax ? "_first_largest" : "_first_smallest"));
+  return {place, dims};
+}
+
+Value RowsPrinter::scanned(int s, const Value& value) {
+  const std::string where = tile_.two_dimensional() ? ", axis=1" : ", axis=0";
+  const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
+  const std::string function = stage(s).combine == Combine::scan_sum ? "tl.cumsum(" : "tl.cumprod(";
+  const std::string name = out_.fresh("t");
+  out_.line(name + " = " + all.text);
+  Value result{function + name + where + ")", all.dims};
+  const auto carry = carries_.find(s);
+  if (carry == carries_.end()) return result;
+  const bool sum = stage(s).combine == Combine::scan_sum;
+  const std::string mask = tile_.columns.mask;
+  const std::string live =
+      mask.empty() ? name : "tl.where(" + tile_.along(mask, kColumns) + ", " + name + ", " + (sum ? "0" : "1") + ")";
+  const std::string scan = out_.fresh("scan");
+  out_.line(scan + " = " + carry->second + (sum ? " + " : " * ") + result.text);
+  if (!sum) need("_multiply");
+  const std::string whole = sum ? "tl.sum(" + live + where + (tile_.two_dimensional() ? ", keep_dims=True)" : ")")
+                                : "tl.reduce(" + live + (tile_.two_dimensional() ? ", 1, _multiply, keep_dims=True)" : ", 0, _multiply)");
+  out_.line(carry->second + (sum ? " += " : " *= ") + whole);
+  return {scan, result.dims};
+}
+
+void RowsPrinter::resident() {
+  if (!plan_.columns.empty() && !plan_.flat_columns) lane(tile_.columns, "column", "0", plan_.column_count);
+  for (int s = frame_.first; s <= frame_.last; ++s) {
+    if (out_.find("held:" + std::to_string(group_.stages[s].dest))) continue;
+    if (reduces_columns(s)) {
+      Value all = value(body(s), tile_);
+      if (stage(s).body->dtype == DType::b1) all.text = "(" + all.text + ").to(tl.int32)";
+      const unsigned full = tile_.columns.block > 1 ? (all.dims | kColumns) : all.dims;
+      all = filled(all, full, working_type(stage(s)));
+      const std::string mask = tile_.mask(full & kColumns);
+      if (!mask.empty()) all.text = "tl.where(" + mask + ", " + all.text + ", " + neutral(stage(s)) + ")";
+      Partial partial{all.text, "", full};
+      if (stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
+        partial.place = filled({tile_.columns.block > 1 ? tile_.along(tile_.columns.flat, kColumns) : "0",
+                                tile_.columns.block > 1 ? kColumns : 0}, full, DType::i32).text;
+      }
+      keep(s, reduced(s, partial));
+    } else if (is_scan(stage(s).combine)) {
+      keep(s, scanned(s, value(body(s), tile_)));
+    } else {
+      compute(s);
+    }
+  }
+}
+
+// In which pass over the columns a stage's result is known: reductions one after those that they read.
+std::vector<int> RowsPrinter::levels() const {
+  std::vector<int> level;
+  for (int s = frame_.first; s <= frame_.last; ++s) {
+    int mine = 0;
+    for (const Expr* e : loads_of(stage(s).body))
+      for (int p = frame_.first; p < s; ++p)
+        if (group_.stages[p].dest == e->tensor) mine = std::max(mine, level[p - frame_.first] + (reduces_columns(p) ? 1 : 0));
+    level.push_back(mine);
+  }
+  return level;
+}
+
+void RowsPrinter::looped() {
+  const std::vector<int> level = levels();
+  int last = 0;
+  for (int s = frame_.first; s <= frame_.last; ++s)
+    if (reduces_columns(s) || is_scan(stage(s).combine) || (stored(s) && has_columns(s)))
+      last = std::max(last, level[s - frame_.first]);
+  for (int now = 0; now <= last; ++now) pass(now, last);
+  for (int s = frame_.first; s <= frame_.last; ++s)
+    if (stored(s) && !has_columns(s) && !out_.find("held:" + std::to_string(group_.stages[s].dest))) compute(s);
+}
+
+void RowsPrinter::pass(int now, int) {
+  const std::vector<int> level = levels();
+  std::vector<int> stages;
+  for (int s = frame_.first; s <= frame_.last; ++s)
+    if (level[s - frame_.first] == now &&
+        (reduces_columns(s) || is_scan(stage(s).combine) || (stored(s) && has_columns(s))))
+      stages.push_back(s);
+  if (stages.empty()) return;
+  std::map<int, Partial> partials;
+  const unsigned full = tile_.all();
+  for (int s : stages) {
+    if (reduces_columns(s)) partials[s] = start(s, full);
+    if (!is_scan(stage(s).combine)) continue;
+    carries_[s] = out_.fresh("carry");
+    out_.line(carries_[s] + " = tl.full(" + tile_.shape(full & kRows) + ", " +
+              (stage(s).combine == Combine::scan_sum ? "0" : "1") + ", " + dtype_text(stage(s).body->dtype) + ")");
+  }
+  const std::string from = out_.fresh("start");
+  out_.open("for " + from + " in range(0, " + std::to_string(plan_.column_count) + ", " +
+            std::to_string(tile_.columns.block) + "):");
+  lane(tile_.columns, "column", from, plan_.column_count);
+  for (int s : stages) {
+    if (out_.find("held:" + std::to_string(group_.stages[s].dest))) continue;
+    if (reduces_columns(s)) {
+      add(s, partials[s], value(body(s), tile_), tile_.along(tile_.columns.flat, kColumns), tile_.mask(kColumns));
+    } else if (is_scan(stage(s).combine)) {
+      keep(s, scanned(s, value(body(s), tile_)));
+    } else {
+      compute(s);
+    }
+  }
+  out_.close();
+  for (const auto& [s, partial] : partials) {
+    Partial named = partial;
+    keep(s, reduced(s, named));
+  }
+}
+
+TritonLaunch print_rows(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers) {
+  return RowsPrinter(group, frame, name, numbers).run();
+}
+
+std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
+  const RowsPlan plan = plan_rows(group, frame);
+  const Numbers base = default_numbers(plan);
+  std::vector<Numbers> all = {base};
+  const auto add = [&](int64_t rows, int64_t block, int64_t warps) {
+    Numbers one = {{"rows", std::clamp<int64_t>(rows, 1, power_of_two(plan.row_count))},
+                   {"block", std::clamp<int64_t>(block, 1, power_of_two(plan.column_count))},
+                   {"warps", std::clamp<int64_t>(warps, 1, 32)}};
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+  };
+  const int64_t rows = base.at("rows"), block = base.at("block"), warps = base.at("warps");
+  add(rows, block, 2 * warps);
+  add(rows, block, std::max<int64_t>(warps / 2, 1));
+  add(2 * rows, block, warps);
+  add(rows / 2, block, warps);
+  if (!plan.columns.empty() && !plan.flat_columns) {
+    add(rows, block / 2, warps);
+    add(rows, 2048, 8);
+    add(rows, 2 * block, 2 * warps);
+  }
+  return all;
+}
+
+}  // namespace mtmc::triton

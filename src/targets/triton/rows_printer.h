@@ -1,0 +1,65 @@
+// Prints a frame without a contraction: rows and columns of one tile. The columns are either all resident, or walked in
+// blocks, once for every level of reductions that need another's result.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "targets/triton/rows_plan.h"
+
+namespace mtmc::triton {
+
+class RowsPrinter : public ExprPrinter {
+ public:
+  RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers);
+  TritonLaunch run();
+
+ protected:
+  bool held(const Expr& load, const Tile& tile, Value& value) override;
+
+ private:
+  // What a reduction has so far: one value a lane, and for argmax its place.
+  struct Partial {
+    std::string value, place;
+    unsigned dims = 0;
+  };
+
+  const Stage& stage(int s) const { return group_.stages[s].stage; }
+  bool reduces_columns(int s) const {
+    return is_reduction(stage(s).combine) && !plan_.sequential[s - frame_.first];
+  }
+  bool stored(int s) const;
+  bool has_columns(int s) const;
+  unsigned spatial_dims(int s) const;
+  ExprP body(int s) const;
+  std::vector<ExprP> own_indices(int s) const;
+
+  void header();
+  void lane(Lane& lane, const std::string& name, const std::string& start, int64_t count);
+  void resident();
+  void looped();
+  void pass(int level, int last);
+  void finish(int s, const Partial& partial);
+  void keep(int s, Value value);
+  void compute(int s);
+  Value computed(int s);
+  Value sequential(int s);
+  Value scanned(int s, const Value& value);
+  Value filled(const Value& value, unsigned dims, DType dtype) const;
+  Partial start(int s, unsigned dims);
+  void add(int s, const Partial& partial, Value value, const std::string& place, const std::string& mask);
+  Value reduced(int s, const Partial& partial);
+  std::vector<int> levels() const;
+
+  const Group& group_;
+  const Frame& frame_;
+  RowsPlan plan_;
+  Tile tile_;
+  Writer out_;
+  std::string name_;
+  int64_t programs_ = 1, warps_ = 4;
+  bool wide_ = false, loops_ = false;
+  std::map<int, std::string> carries_;
+};
+
+}  // namespace mtmc::triton

@@ -1,0 +1,101 @@
+"""Runs printed modules: `run_modules.py cpu|cuda|ahead FOLDER` reads FOLDER/request.json, a list of {text, inputs}, and
+writes FOLDER/reply.json, a list of {outputs} or {failure}. `cpu` is Triton's interpreter; `ahead` launches nothing and
+compiles every kernel that would be launched for three GPUs."""
+
+import importlib.util
+import json
+import sys
+import traceback
+from pathlib import Path
+
+import torch
+
+DTYPES = {
+    "b1": torch.bool, "u8": torch.uint8, "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
+    "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
+}  # fmt: skip
+CAPABILITIES = (80, 90, 100)
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def tensor(spec, device):
+    shape = spec["shape"]
+    if "data" not in spec:
+        return torch.zeros(shape, dtype=DTYPES[spec["dtype"]], device=device)
+    data = torch.tensor([float(x) for x in spec["data"]], dtype=torch.float64)
+    return data.to(DTYPES[spec["dtype"]]).reshape(shape).to(device)
+
+
+def numbers(value):
+    return [x if abs(x) != float("inf") and x == x else str(x) for x in value.double().reshape(-1).tolist()]
+
+
+def run(module, inputs, device):
+    values = module.ModelNew()(*[tensor(one, device) for one in inputs])
+    return {"outputs": [numbers(value.cpu()) for value in values]}
+
+
+def compile_ahead(module, inputs):
+    """Every launch is recorded instead of made; then its kernel is compiled from the types of its arguments."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource, compile
+    from triton.runtime.jit import JITFunction
+
+    launches = []
+
+    def record(self, *args, grid, warmup=False, **options):
+        launches.append((self, args, options))
+
+    original, JITFunction.run = JITFunction.run, record
+    module._DEVICE = "cpu"
+    try:
+        module.ModelNew()(*[tensor(one, "cpu") for one in inputs])
+    finally:
+        JITFunction.run = original
+    for function, args, options in launches:
+        signature = {name: kind(arg) for name, arg in zip(function.arg_names, args, strict=True)}
+        aligned = {(i,): [["tt.divisibility", 16]] for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)}
+        for capability in CAPABILITIES:
+            source = ASTSource(function, signature, {}, aligned)
+            compile(source, target=GPUTarget("cuda", capability, 32), options=dict(options))
+    return {"outputs": [], "launches": len(launches)}
+
+
+def kind(arg):
+    if isinstance(arg, torch.Tensor):
+        return "*" + letter(arg.dtype)
+    if isinstance(arg, int):
+        return "i32"
+    return f"tensordesc<{letter(arg.base.dtype)}[{', '.join(map(str, arg.block_shape))}]>"
+
+
+def letter(dtype):
+    names = {torch.bool: "i1", torch.uint8: "u8", torch.float16: "fp16", torch.bfloat16: "bf16", torch.float32: "fp32"}
+    names |= {torch.int8: "i8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64", torch.float64: "fp64"}
+    return names[dtype]
+
+
+def main():
+    device, folder = sys.argv[1], Path(sys.argv[2])
+    replies = []
+    for number, one in enumerate(json.loads((folder / "request.json").read_text())):
+        path = folder / f"module{number}.py"
+        path.write_text(one["text"])
+        try:
+            module = load(path)
+            reply = compile_ahead(module, one["inputs"]) if device == "ahead" else run(module, one["inputs"], device)
+        except Exception:  # whatever it is, it belongs to this module
+            reply = {"failure": traceback.format_exc()[-3000:]}
+        replies.append(reply)
+    (folder / "reply.json").write_text(json.dumps(replies))
+
+
+if __name__ == "__main__":
+    main()

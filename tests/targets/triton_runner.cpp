@@ -1,0 +1,121 @@
+#include "targets/triton_runner.h"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "base/text.h"
+#include "ops/op.h"
+#include "support/source_dir.h"
+#include "targets/target.h"
+
+namespace mtmc::testing {
+namespace {
+
+std::string python() {
+  const char* given = std::getenv("MTMC_PYTHON");
+  return given ? given : "python3";
+}
+
+// All leaves become arguments of forward, so that no module has to hold them.
+Program bare(Program program) {
+  int count = 0;
+  for (Value& value : program.values) {
+    if (value.kind == ValueKind::result || literal(value)) continue;
+    value.kind = ValueKind::input;
+    value.name = "x" + std::to_string(count++);
+  }
+  for (const StateUpdate& state : program.states) program.outputs.push_back(state.value);
+  program.states.clear();
+  return program;
+}
+
+std::string module_of(const Program& program) {
+  ModuleShell shell;
+  shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
+  for (const Value& value : program.values)
+    if (value.kind == ValueKind::input) shell.arguments.push_back(value.name);
+  shell.outputs = "[";
+  for (size_t i = 0; i < program.outputs.size(); ++i) shell.outputs += "{" + std::to_string(i) + "}, ";
+  shell.outputs += "]";
+  const auto code = find_target("triton")->emit(program, Hardware{}, shell);
+  MTMC_CHECK(code.ok(), code.error().message() + "\n" + print(program));
+  return code->text;
+}
+
+Json run_script(const Json& request, const std::string& device) {
+  TempDir folder;
+  MTMC_CHECK(write_file(folder.path() / "request.json", request.dump()).ok(), "cannot write the request");
+  std::map<std::string, std::string> environment;
+  if (device == "cpu") environment["TRITON_INTERPRET"] = "1";
+  environment["TRITON_CACHE_DIR"] = (folder.path() / "cache").string();
+  const auto done = run({{python(), source_dir() + "/tests/targets/run_modules.py", device, folder.path().string()},
+                         {},
+                         environment,
+                         900});
+  MTMC_CHECK(done.ok(), done.error().message());
+  MTMC_CHECK(done->exit_code == 0, done->err);
+  return Json::parse(read_file(folder.path() / "reply.json").value());
+}
+
+}  // namespace
+
+std::string triton_is_missing(const std::string& device) {
+  const std::string code = device == "cpu" ? "import torch, triton" : "import torch, triton; assert torch.cuda.is_available()";
+  const auto done = run({{python(), "-c", code}, {}, {}, 120});
+  return done.ok() && done->exit_code == 0 ? "" : "torch and triton are not both installed, or there is no GPU";
+}
+
+std::vector<TritonRun> run_on_triton(const std::vector<Program>& programs,
+                                     const std::vector<std::vector<std::vector<double>>>& leaves,
+                                     const std::string& device) {
+  Json request = Json::array();
+  for (size_t p = 0; p < programs.size(); ++p) {
+    const Program program = bare(programs[p]);
+    Json inputs = Json::array();
+    size_t next = 0;
+    for (const Value& value : program.values) {
+      if (value.kind == ValueKind::result) continue;
+      const std::vector<double>& data = leaves[p][next++];
+      if (value.kind != ValueKind::input) continue;
+      Json numbers = Json::array();
+      for (double x : data) numbers.push_back(std::isfinite(x) ? Json(x) : Json(std::to_string(x)));
+      inputs.push_back({{"dtype", name(value.type.dtype)}, {"shape", value.type.shape}, {"data", numbers}});
+    }
+    request.push_back({{"text", module_of(program)}, {"inputs", inputs}});
+  }
+  const Json reply = run_script(request, device);
+  std::vector<TritonRun> runs;
+  for (size_t p = 0; p < programs.size(); ++p) {
+    TritonRun one;
+    one.text = request[p]["text"];
+    one.failure = reply[p].value("failure", "");
+    for (const Json& output : reply[p].value("outputs", Json::array())) {
+      std::vector<double> data;
+      for (const Json& x : output) data.push_back(x.is_string() ? std::stod(x.get<std::string>()) : x.get<double>());
+      one.outputs.push_back(std::move(data));
+    }
+    runs.push_back(std::move(one));
+  }
+  return runs;
+}
+
+std::vector<std::string> compile_triton(const std::vector<Program>& programs) {
+  Json request = Json::array();
+  for (const Program& program : programs) {
+    const Program all = bare(program);
+    Json inputs = Json::array();
+    for (const Value& value : all.values)
+      if (value.kind == ValueKind::input)
+        inputs.push_back({{"dtype", name(value.type.dtype)}, {"shape", value.type.shape}});
+    request.push_back({{"text", module_of(all)}, {"inputs", inputs}});
+  }
+  std::vector<std::string> failures;
+  for (const Json& one : run_script(request, "ahead")) failures.push_back(one.value("failure", ""));
+  return failures;
+}
+
+}  // namespace mtmc::testing
