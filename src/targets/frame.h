@@ -31,6 +31,7 @@ struct GroupTensor {
   std::string name;              // an identifier for emitted code: "x", "fc1_weight", "row_max"
   TensorType type;               // logical type; dtype is the storage dtype
   std::vector<int64_t> strides;  // memory layout in elements (write and read: from the value's layout)
+  bool kept = false;             // scratch that a later launch reads, whatever the stages' loads say
 };
 
 struct Contraction {

@@ -184,7 +184,7 @@ class GroupBuilder {
   }
 
   int add_tensor(Group& group, GroupTensor::Role role, ValueId value, const std::string& name, TensorType type) {
-    GroupTensor tensor{role, value, unique(name), std::move(type), {}};
+    GroupTensor tensor{role, value, unique(name), std::move(type), {}, false};
     tensor.strides = contiguous_strides(tensor.type.shape);
     if (role != GroupTensor::Role::scratch) {
       const Value& v = program_.value(value);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/op.h"
+#include "targets/case_maker.h"
 #include "targets/recorded_programs.h"
 #include "targets/target.h"
 #include "targets/triton_runner.h"
@@ -41,6 +42,155 @@ void expect_definitions(const std::string& device) {
       EXPECT_EQ(testing::difference(runs[i].outputs[o], (*wanted)[o], 4e-6), "")
           << print(recorded.programs[i]) << runs[i].text;
   }
+}
+
+using testing::Case;
+using testing::Maker;
+using Choices = std::map<std::string, std::string>;
+using Numbers = std::map<std::string, int64_t>;
+
+std::vector<int64_t> both(int64_t n) { return {n, n}; }
+
+void row_cases(std::vector<Case>& cases) {
+  for (const int64_t block : {16384, 32})
+    for (const int64_t rows : {1, 4}) {
+      const Numbers numbers = {{"rows", rows}, {"block", block}, {"warps", 4}};
+      const auto add = [&](const char* name, const auto& build) {
+        Maker m(name);
+        const std::vector<ValueId> results = build(m);
+        cases.push_back(m.one_kernel(results, {}, numbers));
+      };
+      add("softmax", [](Maker& m) { return std::vector{m.op("softmax", {m.in("f32[9,100]")}, {{"dim", int64_t{-1}}})}; });
+      add("softmax_of_columns",
+          [](Maker& m) { return std::vector{m.op("softmax", {m.in("f32[3,50,20]")}, {{"dim", int64_t{1}}})}; });
+      add("layer_norm_gelu", [](Maker& m) {
+        const ValueId x = m.in("f32[7,100]"), w = m.in("f32[100]"), b = m.in("f32[100]");
+        const ValueId y = m.op("layer_norm", {x, w, b}, {{"normalized_shape", std::vector<int64_t>{100}}, {"eps", 1e-5}});
+        return std::vector{m.op("gelu", {y}, {{"approximate", std::string("none")}})};
+      });
+      add("residual_rms", [](Maker& m) {
+        const ValueId sum = m.op("add", {m.in("f32[5,130]"), m.in("f32[5,130]")});
+        const ValueId mean = m.op("mean", {m.op("mul", {sum, sum})}, {{"dim", std::vector<int64_t>{-1}}, {"keepdim", true}});
+        return std::vector{m.op("mul", {sum, m.op("rsqrt", {mean})}), sum};
+      });
+      add("scan", [](Maker& m) { return std::vector{m.op("cumsum", {m.in("f32[5,70]")}, {{"dim", int64_t{1}}})}; });
+      add("scan_of_columns",
+          [](Maker& m) { return std::vector{m.op("cumprod", {m.in("f32[2,35,6]")}, {{"dim", int64_t{1}}})}; });
+      add("argmax", [](Maker& m) { return std::vector{m.op("argmax", {m.in("f32[6,90]")}, {{"dim", int64_t{1}}})}; });
+      add("sum_of_columns", [](Maker& m) {
+        return std::vector{m.op("sum", {m.op("exp", {m.in("f32[70,33]")})}, {{"dim", std::vector<int64_t>{0}}})};
+      });
+    }
+  Maker m("transposed");
+  const ValueId x = m.in("f32[3,40,50]");
+  cases.push_back(m.one_kernel({m.op("exp", {m.op("transpose", {x}, {{"dim0", int64_t{1}}, {"dim1", int64_t{2}}})})}));
+}
+
+void split_cases(std::vector<Case>& cases) {
+  for (const int64_t parts : {7, 64}) {
+    Maker m("sum_all_then_scale");
+    const ValueId x = m.in("f32[600,500]");
+    cases.push_back(m.one_kernel({m.op("mul", {x, m.op("sum", {x})})}, {{"split", ""}}, {{"parts", parts}}));
+    Maker c("largest_of_columns");
+    cases.push_back(c.one_kernel({c.op("amax", {c.in("f32[9000,40]")}, {{"dim", std::vector<int64_t>{0}}})}, {{"split", ""}},
+                                 {{"parts", parts}}));
+  }
+}
+
+void product_cases(std::vector<Case>& cases, const std::string& precision, const char* suffix = "") {
+  const Choices choices = {{"tiled", ""}, {"precision", precision}};
+  const auto type = [&](std::string text) {
+    if (*suffix) text = std::string(suffix) + text.substr(3);
+    return text;
+  };
+  const auto in = [&](Maker& m, const std::string& text) { return m.in(type(text).c_str()); };
+  {
+    Maker m("linear_gelu");
+    const ValueId x = in(m, "f32[70,130]"), w = in(m, "f32[90,130]"), b = in(m, "f32[90]");
+    cases.push_back(m.one_kernel({m.op("gelu", {m.op("linear", {x, w, b})}, {{"approximate", std::string("none")}})}, choices));
+  }
+  {
+    Maker m("matmul_of_relu");
+    const ValueId x = in(m, "f32[33,64]"), y = in(m, "f32[64,48]");
+    cases.push_back(m.one_kernel({m.op("matmul", {m.op("relu", {x}), y})}, choices, {{"m", 16}, {"n", 16}, {"k", 16}}));
+  }
+  {
+    Maker m("batched_transposed");
+    const ValueId x = in(m, "f32[3,64,40]"), y = in(m, "f32[3,64,24]");
+    const ValueId t = m.op("transpose", {x}, {{"dim0", int64_t{1}}, {"dim1", int64_t{2}}});
+    cases.push_back(m.one_kernel({m.op("matmul", {t, y})}, choices, {{"m", 32}, {"n", 32}, {"k", 32}}));
+  }
+}
+
+void window_cases(std::vector<Case>& cases, const std::string& precision) {
+  const Choices choices = {{"tiled", ""}, {"precision", precision}};
+  for (const int64_t stride : {1, 2}) {
+    Maker m("conv2d_relu");
+    const ValueId x = m.in("f32[2,16,9,11]"), w = m.in("f32[20,16,3,3]"), b = m.in("f32[20]");
+    cases.push_back(m.one_kernel({m.op("relu", {m.op("conv2d", {x, w, b}, {{"padding", both(1)}, {"stride", both(stride)}})})}, choices));
+    Maker t("conv_transpose2d");
+    const ValueId tx = t.in("f32[2,16,5,6]"), tw = t.in("f32[16,10,3,3]"), tb = t.in("f32[10]");
+    cases.push_back(t.one_kernel({t.op("conv_transpose2d", {tx, tw, tb}, {{"padding", both(1)}, {"stride", both(stride)}, {"output_padding", both(stride - 1)}})}, choices));
+  }
+  Maker m("conv1d_dilated");
+  const ValueId x = m.in("f32[2,32,40]"), w = m.in("f32[16,32,5]");
+  cases.push_back(m.one_kernel({m.op("conv1d", {x, w, kNoValue}, {{"dilation", std::vector<int64_t>{2}}})}, choices));
+  Maker one("conv2d_1x1");
+  const ValueId ox = one.in("f32[2,16,9,11]"), ow = one.in("f32[20,16,1,1]");
+  cases.push_back(one.one_kernel({one.op("conv2d", {ox, ow, kNoValue})}, choices));
+}
+
+void expect_close(const std::vector<Case>& cases, double tolerance, const std::string& device) {
+  std::vector<Program> programs;
+  std::vector<std::vector<std::vector<double>>> leaves;
+  for (const Case& c : cases) {
+    programs.push_back(c.program);
+    leaves.push_back(c.leaves);
+  }
+  const auto runs = testing::run_on_triton(programs, leaves, device);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const auto truth = evaluate(programs[i], leaves[i]);
+    ASSERT_TRUE(truth.ok()) << truth.error().message();
+    EXPECT_EQ(runs[i].failure, "") << print(programs[i]) << runs[i].text;
+    for (size_t o = 0; o < runs[i].outputs.size(); ++o)
+      EXPECT_EQ(testing::difference(runs[i].outputs[o], (*truth)[o], tolerance), "") << print(programs[i]) << runs[i].text;
+  }
+}
+
+void expect_all_families(const std::string& device) {
+  std::vector<Case> exact, half;
+  row_cases(exact);
+  split_cases(exact);
+  for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
+  window_cases(exact, "ieee");
+  expect_close(exact, 3e-6, device);
+  product_cases(half, "half");
+  product_cases(half, "ieee", "f16");
+  window_cases(half, "half");
+  expect_close(half, 1.5e-3, device);
+}
+
+TEST(TorchTriton, EveryFamilyEqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_all_families("cpu");
+}
+
+TEST(GpuTriton, EveryFamilyEqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_all_families("cuda");
+}
+
+TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  std::vector<Case> cases;
+  row_cases(cases);
+  for (const char* precision : {"ieee", "half", "split"}) product_cases(cases, precision);
+  product_cases(cases, "ieee", "bf16");
+  window_cases(cases, "half");
+  std::vector<Program> programs;
+  for (const Case& c : cases) programs.push_back(c.program);
+  const std::vector<std::string> failures = testing::compile_triton(programs);
+  for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
 }
 
 TEST(TorchTriton, EveryOperatorEqualsItsDefinition) {

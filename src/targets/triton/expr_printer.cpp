@@ -199,6 +199,9 @@ Value ExprPrinter::call_value(const ExprP& expr, const Tile& tile) {
     args.push_back(one.text);
     value.dims |= one.dims;
   }
+  // Triton's interpreter makes integers of a block and a scalar condition: the mask is compared with 0.
+  if (expr->fn == Fn::logical_and || expr->fn == Fn::logical_or)
+    for (const ExprP& arg : expr->args) mixed_ |= value.dims != 0 && print(arg, tile).dims == 0;
   const bool floating = is_float(expr->args.back()->dtype);
   const auto helper = [&](const std::string& name) {
     need(name);
@@ -328,13 +331,16 @@ Value ExprPrinter::load_value(const ExprP& expr, const Tile& tile) {
   Value at = address(expr->tensor, expr->args, tile);
   std::string mask = tile.mask(at.dims), other = "0";
   if (expr->guard) {
+    mixed_ = false;
     const Value guard = print(expr->guard, tile);
     if ((guard.dims & ~at.dims) != 0) {  // the guard varies where the address does not: the address follows it
       at.text += " + 0 * " + guard.text;
       at.dims |= guard.dims;
       mask = tile.mask(at.dims);
     }
+    mixed_ |= !mask.empty() && guard.dims == 0;
     mask = mask.empty() ? guard.text : mask + " & " + guard.text;
+    if (mixed_) mask = "(" + mask + ") != 0";
     const Value instead = print(expr->other, tile);
     if ((instead.dims & ~at.dims) != 0) throw Unsupported{"a load whose other case varies more than itself"};
     other = instead.text;

@@ -80,7 +80,7 @@ class Packer {
   int scratch(const std::string& name, DType dtype, const Shape& shape) {
     std::string fresh = name;
     for (int n = 2; !names_.insert(fresh).second; ++n) fresh = name + "_" + std::to_string(n);
-    GroupTensor tensor{GroupTensor::Role::scratch, kNoValue, fresh, {dtype, shape}, contiguous_strides(shape)};
+    GroupTensor tensor{GroupTensor::Role::scratch, kNoValue, fresh, {dtype, shape}, contiguous_strides(shape), false};
     result_.group.tensors.push_back(std::move(tensor));
     return static_cast<int>(result_.group.tensors.size()) - 1;
   }
@@ -249,6 +249,7 @@ class Packer {
     note_scale(l, scale);
     const int hi = fill(of, l, name + "_high", scaled);
     const int lo = fill(of, l, name + "_low", select(finite(high), scaled - high, number(0)));
+    for (int part : {hi, lo, scale}) result_.group.tensors[part].kept = true;
     return {packed(l, hi), packed(l, lo)};
   }
 
@@ -401,7 +402,7 @@ void split_stage(Group& result, const GroupStage& whole, int64_t parts) {
   partial.stage.body = simplify(body, partial.stage.extents());
   partial.contraction.reset();
   GroupTensor tensor{GroupTensor::Role::scratch, kNoValue, result.tensors[whole.dest].name + "_partial",
-                     partial.stage.type, contiguous_strides(partial.stage.type.shape)};
+                     partial.stage.type, contiguous_strides(partial.stage.type.shape), false};
   result.tensors.push_back(tensor);
   partial.dest = static_cast<int>(result.tensors.size()) - 1;
   std::vector<ExprP> own;

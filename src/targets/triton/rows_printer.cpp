@@ -150,7 +150,7 @@ void RowsPrinter::header() {
 
 bool RowsPrinter::stored(int s) const {
   const int dest = group_.stages[s].dest;
-  if (group_.tensors[dest].role == GroupTensor::Role::write) return true;
+  if (group_.tensors[dest].role == GroupTensor::Role::write || group_.tensors[dest].kept) return true;
   for (size_t later = static_cast<size_t>(frame_.last) + 1; later < group_.stages.size(); ++later)
     for (const Expr* e : loads_of(group_.stages[later].stage.body))
       if (e->tensor == dest) return true;

@@ -104,6 +104,7 @@ class ExprPrinter {
   std::vector<int> used_;
   std::vector<std::string> helpers_;
   std::map<std::string, int> seen_;
+  bool mixed_ = false;  // the condition being printed joins a block and a scalar
 };
 
 // The source of a helper function that kernels call, by name: "_maximum". Empty: no such helper.
