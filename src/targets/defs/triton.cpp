@@ -7,6 +7,7 @@
 #include "targets/frame.h"
 #include "targets/module_printer.h"
 #include "targets/triton/kernel_printer.h"
+#include "targets/triton/attention_printer.h"
 #include "targets/triton/prepare.h"
 
 namespace mtmc {
@@ -15,10 +16,44 @@ namespace {
 constexpr const char* kImports =
     "import os\n\nos.environ.setdefault(\"TRITON_DEFAULT_FP_FUSION\", \"1\")\n\nimport triton\nimport triton.language as tl\n";
 
-constexpr const char* kTiles = R"PY(def _tiles(tensor, height, width, down, across):
+constexpr const char* kLaunch = R"PY(_compiled = {}
+
+
+def _launch(kernel, programs, *arguments, warps, stages=1):
+    """Launches a kernel; from the second time on without asking what it must be compiled for."""
+    key = (kernel, *[x.data_ptr() % 16 == 0 for x in arguments if isinstance(x, torch.Tensor)])
+    if compiled := _compiled.get(key):
+        compiled[(programs, 1, 1)](*arguments)
+    else:
+        _compiled[key] = kernel[(programs,)](*arguments, num_warps=warps, num_stages=stages)
+
+
+)PY";
+
+constexpr const char* kScratch = R"PY(_kept = {}
+
+
+def _scratch(name, elements, dtype):
+    """Memory that launches pass on between them, kept from call to call."""
+    if name not in _kept:
+        _kept[name] = torch.empty(elements, dtype=dtype, device=_DEVICE)
+    return _kept[name]
+
+
+)PY";
+
+constexpr const char* kTiles = R"PY(_views = {}
+
+
+def _tiles(tensor, height, width, down, across):
     """The memory of a tensor as a matrix that is read by rectangles of down x across elements."""
-    tensor = tensor if tensor.data_ptr() % 16 == 0 else tensor.clone()
-    return TensorDescriptor(tensor, [height, width], [width, 1], [down, across])
+    key = (id(tensor), down, across)
+    if key in _views:
+        return _views[key]
+    made = TensorDescriptor(tensor if tensor.data_ptr() % 16 == 0 else tensor.clone(), [height, width], [width, 1], [down, across])
+    if any(tensor is kept for kept in _kept.values()):
+        _views[key] = made
+    return made
 
 
 )PY";
@@ -37,7 +72,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   parts.device = "cuda";
   std::set<std::string> helpers;
   std::string kernels;
-  bool tiles = false;
+  bool tiles = false, scratch = false;
   for (const Kernel& kernel : program.kernels) {
     if (kernel.family == Family::library) continue;
     MTMC_TRY(const TritonKernel printed, print_triton_kernel(program, kernel));
@@ -53,11 +88,14 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     kernels += printed.text;
     helpers.insert(printed.helpers.begin(), printed.helpers.end());
     tiles |= printed.tiles;
+    scratch |= !printed.scratch.empty();
     parts.launches.push_back(std::move(launch));
   }
   parts.imports = std::string(kImports) + (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
   std::set<std::string> done;
   for (const std::string& helper : helpers) add_helper(helper, done, parts.source);
+  if (!kernels.empty()) parts.source += kLaunch;
+  if (!kernels.empty() && (scratch || tiles)) parts.source += kScratch;
   parts.source += (tiles ? kTiles : "") + kernels;
   Code code = print_module(program, shell, parts);
   // Triton's interpreter runs on the CPU.
@@ -78,15 +116,26 @@ std::vector<std::map<std::string, int64_t>> candidates(const Program& program, c
   return triton_candidates(program, kernel);
 }
 
+bool reads_f32(const Contraction& contraction) {
+  for (const ExprP& side : {contraction.left, contraction.right})
+    for (const Expr* load : loads_of(side))
+      if (load->dtype == DType::f32) return true;
+  return false;
+}
+
 // A sum along few rows leaves most of a GPU idle: it is born split. Products are born as exact as what they replace:
 // eager convolves in TF32 and multiplies matrices in f32.
 void begin(const Group& group, Kernel& kernel) {
   if (triton::needs_split(collapse_axes(group))) kernel.choices["split"] = "";
   if (kernel.family != Family::contraction) return;
   kernel.choices["tiled"] = "";
+  if (triton::has_attention(collapse_axes(group))) {
+    kernel.family = Family::attention;
+    return;
+  }
   for (const GroupStage& stage : group.stages)
     if (stage.contraction)
-      kernel.choices.emplace("precision", find_op(stage.op)->in_tf32 ? "half" : "split");
+      if (reads_f32(*stage.contraction)) kernel.choices.emplace("precision", find_op(stage.op)->in_tf32 ? "half" : "split");
 }
 
 }  // namespace

@@ -226,78 +226,21 @@ bool ContractionPrinter::held(const Expr& load, const Tile&, Value& value) {
   return false;
 }
 
-// Whether an operand is a plain 2-D view: one stride for all of M (or N), 1 for K or the other way round.
-std::optional<ContractionPrinter::Rectangle> ContractionPrinter::rectangle(const ExprP& expr, bool left) const {
-  if (expr->kind != Expr::Kind::load || expr->guard || f32_) return std::nullopt;
-  const GroupTensor& tensor = group_.tensors[expr->tensor];
-  ExprP flat = index_constant(0);
-  for (size_t d = 0; d < expr->args.size(); ++d) flat = flat + expr->args[d] * index_constant(tensor.strides[d]);
-  const Affine form = affine(simplify(flat, extents_), static_cast<int>(extents_.size()));
-  if (!form.ok) return std::nullopt;
-  const auto stride_of = [&](const std::vector<int>& axes) -> std::optional<int64_t> {
-    for (size_t i = 0; i + 1 < axes.size(); ++i)
-      if (form.coefficients[axes[i]] != form.coefficients[axes[i + 1]] * extents_[axes[i + 1]]) return std::nullopt;
-    return form.coefficients[axes.back()];
-  };
+std::optional<Rectangle> ContractionPrinter::rectangle(const ExprP& expr, bool left) const {
+  if (f32_) return std::nullopt;
   const std::vector<int>& lanes = left ? m_ : n_;
-  const auto lane_stride = stride_of(lanes), k_stride = stride_of(k_lane_);
-  if (!lane_stride || !k_stride) return std::nullopt;
-  Rectangle view;
-  view.tensor = expr->tensor;
-  if (*k_stride == 1 && *lane_stride % 8 == 0 && *lane_stride >= extent_of(k_lane_)) {
-    view.width = *lane_stride;
-  } else if (*lane_stride == 1 && *k_stride % 8 == 0 && *k_stride >= extent_of(lanes)) {
-    view.width = *k_stride;
-    view.k_inside = false;
-  } else {
-    return std::nullopt;
-  }
-  const int64_t elements = tensor.strides.empty() ? 1 : tensor.strides[0] * tensor.type.shape[0];
-  if (elements % view.width != 0) return std::nullopt;
-  view.height = elements / view.width;
+  const auto view = find_rectangle(group_, expr, extents_, lanes, k_lane_);
+  if (!view) return std::nullopt;
   // A block that reaches over the end of K reads what lies behind it: only zeros may lie there.
-  if (extent_of(k_lane_) % bk_ != 0 && !(view.k_inside ? extent_of(k_lane_) == view.width && k_loop_.empty() && batch_.empty()
-                                                         : extent_of(k_lane_) == view.height))
-    return std::nullopt;
-  for (size_t a = 0; a < extents_.size(); ++a) {
-    const int axis = static_cast<int>(a);
-    if (form.coefficients[a] == 0 || std::count(lanes.begin(), lanes.end(), axis) ||
-        std::count(k_lane_.begin(), k_lane_.end(), axis))
-      continue;
-    view.down[axis] = form.coefficients[a] / view.width;
-    view.right[axis] = form.coefficients[a] % view.width;
-  }
-  view.base_down = form.base / view.width;
-  view.base_right = form.base % view.width;
-  return form.base < 0 ? std::nullopt : std::optional(view);
-}
-
-std::string ContractionPrinter::position(const std::map<int, int64_t>& coefficients, int64_t base,
-                                         const std::string& lane_start) {
-  std::vector<std::string> terms;
-  if (lane_start != "0") terms.push_back(lane_start);
-  for (const auto& [axis, coefficient] : coefficients)
-    if (coefficient != 0)
-      terms.push_back(left_.scalars.at(axis) + (coefficient == 1 ? "" : " * " + std::to_string(coefficient)));
-  if (base != 0) terms.push_back(std::to_string(base));
-  return terms.empty() ? "0" : join(terms, " + ");
+  const bool whole = view->inner_across ? extent_of(k_lane_) == view->width && k_loop_.empty() && batch_.empty()
+                                        : extent_of(k_lane_) == view->height;
+  return extent_of(k_lane_) % bk_ == 0 || whole ? view : std::nullopt;
 }
 
 std::string ContractionPrinter::rectangle_text(const Rectangle& view, bool left) {
-  const std::string& lane_start = left ? m_start_ : n_start_;
-  const int64_t lane_block = left ? bm_ : bn_;
-  const std::string name = group_.tensors[view.tensor].name + "_tiles";
-  if (std::find(parameters_.begin(), parameters_.end(), name) == parameters_.end()) {
-    const int64_t down = view.k_inside ? lane_block : bk_, across = view.k_inside ? bk_ : lane_block;
-    parameters_.push_back(name);
-    arguments_.push_back("_tiles(" + group_.tensors[view.tensor].name + ", " + std::to_string(view.height) + ", " +
-                         std::to_string(view.width) + ", " + std::to_string(down) + ", " + std::to_string(across) +
-                         ")");
-  }
-  // A rectangle's corner: along the lanes, and along K. K is the columns of the left operand and the rows of the right.
-  const std::string down = position(view.down, view.base_down, view.k_inside ? lane_start : k_start_);
-  const std::string across = position(view.right, view.base_right, view.k_inside ? k_start_ : lane_start);
-  return name + ".load([" + down + ", " + across + "])" + (view.k_inside == left ? "" : ".T");
+  const std::string text = rectangles_.load(group_, view, left_.scalars, left ? m_start_ : n_start_, k_start_,
+                                            left ? bm_ : bn_, bk_);
+  return text + (view.inner_across == left ? "" : ".T");
 }
 
 std::string ContractionPrinter::operand(const ExprP& whole, bool left) {
@@ -455,10 +398,9 @@ TritonLaunch ContractionPrinter::run() {
     launch.parameters.push_back(group_.tensors[tensor].name);
     launch.arguments.push_back(group_.tensors[tensor].name);
   }
-  launch.parameters.insert(launch.parameters.end(), parameters_.begin(), parameters_.end());
-  launch.arguments.insert(launch.arguments.end(), arguments_.begin(), arguments_.end());
+  rectangles_.pass(launch);
   launch.source = "@triton.jit\ndef " + name_ + "(" + join(launch.parameters, ", ") + "):\n" + out_.text() + "\n";
-  launch.grid = "(" + std::to_string(programs_) + ",)";
+  launch.programs = programs_;
   launch.warps = warps_;
   launch.stages = stages_;
   launch.helpers = helpers();

@@ -1,13 +1,13 @@
 // Prints a contraction with its pointwise epilogue: tiles of M rows and N columns, a loop over blocks of K, products on
 // the matrix units.
 #pragma once
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "targets/triton/launch.h"
+#include "targets/triton/rectangle.h"
 
 namespace mtmc::triton {
 
@@ -30,15 +30,6 @@ class ContractionPrinter : public ExprPrinter {
   bool held(const Expr& load, const Tile& tile, Value& value) override;
 
  private:
-  // An operand read by rectangles: a 2-D view of memory, and where the program's tile begins in it.
-  struct Rectangle {
-    int tensor = 0;
-    int64_t height = 1, width = 1;  // of the whole view, in elements
-    bool k_inside = true;           // K runs along the width
-    std::map<int, int64_t> down, right;  // what an axis adds to the position
-    int64_t base_down = 0, base_right = 0;
-  };
-
   void plan_axes();
   void header();
   void lane(Lane& lane, const std::string& name, const std::string& start, int64_t count);
@@ -48,7 +39,6 @@ class ContractionPrinter : public ExprPrinter {
   std::string operand(const ExprP& expr, bool left);
   std::optional<Rectangle> rectangle(const ExprP& expr, bool left) const;
   std::string rectangle_text(const Rectangle& view, bool left);
-  std::string position(const std::map<int, int64_t>& coefficients, int64_t base, const std::string& lane_start);
   void epilogue();
   ExprP body(int s) const;
   std::vector<ExprP> own_indices(int s) const;
@@ -65,8 +55,7 @@ class ContractionPrinter : public ExprPrinter {
   int64_t bm_ = 0, bn_ = 0, bk_ = 0, group_size_ = 8, warps_ = 4, stages_ = 3;
   Tile left_, right_, result_;
   std::string m_start_, n_start_, k_start_;
-  std::vector<std::string> parameters_, arguments_;  // descriptors
-  std::string descriptors_;
+  Rectangles rectangles_;
   bool f32_ = false, careful_ = false;
   int64_t programs_ = 1;
 };

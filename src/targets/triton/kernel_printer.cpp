@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ops/op.h"
+#include "targets/triton/attention_printer.h"
 #include "targets/triton/prepare.h"
 
 namespace mtmc {
@@ -13,7 +14,7 @@ namespace {
 using namespace triton;
 
 constexpr double kBusy = 256;          // programs that are enough for any GPU we know
-constexpr double kLight = 1 << 16;     // elements of a stage that one program may just as well walk alone
+constexpr double kLight = 8192;        // elements that one program may just as well walk alone
 
 double work_of_stage(const GroupStage& stage) { return static_cast<double>(product(stage.stage.extents())); }
 
@@ -28,8 +29,8 @@ class Kernels {
  public:
   Kernels(const Group& group, const Kernel& kernel) : kernel_(kernel) {
     const auto precision = kernel.choices.find("precision");
-    prepared_ = prepare(group, precision == kernel.choices.end() ? "ieee" : precision->second, kernel.has("split"),
-                        kernel.number("parts", 0));
+    const bool packs = precision != kernel.choices.end() && !has_attention(collapse_axes(group));
+    prepared_ = prepare(group, packs ? precision->second : "ieee", kernel.has("split"), kernel.number("parts", 0));
     cut();
   }
 
@@ -44,12 +45,16 @@ class Kernels {
 
   std::vector<Numbers> candidates() const {
     const Frame& frame = frames_[main_frame()];
+    if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
+      return attention_candidates(group(), *attention);
     return is_contraction(group(), frame) ? contraction_candidates(group(), frame, prepared_.products.at(frame.first))
                                           : rows_candidates(group(), frame);
   }
 
  private:
   TritonLaunch print(const Frame& frame, const std::string& name, const Numbers& numbers) const {
+    if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
+      return print_attention(group(), *attention, name, numbers);
     if (is_contraction(group(), frame))
       return print_contraction(group(), frame, prepared_.products.at(frame.first), name, numbers);
     return print_rows(group(), frame, name, numbers);
@@ -59,11 +64,26 @@ class Kernels {
   void cut() {
     const int stages = static_cast<int>(group().stages.size());
     for (int from = 0; from < stages; from = frames_.back().last + 1) {
+      if (attends(from)) continue;
       int to = stages - 1;
       while (to > from && !fits(frame_over(group(), from, to))) --to;
       frames_.push_back(frame_over(group(), from, to));
       if (to == from) print(frames_.back(), "f", {});  // throws what it cannot do
     }
+  }
+
+  // A frame of attention, where it can be one launch.
+  bool attends(int from) {
+    const auto attention = find_attention(group(), from);
+    if (!attention) return false;
+    const Frame frame = frame_over(group(), from, attention->last);
+    try {
+      print(frame, "f", {});
+    } catch (const Unsupported&) {
+      return false;
+    }
+    frames_.push_back(frame);
+    return true;
   }
 
   bool fits(const Frame& frame) const {
@@ -75,9 +95,10 @@ class Kernels {
       if (s > frame.first && stage.contraction) return false;
       const double work = work_of_stage(stage);
       all += work;
-      if (work > kLight && programs < kBusy && programs < static_cast<double>(stage.stage.type.elements())) return false;
+      if (work > kLight * programs && programs < kBusy && programs < static_cast<double>(stage.stage.type.elements()))
+        return false;
     }
-    if (frame.shared.empty() && all > kLight) return false;
+    if (frame.shared.empty() && all > 8 * kLight) return false;
     try {
       print(frame, "f", {});
       return true;
@@ -138,15 +159,16 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
       arguments.push_back(call ? "_tiles(" + names.at(tensor) + argument.substr(argument.find(',')) : names.at(tensor));
       result.tiles |= call;
     }
-    arguments.push_back("num_warps=" + std::to_string(launch.warps));
-    if (launch.stages > 1) arguments.push_back("num_stages=" + std::to_string(launch.stages));
-    result.calls.push_back(launch.name + "[" + launch.grid + "](" + join(arguments, ", ") + ")");
+    arguments.push_back("warps=" + std::to_string(launch.warps));
+    if (launch.stages > 1) arguments.push_back("stages=" + std::to_string(launch.stages));
+    result.calls.push_back("_launch(" + launch.name + ", " + std::to_string(launch.programs) + ", " +
+                           join(arguments, ", ") + ")");
     for (const std::string& helper : launch.helpers) result.helpers.insert(helper);
   }
   for (const GroupTensor& tensor : group.tensors)
     if (tensor.role == GroupTensor::Role::scratch && passed.count(tensor.name))
-      result.scratch.push_back(names.at(tensor.name) + " = torch.empty(" + std::to_string(memory_elements(tensor)) +
-                               ", dtype=" + torch_dtype(tensor.type.dtype) + ", device=_DEVICE)");
+      result.scratch.push_back(names.at(tensor.name) + " = _scratch(\"" + kernel.name + "_" + tensor.name + "\", " +
+                               std::to_string(memory_elements(tensor)) + ", " + torch_dtype(tensor.type.dtype) + ")");
   return result;
 }
 

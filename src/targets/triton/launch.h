@@ -17,8 +17,7 @@ struct TritonLaunch {
   std::string source;                   // "@triton.jit ..." without helpers
   std::vector<std::string> parameters;  // names in the function
   std::vector<std::string> arguments;   // what is passed: a parameter's name stands for the tensor of that name
-  std::string grid;
-  int64_t warps = 4, stages = 1;
+  int64_t programs = 1, warps = 4, stages = 1;
   std::vector<std::string> helpers;
 };
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "targets/triton/prepare.h"
@@ -187,14 +188,11 @@ class Packer {
     return stage(of, name + "_scale", {DType::f32, layout.row_shape}, {}, Combine::none, scale_of(at(largest), at(all)));
   }
 
-  // The packed tensor's dimensions, each an entry of rows followed by K: the shorter axes of K, then rows, then the
-  // longest of K; or K, then rows.
+  // The packed tensor's dimensions, each an entry of rows followed by K: in this order, or K before rows.
   static std::vector<size_t> dimensions(const Layout& layout) {
-    const size_t rows = layout.rows.size(), k = layout.k.size();
-    std::vector<size_t> order;
-    for (size_t i = 0; i + (layout.rows_last ? 0 : 1) < k; ++i) order.push_back(rows + i);
-    for (size_t i = 0; i < rows; ++i) order.push_back(i);
-    if (!layout.rows_last && k > 0) order.push_back(rows + k - 1);
+    std::vector<size_t> order(layout.rows.size() + layout.k.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (layout.rows_last) std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(layout.rows.size()), order.end());
     return order;
   }
 

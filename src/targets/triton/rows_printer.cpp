@@ -94,7 +94,7 @@ TritonLaunch RowsPrinter::run() {
   for (int tensor : used()) launch.parameters.push_back(group_.tensors[tensor].name);
   launch.arguments = launch.parameters;
   launch.source = "@triton.jit\ndef " + name_ + "(" + join(launch.parameters, ", ") + "):\n" + out_.text() + "\n";
-  launch.grid = "(" + std::to_string(programs_) + ",)";
+  launch.programs = programs_;
   launch.warps = warps_;
   launch.helpers = helpers();
   return launch;

@@ -1,0 +1,173 @@
+"""Times generated kernels beside torch on a GPU, one run, cold L2:
+
+    ninja -C build bench_kernels && build/bench_kernels OUT bench/kernels/*.t && python3 bench/kernels.py OUT [NAME ...]
+
+Every version is checked against float64 first. Columns: the best version's time, its error and eager's, how often it is
+as fast as eager and torch.compile, the share of the memory roofline, and TFLOP/s of products. OUT/results.json has it all.
+"""
+
+import importlib.util
+import json
+import math
+import os
+import statistics
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import torch
+
+BANDWIDTH = 4.3e12  # bytes per second of an H200 that a copy reaches
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64}
+ROUNDS = 20
+FLOPS = {  # of products, by program: 2 * M * N * K
+    "matmul_f32": 2 * 4096**3, "matmul_bf16": 2 * 4096**3, "linear_f32_gelu": 2 * 4096 * 1024 * 4096,
+    "conv3x3_64": 2 * 64 * 112 * 112 * 64 * 64 * 9, "conv3x3_128": 2 * 64 * 56 * 56 * 128 * 128 * 9,
+    "conv3x3_256": 2 * 64 * 28 * 28 * 256 * 256 * 9, "conv5x5_128": 2 * 32 * 56 * 56 * 128 * 128 * 25,
+    "attention": 2 * 2 * 32 * 4096 * 4096 * 128 // 2,
+}  # fmt: skip
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(f"{path.parent.name}_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.ModelNew()
+
+
+def draw(type_text):
+    dtype, _, shape = type_text.partition("[")
+    shape = [int(n) for n in shape.rstrip("]").split(",") if n]
+    if dtype == "i64":
+        return torch.randint(0, 1000, shape, device="cuda")
+    return torch.randn(shape, device="cuda").to(DTYPES[dtype])
+
+
+class Clock:
+    """Device events around a call, the L2 cache filled with something else before it."""
+
+    def __init__(self):
+        self.sweep = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
+
+    def ms(self, call):
+        self.sweep.zero_()
+        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        torch.cuda.synchronize()
+        torch.cuda._sleep(200_000)  # the launch does not wait for the host
+        start.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        return start.elapsed_time(end)
+
+
+def truth_of(name, folder, inputs):
+    wide = [x.double() if x.is_floating_point() else x for x in inputs]
+    text = (folder / "eager.py").read_text()
+    for narrow in ("torch.float32", "torch.bfloat16", "torch.float16"):
+        text = text.replace(narrow, "torch.float64")
+    path = folder / "truth.py"
+    path.write_text(text)
+    if name == "attention":  # head by head: the scores of all would not fit
+        model = load(path)
+        return model(*wide)
+    return load(path)(*wide)
+
+
+def error_of(result, truth):
+    return ((result.double() - truth).norm() / truth.norm()).item()
+
+
+def bench(folder, clock):
+    given = json.loads((folder / "versions.json").read_text())
+    inputs = [draw(text) for text in given["inputs"]]
+    eager = load(folder / "eager.py")
+    compiled = torch.compile(eager)
+    calls, rows = {"eager": lambda: eager(*inputs), "compile": lambda: compiled(*inputs)}, {}
+    truth = truth_of(folder.name, folder, inputs)
+    paths = [folder / f"v{i}.py" for i in range(len(given["versions"]))]
+    for i, path in enumerate(paths):
+        model = load(path)
+        calls[f"v{i}"] = lambda model=model: model(*inputs)
+    for name, call in list(calls.items()):
+        try:
+            result = call()
+            torch.cuda.synchronize()
+            rows[name] = {"error": error_of(result, truth), "ms": []}
+            if name.startswith("v"):
+                rows[name]["numbers"] = given["versions"][int(name[1:])]
+        except Exception as failure:  # a version that does not build is a row that says so
+            rows[name] = {"failure": f"{type(failure).__name__}: {str(failure)[:300]}"}
+            del calls[name]
+    with torch.no_grad():
+        for _ in range(ROUNDS):
+            for name, call in calls.items():
+                rows[name]["ms"].append(clock.ms(call))
+    size = sum(x.numel() * x.element_size() for x in inputs)
+    if folder.name == "max_pool" or truth.dim():
+        out = eager(*inputs)
+        size += out.numel() * out.element_size()
+    for row in rows.values():
+        if "ms" in row:
+            row["ms"] = statistics.median(row["ms"])
+    return {"bytes": size, "rows": rows}
+
+
+def precompile(folder):
+    """In a process of its own, on another core: fills Triton's cache."""
+    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import kernels; kernels.warm({str(folder)!r})"
+    return os.system(f"{sys.executable} -c \"{code}\" > {folder}/warm.log 2>&1")
+
+
+def warm(folder):
+    folder = Path(folder)
+    given = json.loads((folder / "versions.json").read_text())
+    inputs = [draw(text) for text in given["inputs"]]
+    for i in range(len(given["versions"])):
+        try:
+            load(folder / f"v{i}.py")(*inputs)
+        except Exception as failure:
+            print(i, failure)
+
+
+def main():
+    out = Path(sys.argv[1])
+    names = sys.argv[2:] or sorted(p.name for p in out.iterdir() if (p / "versions.json").exists())
+    with ThreadPoolExecutor(14) as pool:
+        list(pool.map(lambda name: precompile(out / name), names))
+    clock, results = Clock(), {}
+    print(f"{'kernel':18} {'ms':>8} {'error':>8} {'eager ms':>9} {'error':>8} {'x eager':>8} {'x compile':>9} {'roofline':>8} {'TFLOP/s':>8}")
+    for name in names:
+        torch._dynamo.reset()
+        try:
+            result = results[name] = bench(out / name, clock)
+        except Exception as failure:
+            print(f"{name:18} failed: {type(failure).__name__}: {str(failure)[:200]}")
+            continue
+        rows = result["rows"]
+        own = {k: v for k, v in rows.items() if k.startswith("v") and "ms" in v}
+        if not own:
+            print(name, rows)
+            continue
+        best = min(own, key=lambda k: own[k]["ms"])
+        row, eager = own[best], rows["eager"]
+        flops = FLOPS.get(name, math.nan)
+        print(
+            f"{name:18} {row['ms']:8.3f} {row['error']:8.1e} {eager['ms']:9.3f} {eager['error']:8.1e} "
+            f"{eager['ms'] / row['ms']:8.2f} {rows['compile'].get('ms', math.nan) / row['ms']:9.2f} "
+            f"{result['bytes'] / BANDWIDTH * 1e3 / row['ms']:8.2f} {flops / row['ms'] / 1e9:8.0f}  {best} {row['numbers']}",
+            flush=True,
+        )
+        for k, v in rows.items():
+            if k.startswith("v"):
+                print("    ", k, f"{v['ms']:.3f} {v['error']:.1e}" if "ms" in v else v["failure"][:160], given_numbers(v))
+        (out / "results.json").write_text(json.dumps(results, indent=1))
+        torch.cuda.empty_cache()
+
+
+def given_numbers(row):
+    return json.dumps(row.get("numbers", {}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,6 @@
+program column_sum {
+  %0 = input "x" : f32[32768,8192]
+  %1 = sum(%0, dim=[0]) : f32[8192]
+  return %1
+}
+kernel k0 = { %1 } reduction split
