@@ -107,6 +107,7 @@ class Collapser {
   bool can_pair(int s, int a) const {
     const Stage& stage = group_.stages[s].stage;
     const bool spatial = a + 1 < stage.rank();
+    if (!group_.stages[s].place.empty()) return false;
     if (!spatial && a < stage.rank()) return false;  // one spatial, one reduced
     if (is_scan(stage.combine) && (stage.scan_axis == a || stage.scan_axis == a + 1)) return false;
     if (group_.stages[s].contraction && !same_role(*group_.stages[s].contraction, a)) return false;

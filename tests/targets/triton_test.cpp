@@ -132,12 +132,34 @@ void window_cases(std::vector<Case>& cases, const std::string& precision) {
     const ValueId tx = t.in("f32[2,16,5,6]"), tw = t.in("f32[16,10,3,3]"), tb = t.in("f32[10]");
     cases.push_back(t.one_kernel({t.op("conv_transpose2d", {tx, tw, tb}, {{"padding", both(1)}, {"stride", both(stride)}, {"output_padding", both(stride - 1)}})}, choices));
   }
+  Maker odd("conv_transpose3d_odd");
+  const ValueId dx = odd.in("f32[1,16,3,4,5]"), dw = odd.in("f32[16,16,3,3,3]");
+  cases.push_back(odd.one_kernel({odd.op("relu", {odd.op("conv_transpose3d", {dx, dw, kNoValue}, {{"stride", std::vector<int64_t>{2, 2, 2}}})})}, choices));
   Maker m("conv1d_dilated");
   const ValueId x = m.in("f32[2,32,40]"), w = m.in("f32[16,32,5]");
   cases.push_back(m.one_kernel({m.op("conv1d", {x, w, kNoValue}, {{"dilation", std::vector<int64_t>{2}}})}, choices));
   Maker one("conv2d_1x1");
   const ValueId ox = one.in("f32[2,16,9,11]"), ow = one.in("f32[20,16,1,1]");
   cases.push_back(one.one_kernel({one.op("conv2d", {ox, ow, kNoValue})}, choices));
+}
+
+void attention_cases(std::vector<Case>& cases, const std::string& dtype) {
+  const auto in = [&](Maker& m, const std::string& shape) { return m.in((dtype + shape).c_str()); };
+  for (const bool causal : {false, true})
+    for (const std::string shape : {"[1,2,64,16]", "[2,2,41,24]"}) {
+      Maker m(causal ? "causal_attention" : "attention");
+      const ValueId q = in(m, shape), k = in(m, shape), v = in(m, shape);
+      cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})}, {},
+                                   {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
+    }
+  Maker w("written_out");
+  const ValueId q = in(w, "[2,3,40,16]"), k = in(w, "[2,3,16,40]"), v = in(w, "[2,3,40,32]");
+  const ValueId softmax = w.op("softmax", {w.op("matmul", {q, k})}, {{"dim", int64_t{-1}}});
+  cases.push_back(w.one_kernel({w.op("matmul", {softmax, v})}));
+  Maker masked("masked");
+  const ValueId mq = in(masked, "[1,2,33,16]"), mk = in(masked, "[1,2,33,16]"), mv = in(masked, "[1,2,33,16]");
+  const ValueId mask = masked.in("b1[33,33]");
+  cases.push_back(masked.one_kernel({masked.op("scaled_dot_product_attention", {mq, mk, mv, mask})}));
 }
 
 void expect_close(const std::vector<Case>& cases, double tolerance, const std::string& device) {
@@ -163,10 +185,12 @@ void expect_all_families(const std::string& device) {
   split_cases(exact);
   for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
   window_cases(exact, "ieee");
+  attention_cases(exact, "f32");
   expect_close(exact, 3e-6, device);
   product_cases(half, "half");
   product_cases(half, "ieee", "f16");
   window_cases(half, "half");
+  attention_cases(half, "f16");
   expect_close(half, 1.5e-3, device);
 }
 
@@ -187,6 +211,8 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   for (const char* precision : {"ieee", "half", "split"}) product_cases(cases, precision);
   product_cases(cases, "ieee", "bf16");
   window_cases(cases, "half");
+  attention_cases(cases, "bf16");
+  attention_cases(cases, "f32");
   std::vector<Program> programs;
   for (const Case& c : cases) programs.push_back(c.program);
   const std::vector<std::string> failures = testing::compile_triton(programs);

@@ -158,10 +158,14 @@ void ContractionPrinter::header() {
   std::string rest = out_.fresh("pid");
   out_.line(rest + " = tl.program_id(0)");
   if (!batch_.empty()) {
+    // Phases of one result lie between each other in memory: programs that fill the same lines run at the same time.
+    const bool phases = std::any_of(group_.stages.begin() + frame_.first, group_.stages.begin() + frame_.last + 1,
+                                    [](const GroupStage& s) { return !s.place.empty(); });
+    const int64_t tiles = tiles_m * tiles_n, matrices = extent_of(batch_);
     std::string which = out_.fresh("matrix");
-    out_.line(which + " = " + rest + " // " + text(tiles_m * tiles_n));
+    out_.line(which + " = " + rest + (phases ? " % " + text(matrices) : " // " + text(tiles)));
     const std::string inner = out_.fresh("pid");
-    out_.line(inner + " = " + rest + " % " + text(tiles_m * tiles_n));
+    out_.line(inner + " = " + rest + (phases ? " // " + text(matrices) : " % " + text(tiles)));
     rest = inner;
     for (size_t i = batch_.size(); i-- > 0;) {
       const std::string name = i == 0 ? which : out_.fresh("b");
@@ -383,7 +387,16 @@ void ContractionPrinter::epilogue() {
     bool stored = dest.role == GroupTensor::Role::write;
     for (size_t later = static_cast<size_t>(frame_.last) + 1; later < group_.stages.size(); ++later)
       for (const Expr* e : loads_of(group_.stages[later].stage.body)) stored |= e->tensor == one.dest;
-    if (stored) store(one.dest, own_indices(s), {name, result.dims}, result_);
+    if (!stored) continue;
+    const auto canonical = [&](const ExprP& e) {
+      std::vector<ExprP> axes;
+      for (int a : axes_[s - frame_.first]) axes.push_back(a < 0 ? index_constant(0) : axis(a));
+      return simplify(substitute_axes(e, axes), extents_);
+    };
+    std::vector<ExprP> place;
+    for (const ExprP& e : one.place) place.push_back(canonical(e));
+    store(one.dest, one.place.empty() ? own_indices(s) : place, {name, result.dims}, result_,
+          one.placed ? canonical(one.placed) : nullptr);
   }
 }
 

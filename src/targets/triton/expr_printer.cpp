@@ -349,10 +349,19 @@ Value ExprPrinter::load_value(const ExprP& expr, const Tile& tile) {
   return named(key, group_.tensors[expr->tensor].name + "_", at);
 }
 
-void ExprPrinter::store(int tensor, const std::vector<ExprP>& indices, const Value& value, const Tile& tile) {
-  Value at = address(tensor, indices, tile);
+void ExprPrinter::store(int tensor, const std::vector<ExprP>& indices, const Value& value, const Tile& tile,
+                        const ExprP& guard) {
+  const Value at = address(tensor, indices, tile);
   if ((value.dims & ~at.dims) != 0) throw Unsupported{"a result that varies where it is stored once"};
-  const std::string mask = tile.mask(at.dims);
+  std::string mask = tile.mask(at.dims);
+  if (guard) {
+    mixed_ = false;
+    const Value where = print(guard, tile);
+    if ((where.dims & ~at.dims) != 0) throw Unsupported{"a condition that varies where the result is stored once"};
+    mixed_ |= !mask.empty() && where.dims == 0;
+    mask = mask.empty() ? where.text : mask + " & " + where.text;
+    if (mixed_) mask = "(" + mask + ") != 0";
+  }
   out_.line("tl.store(" + at.text + ", " + value.text + (mask.empty() ? "" : ", mask=" + mask) + ")");
 }
 

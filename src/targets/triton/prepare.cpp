@@ -43,7 +43,53 @@ class Packer {
       const ExprP left = sides[0] ? sides[0] : plain(stage, true), right = sides[1] ? sides[1] : plain(stage, false);
       multiply(stage, {{left, right}}, 0);
     }
+    for (size_t s = 0; s + 1 < result_.group.stages.size(); ++s) follow(result_.group.stages[s], result_.group.stages[s + 1]);
     return std::move(result_);
+  }
+
+  // A stage that reads its predecessor once, at [.., a % s, .., a / s, ..], walks the predecessor's axes instead and is
+  // stored at p + s * q: the phases of a transposed convolution then never reach memory apart.
+  static void follow(const GroupStage& from, GroupStage& stage) {
+    if (stage.stage.combine != Combine::none || !stage.place.empty() || from.stage.rank() <= stage.stage.rank()) return;
+    const Expr* read = nullptr;
+    for (const Expr* e : loads_of(stage.stage.body)) {
+      if (e->tensor != from.dest) continue;
+      if (e->guard || (read && to_string(read->args[0]) != to_string(e->args[0]))) return;
+      read = e;
+    }
+    if (!read) return;
+    const int rank = stage.stage.rank();
+    std::vector<ExprP> to(rank);
+    std::vector<int64_t> steps(rank, 0);
+    const auto parts = [&](const ExprP& e, Fn fn) {
+      return e->kind == Expr::Kind::call && e->fn == fn && e->args[0]->kind == Expr::Kind::axis && is_constant(e->args[1]);
+    };
+    for (size_t d = 0; d < read->args.size(); ++d) {
+      const ExprP& e = read->args[d];
+      const ExprP here = axis(static_cast<int>(d));
+      if (e->kind == Expr::Kind::axis && !to[e->axis]) {
+        to[e->axis] = here;
+      } else if (parts(e, Fn::mod) || parts(e, Fn::div)) {
+        const int a = e->args[0]->axis;
+        const int64_t step = e->args[1]->integer;
+        if (steps[a] != 0 && steps[a] != step) return;
+        steps[a] = step;
+        const ExprP term = e->fn == Fn::mod ? here : here * index_constant(step);
+        to[a] = to[a] ? to[a] + term : term;
+      } else if (!is_index_constant(e, 0)) {
+        return;
+      }
+    }
+    if (std::any_of(to.begin(), to.end(), [](const ExprP& e) { return !e; })) return;
+    GroupStage moved = stage;
+    moved.stage.type.shape = from.stage.type.shape;
+    moved.stage.body = simplify(substitute_axes(stage.stage.body, to), moved.stage.extents());
+    for (int a = 0; a < rank; ++a) {
+      const ExprP inside = simplify(call(Fn::lt, {to[a], index_constant(stage.stage.type.shape[a])}), moved.stage.extents());
+      if (!is_constant(inside)) moved.placed = moved.placed ? call(Fn::logical_and, {moved.placed, inside}) : inside;
+      moved.place.push_back(to[a]);
+    }
+    stage = std::move(moved);
   }
 
   // Everything else, after.

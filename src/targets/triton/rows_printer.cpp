@@ -1,6 +1,7 @@
 #include "targets/triton/rows_printer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 
@@ -172,11 +173,14 @@ unsigned RowsPrinter::spatial_dims(int s) const {
   return dims;
 }
 
-ExprP RowsPrinter::body(int s) const {
+// An expression over a stage's axes, over those of the launch.
+ExprP RowsPrinter::canonical(int s, const ExprP& e) const {
   std::vector<ExprP> axes;
   for (int a : plan_.axes[s - frame_.first]) axes.push_back(a < 0 ? index_constant(0) : axis(a));
-  return simplify(substitute_axes(stage(s).body, axes), plan_.extents);
+  return simplify(substitute_axes(e, axes), plan_.extents);
 }
+
+ExprP RowsPrinter::body(int s) const { return canonical(s, stage(s).body); }
 
 std::vector<ExprP> RowsPrinter::own_indices(int s) const {
   std::vector<ExprP> indices;
@@ -216,7 +220,12 @@ void RowsPrinter::keep(int s, Value value) {
   out_.line(name + " = " + value.text + "  # " + group_.stages[s].op +
             (group_.stages[s].location.empty() ? "" : ", " + group_.stages[s].location));
   out_.remember("held:" + std::to_string(group_.stages[s].dest), {name, value.dims});
-  if (stored(s)) store(group_.stages[s].dest, own_indices(s), {name, value.dims}, tile_);
+  if (!stored(s)) return;
+  std::vector<ExprP> place;
+  for (const ExprP& e : group_.stages[s].place) place.push_back(canonical(s, e));
+  const ExprP& placed = group_.stages[s].placed;
+  store(group_.stages[s].dest, place.empty() ? own_indices(s) : place, {name, value.dims}, tile_,
+        placed ? canonical(s, placed) : nullptr);
 }
 
 // A pointwise stage, or one whose reduction every lane does for itself.
@@ -364,6 +373,34 @@ void RowsPrinter::resident() {
   }
 }
 
+// A stage's body with the pointwise values of this frame, which only it and others here read, written out.
+ExprP RowsPrinter::resolved(int s) const {
+  return transform(body(s), [&](const ExprP& e) -> ExprP {
+    if (e->kind != Expr::Kind::load || e->guard) return e;
+    for (int p = frame_.first; p < s; ++p)
+      if (group_.stages[p].dest == e->tensor && stage(p).combine == Combine::none && has_columns(p))
+        return cast(e->dtype, body(p));
+    return e;
+  });
+}
+
+// The maximum over the same columns of f, when the stage is a sum of exp(f - maximum); else -1.
+int RowsPrinter::shifted_by(int s) const {
+  if (!reduces_columns(s) || stage(s).combine != Combine::sum) return -1;
+  const ExprP sum = resolved(s);
+  if (sum->kind != Expr::Kind::call || sum->fn != Fn::exp) return -1;
+  const ExprP& difference = sum->args[0];
+  if (difference->kind != Expr::Kind::call || difference->fn != Fn::sub) return -1;
+  for (int p = frame_.first; p < s; ++p) {
+    if (!reduces_columns(p) || stage(p).combine != Combine::max) continue;
+    if (to_string(resolved(p)) != to_string(difference->args[0])) continue;
+    const auto loads = loads_of(difference->args[1]);
+    if (!loads.empty() && std::all_of(loads.begin(), loads.end(), [&](const Expr* e) { return e->tensor == group_.stages[p].dest; }))
+      return p;
+  }
+  return -1;
+}
+
 // In which pass over the columns a stage's result is known: reductions one after those that they read.
 std::vector<int> RowsPrinter::levels() const {
   std::vector<int> level;
@@ -372,23 +409,48 @@ std::vector<int> RowsPrinter::levels() const {
     for (const Expr* e : loads_of(stage(s).body))
       for (int p = frame_.first; p < s; ++p)
         if (group_.stages[p].dest == e->tensor) mine = std::max(mine, level[p - frame_.first] + (reduces_columns(p) ? 1 : 0));
+    if (const auto at = online_.find(s); at != online_.end()) mine = level[at->second - frame_.first];
     level.push_back(mine);
   }
   return level;
 }
 
 void RowsPrinter::looped() {
-  const std::vector<int> level = levels();
-  int last = 0;
   for (int s = frame_.first; s <= frame_.last; ++s)
-    if (reduces_columns(s) || is_scan(stage(s).combine) || (stored(s) && has_columns(s)))
-      last = std::max(last, level[s - frame_.first]);
-  for (int now = 0; now <= last; ++now) pass(now, last);
+    if (const int largest = shifted_by(s); largest >= 0) online_[s] = largest;
+  const std::vector<int> level = levels();
+  for (int now = 0; now <= *std::max_element(level.begin(), level.end()); ++now) pass(now);
   for (int s = frame_.first; s <= frame_.last; ++s)
     if (stored(s) && !has_columns(s) && !out_.find("held:" + std::to_string(group_.stages[s].dest))) compute(s);
 }
 
-void RowsPrinter::pass(int now, int) {
+// Every lane keeps its own maximum and the sum of exp(f - maximum) (Milakov and Gimelshein, 2018).
+void RowsPrinter::add_online(int largest, int, const Partial& most, const Partial& total) {
+  const std::string x = out_.fresh("x"), now = out_.fresh("now"), shift = out_.fresh("shift");
+  Value one = value(body(largest), tile_);
+  const std::string mask = tile_.mask(kColumns);
+  if (!mask.empty()) one.text = "tl.where(" + mask + ", " + one.text + ", float(\"-inf\"))";
+  out_.line(x + " = " + one.text);
+  out_.line(now + " = tl.maximum(" + most.value + ", " + x + ", propagate_nan=tl.PropagateNan.ALL)");
+  out_.line(shift + " = tl.where(" + now + " == float(\"-inf\"), 0.0, " + now + ")");
+  out_.line(total.value + " = " + total.value + " * tl.exp(" + most.value + " - " + shift + ") + tl.exp(" + x + " - " + shift + ")");
+  out_.line(most.value + " = " + now);
+}
+
+void RowsPrinter::finish_online(int largest, int sum, const Partial& most, const Partial& total) {
+  keep(largest, reduced(largest, most));
+  const std::string row = out_.find("held:" + std::to_string(group_.stages[largest].dest))->text;
+  const std::string shift = out_.fresh("shift");
+  out_.line(shift + " = tl.where(" + row + " == float(\"-inf\"), 0.0, " + row + ")");
+  out_.line(total.value + " *= tl.exp(" + most.value + " - " + shift + ")");
+  Value result = reduced(sum, total);
+  // exp(-inf - -inf), unless the definition guards against it.
+  if (resolved(sum)->args[0]->args[1]->kind == Expr::Kind::load)
+    result.text = "tl.where(" + row + " == float(\"-inf\"), float(\"nan\"), " + result.text + ")";
+  keep(sum, result);
+}
+
+void RowsPrinter::pass(int now) {
   const std::vector<int> level = levels();
   std::vector<int> stages;
   for (int s = frame_.first; s <= frame_.last; ++s)
@@ -397,12 +459,13 @@ void RowsPrinter::pass(int now, int) {
       stages.push_back(s);
   if (stages.empty()) return;
   std::map<int, Partial> partials;
-  const unsigned full = tile_.all();
+  std::set<int> paired;  // maxima that a sum takes along
   for (int s : stages) {
-    if (reduces_columns(s)) partials[s] = start(s, full);
+    if (reduces_columns(s)) partials[s] = start(s, tile_.all());
+    if (const auto at = online_.find(s); at != online_.end()) paired.insert(at->second);
     if (!is_scan(stage(s).combine)) continue;
     carries_[s] = out_.fresh("carry");
-    out_.line(carries_[s] + " = tl.full(" + tile_.shape(full & kRows) + ", " +
+    out_.line(carries_[s] + " = tl.full(" + tile_.shape(tile_.all() & kRows) + ", " +
               (stage(s).combine == Combine::scan_sum ? "0" : "1") + ", " + dtype_text(stage(s).body->dtype) + ")");
   }
   const std::string from = out_.fresh("start");
@@ -410,8 +473,10 @@ void RowsPrinter::pass(int now, int) {
             std::to_string(tile_.columns.block) + "):");
   lane(tile_.columns, "column", from, plan_.column_count);
   for (int s : stages) {
-    if (out_.find("held:" + std::to_string(group_.stages[s].dest))) continue;
-    if (reduces_columns(s)) {
+    if (out_.find("held:" + std::to_string(group_.stages[s].dest)) || paired.count(s)) continue;
+    if (online_.count(s)) {
+      add_online(online_.at(s), s, partials[online_.at(s)], partials[s]);
+    } else if (reduces_columns(s)) {
       add(s, partials[s], value(body(s), tile_), tile_.along(tile_.columns.flat, kColumns), tile_.mask(kColumns));
     } else if (is_scan(stage(s).combine)) {
       keep(s, scanned(s, value(body(s), tile_)));
@@ -421,8 +486,11 @@ void RowsPrinter::pass(int now, int) {
   }
   out_.close();
   for (const auto& [s, partial] : partials) {
-    Partial named = partial;
-    keep(s, reduced(s, named));
+    if (online_.count(s)) {
+      finish_online(online_.at(s), s, partials[online_.at(s)], partial);
+    } else if (!paired.count(s)) {
+      keep(s, reduced(s, partial));
+    }
   }
 }
 
@@ -445,10 +513,12 @@ std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
   add(rows, block, std::max<int64_t>(warps / 2, 1));
   add(2 * rows, block, warps);
   add(rows / 2, block, warps);
+  if (plan.flat_columns) add(rows / 4, block, warps);
   if (!plan.columns.empty() && !plan.flat_columns) {
     add(rows, block / 2, warps);
     add(rows, 2048, 8);
     add(rows, 2 * block, 2 * warps);
+    if (plan.column_count > kResident && plan.column_count <= 2 * kResident) add(1, 2 * kResident, 32);
   }
   return all;
 }

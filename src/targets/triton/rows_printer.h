@@ -31,6 +31,7 @@ class RowsPrinter : public ExprPrinter {
   bool stored(int s) const;
   bool has_columns(int s) const;
   unsigned spatial_dims(int s) const;
+  ExprP canonical(int s, const ExprP& e) const;
   ExprP body(int s) const;
   std::vector<ExprP> own_indices(int s) const;
 
@@ -38,8 +39,7 @@ class RowsPrinter : public ExprPrinter {
   void lane(Lane& lane, const std::string& name, const std::string& start, int64_t count);
   void resident();
   void looped();
-  void pass(int level, int last);
-  void finish(int s, const Partial& partial);
+  void pass(int now);
   void keep(int s, Value value);
   void compute(int s);
   Value computed(int s);
@@ -50,6 +50,10 @@ class RowsPrinter : public ExprPrinter {
   void add(int s, const Partial& partial, Value value, const std::string& place, const std::string& mask);
   Value reduced(int s, const Partial& partial);
   std::vector<int> levels() const;
+  ExprP resolved(int s) const;
+  int shifted_by(int s) const;
+  void add_online(int largest, int sum, const Partial& most, const Partial& total);
+  void finish_online(int largest, int sum, const Partial& most, const Partial& total);
 
   const Group& group_;
   const Frame& frame_;
@@ -60,6 +64,7 @@ class RowsPrinter : public ExprPrinter {
   int64_t programs_ = 1, warps_ = 4;
   bool wide_ = false, loops_ = false;
   std::map<int, std::string> carries_;
+  std::map<int, int> online_;  // sum of exponentials -> the maximum that shifts them
 };
 
 }  // namespace mtmc::triton

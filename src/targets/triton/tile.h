@@ -79,7 +79,9 @@ class ExprPrinter {
   // The address of an element as text, e.g. "x + (i0 * 64 + j)".
   Value address(int tensor, const std::vector<ExprP>& indices, const Tile& tile);
   Value index(const ExprP& expr, const Tile& tile);  // integer arithmetic with contiguous runs kept whole
-  void store(int tensor, const std::vector<ExprP>& indices, const Value& value, const Tile& tile);
+  // Where `guard` is false nothing is stored; null: everywhere.
+  void store(int tensor, const std::vector<ExprP>& indices, const Value& value, const Tile& tile,
+             const ExprP& guard = nullptr);
   const std::vector<int>& used() const { return used_; }  // tensors of the group, in order of first use
   const std::vector<std::string>& helpers() const { return helpers_; }
   void use(int tensor);
