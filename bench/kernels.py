@@ -115,8 +115,10 @@ def bench(folder, clock):
 
 def precompile(folder):
     """In a process of its own, on another core: fills Triton's cache."""
-    code = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import kernels; kernels.warm({str(folder)!r})"
-    return os.system(f"{sys.executable} -c \"{code}\" > {folder}/warm.log 2>&1")
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import kernels; kernels.warm({str(folder)!r})"
+    )
+    return os.system(f'{sys.executable} -c "{code}" > {folder}/warm.log 2>&1')
 
 
 def warm(folder):
@@ -136,7 +138,9 @@ def main():
     with ThreadPoolExecutor(14) as pool:
         list(pool.map(lambda name: precompile(out / name), names))
     clock, results = Clock(), {}
-    print(f"{'kernel':18} {'ms':>8} {'error':>8} {'eager ms':>9} {'error':>8} {'x eager':>8} {'x compile':>9} {'roofline':>8} {'TFLOP/s':>8}")
+    print(
+        f"{'kernel':18} {'ms':>8} {'error':>8} {'eager ms':>9} {'error':>8} {'x eager':>8} {'x compile':>9} {'roofline':>8} {'TFLOP/s':>8}"
+    )
     for name in names:
         torch._dynamo.reset()
         try:
@@ -160,7 +164,9 @@ def main():
         )
         for k, v in rows.items():
             if k.startswith("v"):
-                print("    ", k, f"{v['ms']:.3f} {v['error']:.1e}" if "ms" in v else v["failure"][:160], given_numbers(v))
+                print(
+                    "    ", k, f"{v['ms']:.3f} {v['error']:.1e}" if "ms" in v else v["failure"][:160], given_numbers(v)
+                )
         (out / "results.json").write_text(json.dumps(results, indent=1))
         torch.cuda.empty_cache()
 

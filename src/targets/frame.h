@@ -49,8 +49,8 @@ struct GroupStage {
   std::string op;  // the operator it came from, for names and comments
   std::string location;
   std::optional<Contraction> contraction;
-  // Where in `dest` each element goes, when that is not its own index: an index expression per dimension, and whether it
-  // is stored at all (null: always).
+  // Where in `dest` each element goes, when that is not its own index: an index expression per dimension, and whether
+  // it is stored at all (null: always).
   std::vector<ExprP> place;
   ExprP placed;
 };

@@ -46,7 +46,7 @@ class Maker {
       std::vector<double> data(static_cast<size_t>(value.type.elements()));
       for (double& x : data)
         x = rounded(is_float(value.type.dtype) ? rng.uniform() * 4 - 2 : static_cast<double>(rng.below(4)),
-                             value.type.dtype);
+                    value.type.dtype);
       result.leaves.push_back(std::move(data));
     }
     return result;

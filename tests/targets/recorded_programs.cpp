@@ -52,7 +52,8 @@ std::string difference(const std::vector<double>& got, const std::vector<double>
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (!std::isfinite(wanted[i])) {
       if (std::isnan(wanted[i]) ? !std::isnan(got[i]) : got[i] != wanted[i])
-        return "element " + std::to_string(i) + ": " + std::to_string(got[i]) + " instead of " + std::to_string(wanted[i]);
+        return "element " + std::to_string(i) + ": " + std::to_string(got[i]) + " instead of " +
+               std::to_string(wanted[i]);
       continue;
     }
     error += (got[i] - wanted[i]) * (got[i] - wanted[i]);

@@ -43,7 +43,6 @@ def run(module, inputs, device):
 
 def compile_ahead(module, inputs):
     """Every launch is recorded instead of made; then its kernel is compiled from the types of its arguments."""
-    import triton
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource, compile
     from triton.runtime.jit import JITFunction

@@ -64,7 +64,8 @@ Json run_script(const Json& request, const std::string& device) {
 }  // namespace
 
 std::string triton_is_missing(const std::string& device) {
-  const std::string code = device == "cpu" ? "import torch, triton" : "import torch, triton; assert torch.cuda.is_available()";
+  const std::string code =
+      device == "cpu" ? "import torch, triton" : "import torch, triton; assert torch.cuda.is_available()";
   const auto done = run({{python(), "-c", code}, {}, {}, 120});
   return done.ok() && done->exit_code == 0 ? "" : "torch and triton are not both installed, or there is no GPU";
 }

@@ -60,22 +60,28 @@ void row_cases(std::vector<Case>& cases) {
         const std::vector<ValueId> results = build(m);
         cases.push_back(m.one_kernel(results, {}, numbers));
       };
-      add("softmax", [](Maker& m) { return std::vector{m.op("softmax", {m.in("f32[9,100]")}, {{"dim", int64_t{-1}}})}; });
-      add("softmax_of_columns",
-          [](Maker& m) { return std::vector{m.op("softmax", {m.in("f32[3,50,20]")}, {{"dim", int64_t{1}}})}; });
+      add("softmax", [](Maker& m) {
+        return std::vector{m.op("softmax", {m.in("f32[9,100]")}, {{"dim", int64_t{-1}}})};
+      });
+      add("softmax_of_columns", [](Maker& m) {
+        return std::vector{m.op("softmax", {m.in("f32[3,50,20]")}, {{"dim", int64_t{1}}})};
+      });
       add("layer_norm_gelu", [](Maker& m) {
         const ValueId x = m.in("f32[7,100]"), w = m.in("f32[100]"), b = m.in("f32[100]");
-        const ValueId y = m.op("layer_norm", {x, w, b}, {{"normalized_shape", std::vector<int64_t>{100}}, {"eps", 1e-5}});
+        const ValueId y =
+            m.op("layer_norm", {x, w, b}, {{"normalized_shape", std::vector<int64_t>{100}}, {"eps", 1e-5}});
         return std::vector{m.op("gelu", {y}, {{"approximate", std::string("none")}})};
       });
       add("residual_rms", [](Maker& m) {
         const ValueId sum = m.op("add", {m.in("f32[5,130]"), m.in("f32[5,130]")});
-        const ValueId mean = m.op("mean", {m.op("mul", {sum, sum})}, {{"dim", std::vector<int64_t>{-1}}, {"keepdim", true}});
+        const ValueId mean =
+            m.op("mean", {m.op("mul", {sum, sum})}, {{"dim", std::vector<int64_t>{-1}}, {"keepdim", true}});
         return std::vector{m.op("mul", {sum, m.op("rsqrt", {mean})}), sum};
       });
       add("scan", [](Maker& m) { return std::vector{m.op("cumsum", {m.in("f32[5,70]")}, {{"dim", int64_t{1}}})}; });
-      add("scan_of_columns",
-          [](Maker& m) { return std::vector{m.op("cumprod", {m.in("f32[2,35,6]")}, {{"dim", int64_t{1}}})}; });
+      add("scan_of_columns", [](Maker& m) {
+        return std::vector{m.op("cumprod", {m.in("f32[2,35,6]")}, {{"dim", int64_t{1}}})};
+      });
       add("argmax", [](Maker& m) { return std::vector{m.op("argmax", {m.in("f32[6,90]")}, {{"dim", int64_t{1}}})}; });
       add("sum_of_columns", [](Maker& m) {
         return std::vector{m.op("sum", {m.op("exp", {m.in("f32[70,33]")})}, {{"dim", std::vector<int64_t>{0}}})};
@@ -92,8 +98,8 @@ void split_cases(std::vector<Case>& cases) {
     const ValueId x = m.in("f32[600,500]");
     cases.push_back(m.one_kernel({m.op("mul", {x, m.op("sum", {x})})}, {{"split", ""}}, {{"parts", parts}}));
     Maker c("largest_of_columns");
-    cases.push_back(c.one_kernel({c.op("amax", {c.in("f32[9000,40]")}, {{"dim", std::vector<int64_t>{0}}})}, {{"split", ""}},
-                                 {{"parts", parts}}));
+    cases.push_back(c.one_kernel({c.op("amax", {c.in("f32[9000,40]")}, {{"dim", std::vector<int64_t>{0}}})},
+                                 {{"split", ""}}, {{"parts", parts}}));
   }
 }
 
@@ -107,7 +113,8 @@ void product_cases(std::vector<Case>& cases, const std::string& precision, const
   {
     Maker m("linear_gelu");
     const ValueId x = in(m, "f32[70,130]"), w = in(m, "f32[90,130]"), b = in(m, "f32[90]");
-    cases.push_back(m.one_kernel({m.op("gelu", {m.op("linear", {x, w, b})}, {{"approximate", std::string("none")}})}, choices));
+    cases.push_back(
+        m.one_kernel({m.op("gelu", {m.op("linear", {x, w, b})}, {{"approximate", std::string("none")}})}, choices));
   }
   {
     Maker m("matmul_of_relu");
@@ -127,14 +134,20 @@ void window_cases(std::vector<Case>& cases, const std::string& precision) {
   for (const int64_t stride : {1, 2}) {
     Maker m("conv2d_relu");
     const ValueId x = m.in("f32[2,16,9,11]"), w = m.in("f32[20,16,3,3]"), b = m.in("f32[20]");
-    cases.push_back(m.one_kernel({m.op("relu", {m.op("conv2d", {x, w, b}, {{"padding", both(1)}, {"stride", both(stride)}})})}, choices));
+    cases.push_back(m.one_kernel(
+        {m.op("relu", {m.op("conv2d", {x, w, b}, {{"padding", both(1)}, {"stride", both(stride)}})})}, choices));
     Maker t("conv_transpose2d");
     const ValueId tx = t.in("f32[2,16,5,6]"), tw = t.in("f32[16,10,3,3]"), tb = t.in("f32[10]");
-    cases.push_back(t.one_kernel({t.op("conv_transpose2d", {tx, tw, tb}, {{"padding", both(1)}, {"stride", both(stride)}, {"output_padding", both(stride - 1)}})}, choices));
+    cases.push_back(
+        t.one_kernel({t.op("conv_transpose2d", {tx, tw, tb},
+                           {{"padding", both(1)}, {"stride", both(stride)}, {"output_padding", both(stride - 1)}})},
+                     choices));
   }
   Maker odd("conv_transpose3d_odd");
   const ValueId dx = odd.in("f32[1,16,3,4,5]"), dw = odd.in("f32[16,16,3,3,3]");
-  cases.push_back(odd.one_kernel({odd.op("relu", {odd.op("conv_transpose3d", {dx, dw, kNoValue}, {{"stride", std::vector<int64_t>{2, 2, 2}}})})}, choices));
+  cases.push_back(odd.one_kernel(
+      {odd.op("relu", {odd.op("conv_transpose3d", {dx, dw, kNoValue}, {{"stride", std::vector<int64_t>{2, 2, 2}}})})},
+      choices));
   Maker m("conv1d_dilated");
   const ValueId x = m.in("f32[2,32,40]"), w = m.in("f32[16,32,5]");
   cases.push_back(m.one_kernel({m.op("conv1d", {x, w, kNoValue}, {{"dilation", std::vector<int64_t>{2}}})}, choices));
@@ -149,8 +162,8 @@ void attention_cases(std::vector<Case>& cases, const std::string& dtype) {
     for (const std::string shape : {"[1,2,64,16]", "[2,2,41,24]"}) {
       Maker m(causal ? "causal_attention" : "attention");
       const ValueId q = in(m, shape), k = in(m, shape), v = in(m, shape);
-      cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})}, {},
-                                   {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
+      cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})},
+                                   {}, {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
     }
   Maker w("written_out");
   const ValueId q = in(w, "[2,3,40,16]"), k = in(w, "[2,3,16,40]"), v = in(w, "[2,3,40,32]");
@@ -175,7 +188,8 @@ void expect_close(const std::vector<Case>& cases, double tolerance, const std::s
     ASSERT_TRUE(truth.ok()) << truth.error().message();
     EXPECT_EQ(runs[i].failure, "") << print(programs[i]) << runs[i].text;
     for (size_t o = 0; o < runs[i].outputs.size(); ++o)
-      EXPECT_EQ(testing::difference(runs[i].outputs[o], (*truth)[o], tolerance), "") << print(programs[i]) << runs[i].text;
+      EXPECT_EQ(testing::difference(runs[i].outputs[o], (*truth)[o], tolerance), "")
+          << print(programs[i]) << runs[i].text;
   }
 }
 

@@ -178,7 +178,7 @@ void begin(const Group&, Kernel& kernel) {
 }  // namespace
 
 extern const TargetDef cpu_def;
-const TargetDef cpu_def{"cpu", "C++ with OpenMP and explicit vector code, built by the system compiler", emit, supports,
-                        candidates, begin};
+const TargetDef cpu_def{
+    "cpu", "C++ with OpenMP and explicit vector code, built by the system compiler", emit, supports, candidates, begin};
 
 }  // namespace mtmc

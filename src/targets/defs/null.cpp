@@ -39,7 +39,7 @@ void begin(const Group&, Kernel& kernel) {
 }  // namespace
 
 extern const TargetDef null_def;
-const TargetDef null_def{"null", "no compiler: times come from the cost model; for tests and training", emit, supports,
-                         candidates, begin};
+const TargetDef null_def{
+    "null", "no compiler: times come from the cost model; for tests and training", emit, supports, candidates, begin};
 
 }  // namespace mtmc

@@ -6,15 +6,16 @@
 #include "ops/op.h"
 #include "targets/frame.h"
 #include "targets/module_printer.h"
-#include "targets/triton/kernel_printer.h"
 #include "targets/triton/attention_printer.h"
+#include "targets/triton/kernel_printer.h"
 #include "targets/triton/prepare.h"
 
 namespace mtmc {
 namespace {
 
 constexpr const char* kImports =
-    "import os\n\nos.environ.setdefault(\"TRITON_DEFAULT_FP_FUSION\", \"1\")\n\nimport triton\nimport triton.language as tl\n";
+    "import os\n\nos.environ.setdefault(\"TRITON_DEFAULT_FP_FUSION\", \"1\")\n\nimport triton\nimport triton.language "
+    "as tl\n";
 
 constexpr const char* kLaunch = R"PY(_compiled = {}
 
@@ -91,7 +92,8 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     scratch |= !printed.scratch.empty();
     parts.launches.push_back(std::move(launch));
   }
-  parts.imports = std::string(kImports) + (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
+  parts.imports =
+      std::string(kImports) + (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
   std::set<std::string> done;
   for (const std::string& helper : helpers) add_helper(helper, done, parts.source);
   if (!kernels.empty()) parts.source += kLaunch;
@@ -135,7 +137,8 @@ void begin(const Group& group, Kernel& kernel) {
   }
   for (const GroupStage& stage : group.stages)
     if (stage.contraction)
-      if (reads_f32(*stage.contraction)) kernel.choices.emplace("precision", find_op(stage.op)->in_tf32 ? "half" : "split");
+      if (reads_f32(*stage.contraction))
+        kernel.choices.emplace("precision", find_op(stage.op)->in_tf32 ? "half" : "split");
 }
 
 }  // namespace

@@ -79,7 +79,8 @@ class Finder {
     const ExprP& left = v.left;
     found.normalised = is_fn(left, Fn::div) && reads(left->args[1], sum_at);
     const ExprP& weight = found.normalised ? left->args[0] : left;
-    if (weight->kind != Expr::Kind::load || weight->tensor != weights_at || reads(v.right, weights_at)) return std::nullopt;
+    if (weight->kind != Expr::Kind::load || weight->tensor != weights_at || reads(v.right, weights_at))
+      return std::nullopt;
     found.last = found.context;
     for (int next = found.context + 1; next < stages; ++next) {
       if (group_.stages[next].stage.combine != Combine::none ||
@@ -150,8 +151,15 @@ Axes axes_of(const Group& group, const Attention& found) {
 class AttentionPrinter : public ExprPrinter {
  public:
   AttentionPrinter(const Group& group, const Attention& found, std::string name, const Numbers& numbers)
-      : ExprPrinter(out_, group), group_(group), found_(found), axes_(axes_of(group, found)), name_(std::move(name)),
-        bm_(numbers.at("m")), bt_(numbers.at("n")), warps_(numbers.at("warps")), stages_(numbers.at("stages")) {
+      : ExprPrinter(out_, group),
+        group_(group),
+        found_(found),
+        axes_(axes_of(group, found)),
+        name_(std::move(name)),
+        bm_(numbers.at("m")),
+        bt_(numbers.at("n")),
+        warps_(numbers.at("warps")),
+        stages_(numbers.at("stages")) {
     for (const GroupTensor& tensor : group.tensors) out_.fresh(tensor.name);
     for (const char* word : {"acc", "largest", "total", "query", "key", "weight", "start"}) out_.fresh(word);
     for (Tile* tile : {&query_, &key_, &score_, &value_, &result_}) tile->extents = axes_.extents;
@@ -162,7 +170,8 @@ class AttentionPrinter : public ExprPrinter {
   TritonLaunch run() {
     header();
     const std::string m_shape = "[" + std::to_string(bm_) + "]";
-    out_.line("acc = tl.zeros([" + std::to_string(bm_) + ", " + std::to_string(result_.columns.block) + "], tl.float32)");
+    out_.line("acc = tl.zeros([" + std::to_string(bm_) + ", " + std::to_string(result_.columns.block) +
+              "], tl.float32)");
     out_.line("largest = tl.full(" + m_shape + ", " + kInfinity + ", tl.float32)");
     out_.line("total = tl.zeros(" + m_shape + ", tl.float32)");
     const ExprP queries = operand(found_.scores, true);
@@ -191,7 +200,9 @@ class AttentionPrinter : public ExprPrinter {
 
  private:
   int dest(int s) const { return group_.stages[s].dest; }
-  void hold(int s, const std::string& text, unsigned dims) { out_.remember("held:" + std::to_string(dest(s)), {text, dims}); }
+  void hold(int s, const std::string& text, unsigned dims) {
+    out_.remember("held:" + std::to_string(dest(s)), {text, dims});
+  }
 
   ExprP canonical(int s, const ExprP& e) const {
     std::vector<ExprP> to;
@@ -265,7 +276,8 @@ class AttentionPrinter : public ExprPrinter {
     }
     // Blocks below the diagonal are not masked at all.
     const int64_t whole = std::min(bm_, bt_) == bt_ ? bt_ : bm_;
-    const std::string diagonal = m_start_ == "0" ? "0" : "(" + m_start_ + " // " + std::to_string(whole) + " * " + std::to_string(whole) + ")";
+    const std::string diagonal =
+        m_start_ == "0" ? "0" : "(" + m_start_ + " // " + std::to_string(whole) + " * " + std::to_string(whole) + ")";
     const std::string end = "min(" + m_start_ + " + " + std::to_string(bm_) + ", " + std::to_string(keys) + ")";
     if (m_start_ != "0" && whole % bt_ == 0 && keys % bt_ == 0) {
       block("0", "min(" + diagonal + ", " + std::to_string(keys) + ")", f_->args[1]);
@@ -292,7 +304,8 @@ class AttentionPrinter : public ExprPrinter {
     Value scaled = value(in_log2(f), score_);
     if (const std::string mask = score_.mask(kColumns); !mask.empty())
       scaled.text = "tl.where(" + mask + ", " + scaled.text + ", " + kInfinity + ")";
-    const std::string x = out_.fresh("x"), now = out_.fresh("now"), shift = out_.fresh("shift"), shrink = out_.fresh("shrink");
+    const std::string x = out_.fresh("x"), now = out_.fresh("now"), shift = out_.fresh("shift"),
+                      shrink = out_.fresh("shrink");
     out_.line(x + " = " + scaled.text);
     out_.line(now + " = tl.maximum(largest, tl.max(" + x + ", axis=1))");
     // A row may have seen only masked keys so far.
@@ -303,17 +316,21 @@ class AttentionPrinter : public ExprPrinter {
     const std::string v = out_.fresh("v");
     out_.line(v + " = " + fetch(values, value_, {axes_.t}, {axes_.e}, start, "0", bt_, value_.columns.block));
     if (!value_.rows.mask.empty())
-      out_.line(v + " = tl.where(" + value_.mask(kRows) + ", " + v + ", 0.0)" + (f32 ? "" : ".to(" + dtype_text(values->dtype) + ")"));
-    out_.line("acc = tl.dot(weight" + std::string(values->dtype == DType::f32 ? "" : ".to(" + dtype_text(values->dtype) + ")") +
-              ", " + v + ", acc * " + shrink + "[:, None]" + exact);
+      out_.line(v + " = tl.where(" + value_.mask(kRows) + ", " + v + ", 0.0)" +
+                (f32 ? "" : ".to(" + dtype_text(values->dtype) + ")"));
+    out_.line("acc = tl.dot(weight" +
+              std::string(values->dtype == DType::f32 ? "" : ".to(" + dtype_text(values->dtype) + ")") + ", " + v +
+              ", acc * " + shrink + "[:, None]" + exact);
     out_.line("largest = " + now);
     out_.close();
   }
 
   static ExprP in_log2(const ExprP& f) {
     if (is_masked(f)) return select(f->args[0], in_log2(f->args[1]), f->args[2]);
-    if (is_fn(f, Fn::mul) && is_constant(f->args[1])) return f->args[0] * constant(DType::f32, f->args[1]->number * kLog2e);
-    if (is_fn(f, Fn::div) && is_constant(f->args[1])) return f->args[0] * constant(DType::f32, kLog2e / f->args[1]->number);
+    if (is_fn(f, Fn::mul) && is_constant(f->args[1]))
+      return f->args[0] * constant(DType::f32, f->args[1]->number * kLog2e);
+    if (is_fn(f, Fn::div) && is_constant(f->args[1]))
+      return f->args[0] * constant(DType::f32, kLog2e / f->args[1]->number);
     return f * constant(DType::f32, kLog2e);
   }
 
@@ -323,7 +340,8 @@ class AttentionPrinter : public ExprPrinter {
                     int64_t inner_block, bool turned = false) {
     const auto view = find_rectangle(group_, e, axes_.extents, outer, inner);
     if (view && axes_.extents[inner[0]] == inner_block) {
-      const std::string text = rectangles_.load(group_, *view, tile.scalars, outer_start, inner_start, outer_block, inner_block);
+      const std::string text =
+          rectangles_.load(group_, *view, tile.scalars, outer_start, inner_start, outer_block, inner_block);
       return text + (view->inner_across == turned ? ".T" : "");
     }
     const Value one = value(e, tile);
@@ -341,7 +359,8 @@ class AttentionPrinter : public ExprPrinter {
     for (int s = found_.context; s <= found_.last; ++s) {
       const GroupStage& one = group_.stages[s];
       const GroupTensor& to = group_.tensors[one.dest];
-      Value result = s == found_.context ? Value{found_.normalised ? "acc / " + total : "acc", all} : value(body(s), result_);
+      Value result =
+          s == found_.context ? Value{found_.normalised ? "acc / " + total : "acc", all} : value(body(s), result_);
       const DType computed = s == found_.context ? DType::f32 : one.stage.body->dtype;
       const std::string name = out_.fresh(to.name + "_value");
       if (to.type.dtype != computed) result.text = "(" + result.text + ").to(" + dtype_text(to.type.dtype) + ")";

@@ -39,7 +39,11 @@ Numbers default_numbers(const Sizes& sizes, bool f32, bool split, int64_t lane) 
   if (f32) {
     numbers = {{"m", fit(64, sizes.m)}, {"n", fit(64, sizes.n)}, {"k", fit(32, lane)}, {"warps", 4}, {"stages", 2}};
   } else {
-    numbers = {{"m", fit(128, sizes.m)}, {"n", fit(split ? 128 : 256, sizes.n)}, {"k", fit(64, lane)}, {"warps", 8}, {"stages", 3}};
+    numbers = {{"m", fit(128, sizes.m)},
+               {"n", fit(split ? 128 : 256, sizes.n)},
+               {"k", fit(64, lane)},
+               {"warps", 8},
+               {"stages", 3}};
     while (blocks(sizes.m, numbers["m"]) * blocks(sizes.n, numbers["n"]) * sizes.programs < 132 &&
            (numbers["n"] > 64 || numbers["m"] > 64)) {
       int64_t& larger = numbers["n"] > numbers["m"] ? numbers["n"] : numbers["m"];
@@ -144,7 +148,8 @@ int64_t ContractionPrinter::extent_of(const std::vector<int>& axes) const {
 void ContractionPrinter::lane(Lane& lane, const std::string& name, const std::string& start, int64_t count) {
   lane.flat = out_.fresh(name);
   lane.mask.clear();
-  out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) + ")");
+  out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) +
+            ")");
   if (count % lane.block == 0) return;
   lane.mask = lane.flat + "_live";
   out_.line(lane.mask + " = " + lane.flat + " < " + std::to_string(count));
@@ -242,8 +247,8 @@ std::optional<Rectangle> ContractionPrinter::rectangle(const ExprP& expr, bool l
 }
 
 std::string ContractionPrinter::rectangle_text(const Rectangle& view, bool left) {
-  const std::string text = rectangles_.load(group_, view, left_.scalars, left ? m_start_ : n_start_, k_start_,
-                                            left ? bm_ : bn_, bk_);
+  const std::string text =
+      rectangles_.load(group_, view, left_.scalars, left ? m_start_ : n_start_, k_start_, left ? bm_ : bn_, bk_);
   return text + (view.inner_across == left ? "" : ".T");
 }
 
@@ -258,7 +263,8 @@ std::string ContractionPrinter::operand(const ExprP& whole, bool left) {
   Value one = value(expr, tile);
   const unsigned k_dim = left ? kColumns : kRows;
   const unsigned all = kRows | kColumns;
-  if (one.dims != all) one.text = "(" + one.text + " + tl.zeros(" + tile.shape(all) + ", " + dtype_text(expr->dtype) + "))";
+  if (one.dims != all)
+    one.text = "(" + one.text + " + tl.zeros(" + tile.shape(all) + ", " + dtype_text(expr->dtype) + "))";
   const std::string mask = tile.mask(k_dim);
   if (!mask.empty() && (expr->kind != Expr::Kind::load || one.dims != all))
     one.text = "tl.where(" + mask + ", " + one.text + ", 0)";
@@ -309,8 +315,9 @@ void ContractionPrinter::loop() {
     out_.open("for " + outer + " in range(0, " + std::to_string(count) + ", " + std::to_string(together) + "):");
     out_.line("part = " + zeros);
     out_.open("for " + step + " in range(" + outer + ", " +
-              (count % together == 0 ? outer + " + " + std::to_string(together)
-                                     : "min(" + outer + " + " + std::to_string(together) + ", " + std::to_string(count) + ")") +
+              (count % together == 0
+                   ? outer + " + " + std::to_string(together)
+                   : "min(" + outer + " + " + std::to_string(together) + ", " + std::to_string(count) + ")") +
               "):");
   } else {
     out_.open("for " + step + " in range(" + std::to_string(count) + "):");
@@ -434,7 +441,9 @@ std::vector<Numbers> contraction_candidates(const Group& group, const Frame& fra
     Numbers one = {{"m", std::min(m, std::max<int64_t>(16, power_of_two(sizes.m)))},
                    {"n", std::min(n, std::max<int64_t>(16, power_of_two(sizes.n)))},
                    {"k", std::min(k, std::max<int64_t>(16, power_of_two(lane_extent(group, frame))))},
-                   {"warps", warps}, {"stages", stages}, {"group", base.at("group")}};
+                   {"warps", warps},
+                   {"stages", stages},
+                   {"group", base.at("group")}};
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   };
   if (f32) {

@@ -16,7 +16,7 @@ namespace mtmc::triton {
 struct Products {
   std::vector<std::pair<ExprP, ExprP>> pairs;
   std::vector<int> flags;  // scales of rows, negative where a row holds something that is not finite
-  int64_t promote = 0;  // partial sums move to a second accumulator after so many elements of K; 0: never
+  int64_t promote = 0;     // partial sums move to a second accumulator after so many elements of K; 0: never
 };
 
 class ContractionPrinter : public ExprPrinter {
@@ -49,7 +49,7 @@ class ContractionPrinter : public ExprPrinter {
   Products products_;
   std::string name_;
   Writer out_;
-  std::vector<int64_t> extents_;      // shared axes, then those of K
+  std::vector<int64_t> extents_;        // shared axes, then those of K
   std::vector<std::vector<int>> axes_;  // stage first + i: axis of the launch for each of its axes
   std::vector<int> batch_, m_, n_, k_lane_, k_loop_;
   int64_t bm_ = 0, bn_ = 0, bk_ = 0, group_size_ = 8, warps_ = 4, stages_ = 3;

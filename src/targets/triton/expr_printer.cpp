@@ -85,54 +85,37 @@ void collect(const ExprP& e, int64_t factor, Terms& terms) {
   }
 }
 
-// The least value of an index expression, if known.
-std::optional<int64_t> least(const ExprP& e, const std::vector<int64_t>& extents);
-std::optional<int64_t> most(const ExprP& e, const std::vector<int64_t>& extents) {
-  if (is_constant(e)) return e->integer;
-  if (e->kind == Expr::Kind::axis && e->axis < static_cast<int>(extents.size())) return extents[e->axis] - 1;
-  if (e->kind != Expr::Kind::call || e->args.size() != 2) return std::nullopt;
-  const auto a = most(e->args[0], extents), b = most(e->args[1], extents);
-  switch (e->fn) {
-    case Fn::add: return a && b ? std::optional(*a + *b) : std::nullopt;
-    case Fn::sub: {
-      const auto low = least(e->args[1], extents);
-      return a && low ? std::optional(*a - *low) : std::nullopt;
-    }
-    case Fn::mul:
-      return a && is_constant(e->args[1]) && e->args[1]->integer >= 0 ? std::optional(*a * e->args[1]->integer)
-                                                                      : std::nullopt;
-    case Fn::mod: return is_constant(e->args[1]) ? std::optional(e->args[1]->integer - 1) : std::nullopt;
-    case Fn::min: return a && b ? std::optional(std::min(*a, *b)) : a ? a : b;
-    case Fn::div: return a && is_constant(e->args[1]) && *a >= 0 ? std::optional(*a / e->args[1]->integer) : std::nullopt;
-    default: return std::nullopt;
-  }
-}
-std::optional<int64_t> least(const ExprP& e, const std::vector<int64_t>& extents) {
-  if (is_constant(e)) return e->integer;
-  if (e->kind == Expr::Kind::axis) return 0;
-  if (e->kind != Expr::Kind::call || e->args.size() != 2) return std::nullopt;
-  const auto a = least(e->args[0], extents), b = least(e->args[1], extents);
-  switch (e->fn) {
-    case Fn::add: return a && b ? std::optional(*a + *b) : std::nullopt;
-    case Fn::sub: {
-      const auto high = most(e->args[1], extents);
-      return a && high ? std::optional(*a - *high) : std::nullopt;
-    }
-    case Fn::mul:
-      return a && is_constant(e->args[1]) && e->args[1]->integer >= 0 ? std::optional(*a * e->args[1]->integer)
-                                                                      : std::nullopt;
-    case Fn::mod: return is_constant(e->args[1]) && e->args[1]->integer > 0 ? std::optional<int64_t>(0) : std::nullopt;
-    case Fn::max: return a && b ? std::optional(std::max(*a, *b)) : a ? a : b;
-    case Fn::div: return a && is_constant(e->args[1]) && *a >= 0 ? std::optional<int64_t>(0) : std::nullopt;
-    default: return std::nullopt;
-  }
-}
-
 std::string product_text(const std::string& text, int64_t factor) {
   return factor == 1 ? text : text + " * " + std::to_string(factor);
 }
 
 }  // namespace
+
+std::optional<Bounds> bounds_of(const ExprP& e, const std::vector<int64_t>& extents) {
+  if (is_constant(e)) return Bounds{e->integer, e->integer};
+  if (e->kind == Expr::Kind::axis && e->axis < static_cast<int>(extents.size())) return Bounds{0, extents[e->axis] - 1};
+  if (e->kind != Expr::Kind::call || e->args.size() != 2) return std::nullopt;
+  const auto a = bounds_of(e->args[0], extents), b = bounds_of(e->args[1], extents);
+  if (!a || !b) return std::nullopt;
+  const auto floor_div = [](int64_t x, int64_t y) { return x >= 0 ? x / y : -((-x + y - 1) / y); };
+  const bool by_constant = b->least == b->most;
+  switch (e->fn) {
+    case Fn::add: return Bounds{a->least + b->least, a->most + b->most};
+    case Fn::sub: return Bounds{a->least - b->most, a->most - b->least};
+    case Fn::mul: {
+      if (!by_constant && a->least != a->most) return std::nullopt;
+      const int64_t p = a->least * b->least, q = a->most * b->most, r = a->least * b->most, t = a->most * b->least;
+      return Bounds{std::min({p, q, r, t}), std::max({p, q, r, t})};
+    }
+    case Fn::div:
+      if (!by_constant || b->least <= 0) return std::nullopt;
+      return Bounds{floor_div(a->least, b->least), floor_div(a->most, b->least)};
+    case Fn::mod: return by_constant && b->least > 0 ? std::optional(Bounds{0, b->least - 1}) : std::nullopt;
+    case Fn::min: return Bounds{std::min(a->least, b->least), std::min(a->most, b->most)};
+    case Fn::max: return Bounds{std::max(a->least, b->least), std::max(a->most, b->most)};
+    default: return std::nullopt;
+  }
+}
 
 void ExprPrinter::use(int tensor) {
   if (std::find(used_.begin(), used_.end(), tensor) == used_.end()) used_.push_back(tensor);
@@ -178,12 +161,15 @@ Value ExprPrinter::print(const ExprP& expr, const Tile& tile) {
   }
   Value value;
   if (expr->kind == Expr::Kind::cast) {
-    if (is_constant(expr->args[0])) return {"tl.full([], " + number(*expr->args[0]) + ", " + dtype_text(expr->dtype) + ")", 0};
+    if (is_constant(expr->args[0]))
+      return {"tl.full([], " + number(*expr->args[0]) + ", " + dtype_text(expr->dtype) + ")", 0};
     value = print(expr->args[0], tile);
     // Python's numbers, a scalar axis of extent 1, have no type of their own.
-    if (value.dims == 0 && !value.text.empty() && std::all_of(value.text.begin(), value.text.end(), [](unsigned char c) { return std::isdigit(c); }))
+    if (value.dims == 0 && !value.text.empty() &&
+        std::all_of(value.text.begin(), value.text.end(), [](unsigned char c) { return std::isdigit(c); }))
       return {"tl.full([], " + value.text + ", " + dtype_text(expr->dtype) + ")", 0};
-    value.text = (expr->dtype == DType::b1 ? "(" + value.text + " != 0)" : "(" + value.text + ").to(" + dtype_text(expr->dtype) + ")");
+    value.text = (expr->dtype == DType::b1 ? "(" + value.text + " != 0)"
+                                           : "(" + value.text + ").to(" + dtype_text(expr->dtype) + ")");
   } else {
     value = call_value(expr, tile);
   }
@@ -225,8 +211,8 @@ Value ExprPrinter::call_value(const ExprP& expr, const Tile& tile) {
         return value;
       }
       // Triton's integer division rounds towards zero.
-      const auto low = least(expr->args[0], tile.extents);
-      const bool plain = low && *low >= 0 && is_constant(expr->args[1]) && expr->args[1]->integer > 0;
+      const auto bounds = bounds_of(expr->args[0], tile.extents);
+      const bool plain = bounds && bounds->least >= 0 && is_constant(expr->args[1]) && expr->args[1]->integer > 0;
       if (plain) {
         value.text = "(" + args[0] + (expr->fn == Fn::div ? " // " : " % ") + args[1] + ")";
       } else {
@@ -306,7 +292,8 @@ Value ExprPrinter::index(const ExprP& expr, const Tile& tile) {
     texts.push_back(term.text);
     value.dims |= term.dims;
   }
-  value.text = texts.size() == 1 && terms[0].text.find(' ') == std::string::npos ? texts[0] : "(" + join(texts, " + ") + ")";
+  value.text =
+      texts.size() == 1 && terms[0].text.find(' ') == std::string::npos ? texts[0] : "(" + join(texts, " + ") + ")";
   return value;
 }
 
@@ -326,7 +313,9 @@ Value ExprPrinter::load_value(const ExprP& expr, const Tile& tile) {
   if (held(*expr, tile, kept)) {
     if (!expr->guard) return kept;
     const Value guard = print(expr->guard, tile), instead = print(expr->other, tile);
-    return named(key, "t", {"tl.where(" + guard.text + ", " + kept.text + ", " + instead.text + ")", kept.dims | guard.dims | instead.dims});
+    return named(key, "t",
+                 {"tl.where(" + guard.text + ", " + kept.text + ", " + instead.text + ")",
+                  kept.dims | guard.dims | instead.dims});
   }
   Value at = address(expr->tensor, expr->args, tile);
   std::string mask = tile.mask(at.dims), other = "0";

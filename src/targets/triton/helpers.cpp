@@ -1,5 +1,5 @@
-// Functions that Triton lacks, in terms of what it has, so that the interpreter runs them as well. Polynomials are those
-// of the Cephes library (S. Moshier), which is in the public domain, for f32.
+// Functions that Triton lacks, in terms of what it has, so that the interpreter runs them as well. Polynomials are
+// those of the Cephes library (S. Moshier), which is in the public domain, for f32.
 #include <map>
 
 #include "targets/triton/tile.h"
@@ -50,7 +50,8 @@ const std::map<std::string, std::string>& sources() {
       {"_atan2",
        "r = _atan(a / tl.where(b == 0, 1.0, b))\n"
        "r = tl.where(b == 0, tl.where(a > 0, 1.5707963267948966, tl.where(a < 0, -1.5707963267948966, 0.0)), r)\n"
-       "r = tl.where((b < 0) & (a >= 0), r + 3.141592653589793, tl.where((b < 0) & (a < 0), r - 3.141592653589793, r))\n"
+       "r = tl.where((b < 0) & (a >= 0), r + 3.141592653589793, tl.where((b < 0) & (a < 0), r - 3.141592653589793, "
+       "r))\n"
        "return tl.where((a != a) | (b != b), a + b, r)"},
       // In f64: the relative error of a power in f32 grows with its exponent.
       {"_pow",
@@ -75,7 +76,8 @@ std::string helper_source(const std::string& name) {
   const auto at = sources().find(name);
   if (at == sources().end()) return "";
   std::string parameters = "a, b";
-  for (const char* one : {"_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh", "_cosh", "_atan", "_asin", "_acos"})
+  for (const char* one :
+       {"_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh", "_cosh", "_atan", "_asin", "_acos"})
     if (name == one) parameters = "a";
   if (name == "_first_largest" || name == "_first_smallest") parameters = "a, i, b, j";
   std::string text = "@triton.jit\ndef " + name + "(" + parameters + "):\n    ";

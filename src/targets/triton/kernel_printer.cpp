@@ -13,8 +13,8 @@ namespace {
 
 using namespace triton;
 
-constexpr double kBusy = 256;          // programs that are enough for any GPU we know
-constexpr double kLight = 8192;        // elements that one program may just as well walk alone
+constexpr double kBusy = 256;    // programs that are enough for any GPU we know
+constexpr double kLight = 8192;  // elements that one program may just as well walk alone
 
 double work_of_stage(const GroupStage& stage) { return static_cast<double>(product(stage.stage.extents())); }
 

@@ -9,9 +9,9 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr double kLargest = 13;       // scaled numbers are below 2^14, far from f16's 65504
-constexpr double kSmallest = 1e-30;   // maxima below it are not scaled up any further
-constexpr int64_t kPromote = 256;     // elements of K that tensor cores may sum before f32 registers take over
+constexpr double kLargest = 13;      // scaled numbers are below 2^14, far from f16's 65504
+constexpr double kSmallest = 1e-30;  // maxima below it are not scaled up any further
+constexpr int64_t kPromote = 256;    // elements of K that tensor cores may sum before f32 registers take over
 constexpr int64_t kEnoughRows = 1024, kWorthSplitting = int64_t(1) << 18;
 
 ExprP number(double value) { return constant(DType::f32, value); }
@@ -43,7 +43,8 @@ class Packer {
       const ExprP left = sides[0] ? sides[0] : plain(stage, true), right = sides[1] ? sides[1] : plain(stage, false);
       multiply(stage, {{left, right}}, 0);
     }
-    for (size_t s = 0; s + 1 < result_.group.stages.size(); ++s) follow(result_.group.stages[s], result_.group.stages[s + 1]);
+    for (size_t s = 0; s + 1 < result_.group.stages.size(); ++s)
+      follow(result_.group.stages[s], result_.group.stages[s + 1]);
     return std::move(result_);
   }
 
@@ -62,7 +63,8 @@ class Packer {
     std::vector<ExprP> to(rank);
     std::vector<int64_t> steps(rank, 0);
     const auto parts = [&](const ExprP& e, Fn fn) {
-      return e->kind == Expr::Kind::call && e->fn == fn && e->args[0]->kind == Expr::Kind::axis && is_constant(e->args[1]);
+      return e->kind == Expr::Kind::call && e->fn == fn && e->args[0]->kind == Expr::Kind::axis &&
+             is_constant(e->args[1]);
     };
     for (size_t d = 0; d < read->args.size(); ++d) {
       const ExprP& e = read->args[d];
@@ -85,7 +87,8 @@ class Packer {
     moved.stage.type.shape = from.stage.type.shape;
     moved.stage.body = simplify(substitute_axes(stage.stage.body, to), moved.stage.extents());
     for (int a = 0; a < rank; ++a) {
-      const ExprP inside = simplify(call(Fn::lt, {to[a], index_constant(stage.stage.type.shape[a])}), moved.stage.extents());
+      const ExprP inside =
+          simplify(call(Fn::lt, {to[a], index_constant(stage.stage.type.shape[a])}), moved.stage.extents());
       if (!is_constant(inside)) moved.placed = moved.placed ? call(Fn::logical_and, {moved.placed, inside}) : inside;
       moved.place.push_back(to[a]);
     }
@@ -132,8 +135,8 @@ class Packer {
     return static_cast<int>(result_.group.tensors.size()) - 1;
   }
 
-  int stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce, Combine combine,
-            ExprP body) {
+  int stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce,
+            Combine combine, ExprP body) {
     GroupStage made;
     made.stage.name = name;
     made.stage.type = type;
@@ -164,10 +167,10 @@ class Packer {
   static ExprP magnitude(const ExprP& x) { return select(finite(x), call(Fn::abs, {x}), number(0)); }
 
   struct Layout {
-    std::vector<int> rows, k;         // the stage's axes that the operand uses: batch and M (or N), then K
-    std::vector<ExprP> of_stage;      // each axis of the stage as one of the packed tensor's: rows, then K
+    std::vector<int> rows, k;     // the stage's axes that the operand uses: batch and M (or N), then K
+    std::vector<ExprP> of_stage;  // each axis of the stage as one of the packed tensor's: rows, then K
     Shape row_shape, k_shape;
-    bool rows_last = false;           // the source has its rows side by side: so has the packed tensor
+    bool rows_last = false;  // the source has its rows side by side: so has the packed tensor
   };
 
   Layout layout(const GroupStage& stage, bool left) const {
@@ -212,7 +215,8 @@ class Packer {
     const Expr& load = *loads_of(expr)[0];
     const std::vector<int64_t> extents = stage.stage.extents();
     for (size_t i = 0; i + 1 < axes.size(); ++i)
-      if (coefficient(stage, load, axes[i]) != coefficient(stage, load, axes[i + 1]) * extents[axes[i + 1]]) return false;
+      if (coefficient(stage, load, axes[i]) != coefficient(stage, load, axes[i + 1]) * extents[axes[i + 1]])
+        return false;
     return true;
   }
   int64_t coefficient(const GroupStage& stage, const Expr& load, int which) const {
@@ -227,18 +231,24 @@ class Packer {
   // Scales of an operand's rows; the stage's own axes are rows, then K.
   int scales(const GroupStage& of, const Layout& layout, const ExprP& expr, const std::string& name, bool flagged) {
     const int rows = static_cast<int>(layout.rows.size());
-    const int largest = stage(of, name + "_largest", {DType::f32, layout.row_shape}, layout.k_shape, Combine::max, magnitude(expr));
+    const int largest =
+        stage(of, name + "_largest", {DType::f32, layout.row_shape}, layout.k_shape, Combine::max, magnitude(expr));
     const auto at = [&](int tensor) { return load(tensor, DType::f32, axes_to(rows)); };
-    if (!flagged) return stage(of, name + "_scale", {DType::f32, layout.row_shape}, {}, Combine::none, scale_of(at(largest), nullptr));
-    const int all = stage(of, name + "_all", {DType::f32, layout.row_shape}, layout.k_shape, Combine::max, call(Fn::abs, {expr}));
-    return stage(of, name + "_scale", {DType::f32, layout.row_shape}, {}, Combine::none, scale_of(at(largest), at(all)));
+    if (!flagged)
+      return stage(of, name + "_scale", {DType::f32, layout.row_shape}, {}, Combine::none,
+                   scale_of(at(largest), nullptr));
+    const int all =
+        stage(of, name + "_all", {DType::f32, layout.row_shape}, layout.k_shape, Combine::max, call(Fn::abs, {expr}));
+    return stage(of, name + "_scale", {DType::f32, layout.row_shape}, {}, Combine::none,
+                 scale_of(at(largest), at(all)));
   }
 
   // The packed tensor's dimensions, each an entry of rows followed by K: in this order, or K before rows.
   static std::vector<size_t> dimensions(const Layout& layout) {
     std::vector<size_t> order(layout.rows.size() + layout.k.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    if (layout.rows_last) std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(layout.rows.size()), order.end());
+    if (layout.rows_last)
+      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(layout.rows.size()), order.end());
     return order;
   }
 
@@ -323,8 +333,8 @@ class Packer {
     scale_tensors_.clear();
   }
 
-  // A load whose index slides (an axis of M and one of K in one index): the tensor itself is copied, its channels last and
-  // with zeros around it where windows reach over its edges. Null: not such an operand.
+  // A load whose index slides (an axis of M and one of K in one index): the tensor itself is copied, its channels last
+  // and with zeros around it where windows reach over its edges. Null: not such an operand.
   ExprP window(const GroupStage& of, bool left) {
     const ExprP& whole = left ? of.contraction->left : of.contraction->right;
     const ExprP e = whole->kind == Expr::Kind::cast ? whole->args[0] : whole;
@@ -332,23 +342,23 @@ class Packer {
     const GroupTensor source = result_.group.tensors[e->tensor];
     const std::vector<int64_t> extents = of.stage.extents();
     const int count = static_cast<int>(extents.size());
-    const auto in = [](const std::vector<int>& list, int a) { return std::find(list.begin(), list.end(), a) != list.end(); };
+    const auto in = [](const std::vector<int>& list, int a) {
+      return std::find(list.begin(), list.end(), a) != list.end();
+    };
     const std::vector<int>& k = of.contraction->k;
     bool slides = false;
     int channel = -1;
     std::vector<int64_t> low, high;
     for (size_t d = 0; d < e->args.size(); ++d) {
-      const Affine form = affine(e->args[d], count);
-      if (!form.ok) return nullptr;
-      int64_t least = form.base, most = form.base;
+      const auto bounds = bounds_of(e->args[d], extents);
+      if (!bounds) return nullptr;
+      const int64_t least = bounds->least, most = bounds->most;
       bool spatial = false, reduced = false;
-      for (int a = 0; a < count; ++a) {
-        const int64_t reach = form.coefficients[a] * (extents[a] - 1);
-        (reach < 0 ? least : most) += reach;
-        if (form.coefficients[a] != 0 && extents[a] > 1) (in(k, a) ? reduced : spatial) = true;
-      }
+      for (int a = 0; a < count; ++a)
+        if (extents[a] > 1 && uses_axis(e->args[d], a)) (in(k, a) ? reduced : spatial) = true;
       slides |= spatial && reduced;
-      if (reduced && !spatial && (channel < 0 || source.type.shape[d] > source.type.shape[channel])) channel = static_cast<int>(d);
+      if (reduced && !spatial && (channel < 0 || source.type.shape[d] > source.type.shape[channel]))
+        channel = static_cast<int>(d);
       low.push_back(std::min<int64_t>(least, 0));
       high.push_back(most);
     }
@@ -356,8 +366,8 @@ class Packer {
     return slide(of, e, source, channel, low, high);
   }
 
-  ExprP slide(const GroupStage& of, const ExprP& e, const GroupTensor& source, int channel, const std::vector<int64_t>& low,
-              const std::vector<int64_t>& high) {
+  ExprP slide(const GroupStage& of, const ExprP& e, const GroupTensor& source, int channel,
+              const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
     const int dims = source.type.rank();
     const bool half = e->dtype != DType::f32;
     std::vector<int> order;
@@ -372,7 +382,8 @@ class Packer {
       const int d = order[i];
       from[d] = axis(i) + index_constant(low[d]);
       to.push_back(e->args[d] - index_constant(low[d]));
-      for (const ExprP& one : {call(Fn::ge, {from[d], index_constant(0)}), call(Fn::lt, {from[d], index_constant(source.type.shape[d])})}) {
+      for (const ExprP& one : {call(Fn::ge, {from[d], index_constant(0)}),
+                               call(Fn::lt, {from[d], index_constant(source.type.shape[d])})}) {
         const ExprP known = simplify(one, shape);
         if (!is_constant(known)) guard = guard ? call(Fn::logical_and, {guard, known}) : known;
       }
@@ -381,7 +392,8 @@ class Packer {
     if (!half) {
       const int largest = stage(of, source.name + "_largest", {DType::f32, {}}, source.type.shape, Combine::max,
                                 magnitude(load(e->tensor, DType::f32, axes_to(dims))));
-      scale = stage(of, source.name + "_scale", {DType::f32, {}}, {}, Combine::none, scale_of(load(largest, DType::f32, {}), nullptr));
+      scale = stage(of, source.name + "_scale", {DType::f32, {}}, {}, Combine::none,
+                    scale_of(load(largest, DType::f32, {}), nullptr));
       scales_.push_back(load(scale, DType::f32, {}));
       scale_tensors_.push_back(scale);
     }
@@ -445,8 +457,12 @@ void split_stage(Group& result, const GroupStage& whole, int64_t parts) {
   }
   partial.stage.body = simplify(body, partial.stage.extents());
   partial.contraction.reset();
-  GroupTensor tensor{GroupTensor::Role::scratch, kNoValue, result.tensors[whole.dest].name + "_partial",
-                     partial.stage.type, contiguous_strides(partial.stage.type.shape), false};
+  GroupTensor tensor{GroupTensor::Role::scratch,
+                     kNoValue,
+                     result.tensors[whole.dest].name + "_partial",
+                     partial.stage.type,
+                     contiguous_strides(partial.stage.type.shape),
+                     false};
   result.tensors.push_back(tensor);
   partial.dest = static_cast<int>(result.tensors.size()) - 1;
   std::vector<ExprP> own;
@@ -470,7 +486,9 @@ Prepared prepare(const Group& group, const std::string& precision, bool split, i
   for (const GroupStage& stage : laid.stages) {
     const bool own = stage.dest >= static_cast<int>(group.tensors.size());  // of a packing: always
     if ((split || own) && splits(stage)) {
-      split_stage(chunked, stage, parts > 0 ? parts : std::max<int64_t>(2, kEnoughRows / std::max<int64_t>(1, stage.stage.type.elements())));
+      split_stage(
+          chunked, stage,
+          parts > 0 ? parts : std::max<int64_t>(2, kEnoughRows / std::max<int64_t>(1, stage.stage.type.elements())));
     } else {
       chunked.stages.push_back(stage);
     }

@@ -7,8 +7,8 @@
 namespace mtmc::triton {
 namespace {
 
-std::string position(const std::map<int, int64_t>& coefficients, const std::map<int, std::string>& scalars, int64_t base,
-                     const std::string& start) {
+std::string position(const std::map<int, int64_t>& coefficients, const std::map<int, std::string>& scalars,
+                     int64_t base, const std::string& start) {
   std::vector<std::string> terms;
   if (start != "0") terms.push_back(start);
   for (const auto& [axis, coefficient] : coefficients)
@@ -70,10 +70,12 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
 std::string Rectangles::load(const Group& group, const Rectangle& view, const std::map<int, std::string>& scalars,
                              const std::string& outer_start, const std::string& inner_start, int64_t outer_block,
                              int64_t inner_block) {
-  const int64_t down = view.inner_across ? outer_block : inner_block, across = view.inner_across ? inner_block : outer_block;
+  const int64_t down = view.inner_across ? outer_block : inner_block,
+                across = view.inner_across ? inner_block : outer_block;
   const std::string& tensor = group.tensors[view.tensor].name;
   const std::string argument = "_tiles(" + tensor + ", " + std::to_string(view.height) + ", " +
-                               std::to_string(view.width) + ", " + std::to_string(down) + ", " + std::to_string(across) + ")";
+                               std::to_string(view.width) + ", " + std::to_string(down) + ", " +
+                               std::to_string(across) + ")";
   size_t known = static_cast<size_t>(std::find(arguments_.begin(), arguments_.end(), argument) - arguments_.begin());
   if (known == arguments_.size()) {
     std::string name = tensor + "_tiles";

@@ -26,8 +26,8 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
 // The descriptors that a function is passed.
 class Rectangles {
  public:
-  // A block of the view, outer_block x inner_block elements (transposed when the inner axes run down), whose lanes begin
-  // at these places.
+  // A block of the view, outer_block x inner_block elements (transposed when the inner axes run down), whose lanes
+  // begin at these places.
   std::string load(const Group& group, const Rectangle& view, const std::map<int, std::string>& scalars,
                    const std::string& outer_start, const std::string& inner_start, int64_t outer_block,
                    int64_t inner_block);

@@ -11,13 +11,13 @@ namespace mtmc::triton {
 // then each sequential stage's reduce axes.
 struct RowsPlan {
   std::vector<int64_t> extents;
-  int shared = 0, inner = 0;  // how many
-  std::vector<std::vector<int>> axes;   // stage first + i: axis of the launch for each of its axes
-  std::vector<bool> sequential;         // stage first + i reduces in a loop of its own
+  int shared = 0, inner = 0;                 // how many
+  std::vector<std::vector<int>> axes;        // stage first + i: axis of the launch for each of its axes
+  std::vector<bool> sequential;              // stage first + i reduces in a loop of its own
   std::vector<int> programs, rows, columns;  // axes by role; programs: one number a program
-  bool flat_columns = false;            // the columns are shared axes: programs divide them
+  bool flat_columns = false;                 // the columns are shared axes: programs divide them
   int64_t row_count = 1, column_count = 1;
-  bool contiguous_rows = false;         // neighbours in memory are neighbouring rows
+  bool contiguous_rows = false;  // neighbours in memory are neighbouring rows
 };
 
 // Throws Unsupported where the stages' inner axes do not fit together.

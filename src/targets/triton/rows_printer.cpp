@@ -35,7 +35,9 @@ Numbers default_numbers(const RowsPlan& plan) {
     while (rows > 1 && blocks(plan.row_count, rows) < 264) rows /= 2;
   }
   const int64_t warps = std::clamp<int64_t>(rows * block / 512, 1, 16);
-  return {{"rows", rows}, {"block", block}, {"warps", std::max<int64_t>(power_of_two(warps), rows * block >= 1024 ? 4 : 1)}};
+  return {{"rows", rows},
+          {"block", block},
+          {"warps", std::max<int64_t>(power_of_two(warps), rows * block >= 1024 ? 4 : 1)}};
 }
 
 int64_t number(const Numbers& numbers, const std::string& key, int64_t otherwise) {
@@ -109,8 +111,8 @@ void RowsPrinter::lane(Lane& lane, const std::string& name, const std::string& s
     out_.line(lane.flat + " = " + start);
     return;
   }
-  out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) + ")" +
-            (start == "0" ? wide : ""));
+  out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) +
+            ")" + (start == "0" ? wide : ""));
   if (count % lane.block == 0) return;
   lane.mask = lane.flat + "_live";
   out_.line(lane.mask + " = " + lane.flat + " < " + std::to_string(count));
@@ -138,7 +140,11 @@ void RowsPrinter::header() {
   for (int a : plan_.programs) outer *= plan_.extents[a];
   programs_ *= outer;
   if (plan_.flat_columns)
-    lane(tile_.columns, "column", scaled(column_blocks * row_blocks * outer == column_blocks ? (column_blocks == 1 ? "0" : rest) : take(column_blocks), tile_.columns.block), plan_.column_count);
+    lane(tile_.columns, "column",
+         scaled(column_blocks * row_blocks * outer == column_blocks ? (column_blocks == 1 ? "0" : rest)
+                                                                    : take(column_blocks),
+                tile_.columns.block),
+         plan_.column_count);
   if (!plan_.rows.empty()) {
     const std::string which = outer == 1 ? (row_blocks == 1 ? "0" : rest) : take(row_blocks);
     lane(tile_.rows, "row", scaled(which, tile_.rows.block), plan_.row_count);
@@ -169,7 +175,8 @@ unsigned RowsPrinter::spatial_dims(int s) const {
   unsigned dims = has_columns(s) && tile_.columns.block > 1 ? kColumns : 0;
   const std::vector<int>& axes = plan_.axes[s - frame_.first];
   for (int a = 0; a < stage(s).rank(); ++a)
-    if (tile_.rows.block > 1 && std::find(plan_.rows.begin(), plan_.rows.end(), axes[a]) != plan_.rows.end()) dims |= kRows;
+    if (tile_.rows.block > 1 && std::find(plan_.rows.begin(), plan_.rows.end(), axes[a]) != plan_.rows.end())
+      dims |= kRows;
   return dims;
 }
 
@@ -200,7 +207,8 @@ bool RowsPrinter::held(const Expr& load, const Tile&, Value& value) {
         throw Unsupported{"a shifted read of a value in registers"};
     const auto* known = out_.find("held:" + std::to_string(load.tensor));
     if (!known) {
-      if (reduces_columns(s) || is_scan(stage(s).combine)) throw Unsupported{"a reduction's result before its loop ends"};
+      if (reduces_columns(s) || is_scan(stage(s).combine))
+        throw Unsupported{"a reduction's result before its loop ends"};
       compute(s);
       known = out_.find("held:" + std::to_string(load.tensor));
     }
@@ -213,9 +221,12 @@ bool RowsPrinter::held(const Expr& load, const Tile&, Value& value) {
 void RowsPrinter::keep(int s, Value value) {
   const GroupTensor& dest = group_.tensors[group_.stages[s].dest];
   const std::string name = out_.fresh(dest.name + "_value");
-  if (dest.type.dtype != stage(s).body->dtype || stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
-    if (value.dims == 0 && is_constant(stage(s).body)) value.text = "tl.full([], " + value.text + ", " + dtype_text(dest.type.dtype) + ")";
-    else value.text = "(" + value.text + ").to(" + dtype_text(dest.type.dtype) + ")";
+  if (dest.type.dtype != stage(s).body->dtype || stage(s).combine == Combine::argmax ||
+      stage(s).combine == Combine::argmin) {
+    if (value.dims == 0 && is_constant(stage(s).body))
+      value.text = "tl.full([], " + value.text + ", " + dtype_text(dest.type.dtype) + ")";
+    else
+      value.text = "(" + value.text + ").to(" + dtype_text(dest.type.dtype) + ")";
   }
   out_.line(name + " = " + value.text + "  # " + group_.stages[s].op +
             (group_.stages[s].location.empty() ? "" : ", " + group_.stages[s].location));
@@ -244,7 +255,8 @@ RowsPrinter::Partial RowsPrinter::start(int s, unsigned dims) {
   Partial partial;
   partial.dims = dims;
   partial.value = out_.fresh(group_.tensors[group_.stages[s].dest].name + "_so_far");
-  out_.line(partial.value + " = tl.full(" + tile_.shape(dims) + ", " + neutral(stage(s)) + ", " + dtype_text(working_type(stage(s))) + ")");
+  out_.line(partial.value + " = tl.full(" + tile_.shape(dims) + ", " + neutral(stage(s)) + ", " +
+            dtype_text(working_type(stage(s))) + ")");
   if (stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
     partial.place = out_.fresh(group_.tensors[group_.stages[s].dest].name + "_place");
     out_.line(partial.place + " = tl.full(" + tile_.shape(dims) + ", 0, tl.int32)");
@@ -342,8 +354,9 @@ Value RowsPrinter::scanned(int s, const Value& value) {
   const std::string scan = out_.fresh("scan");
   out_.line(scan + " = " + carry->second + (sum ? " + " : " * ") + result.text);
   if (!sum) need("_multiply");
-  const std::string whole = sum ? "tl.sum(" + live + where + (tile_.two_dimensional() ? ", keep_dims=True)" : ")")
-                                : "tl.reduce(" + live + (tile_.two_dimensional() ? ", 1, _multiply, keep_dims=True)" : ", 0, _multiply)");
+  const std::string whole =
+      sum ? "tl.sum(" + live + where + (tile_.two_dimensional() ? ", keep_dims=True)" : ")")
+          : "tl.reduce(" + live + (tile_.two_dimensional() ? ", 1, _multiply, keep_dims=True)" : ", 0, _multiply)");
   out_.line(carry->second + (sum ? " += " : " *= ") + whole);
   return {scan, result.dims};
 }
@@ -362,7 +375,9 @@ void RowsPrinter::resident() {
       Partial partial{all.text, "", full};
       if (stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
         partial.place = filled({tile_.columns.block > 1 ? tile_.along(tile_.columns.flat, kColumns) : "0",
-                                tile_.columns.block > 1 ? kColumns : 0}, full, DType::i32).text;
+                                tile_.columns.block > 1 ? kColumns : 0},
+                               full, DType::i32)
+                            .text;
       }
       keep(s, reduced(s, partial));
     } else if (is_scan(stage(s).combine)) {
@@ -395,7 +410,8 @@ int RowsPrinter::shifted_by(int s) const {
     if (!reduces_columns(p) || stage(p).combine != Combine::max) continue;
     if (to_string(resolved(p)) != to_string(difference->args[0])) continue;
     const auto loads = loads_of(difference->args[1]);
-    if (!loads.empty() && std::all_of(loads.begin(), loads.end(), [&](const Expr* e) { return e->tensor == group_.stages[p].dest; }))
+    if (!loads.empty() &&
+        std::all_of(loads.begin(), loads.end(), [&](const Expr* e) { return e->tensor == group_.stages[p].dest; }))
       return p;
   }
   return -1;
@@ -408,7 +424,8 @@ std::vector<int> RowsPrinter::levels() const {
     int mine = 0;
     for (const Expr* e : loads_of(stage(s).body))
       for (int p = frame_.first; p < s; ++p)
-        if (group_.stages[p].dest == e->tensor) mine = std::max(mine, level[p - frame_.first] + (reduces_columns(p) ? 1 : 0));
+        if (group_.stages[p].dest == e->tensor)
+          mine = std::max(mine, level[p - frame_.first] + (reduces_columns(p) ? 1 : 0));
     if (const auto at = online_.find(s); at != online_.end()) mine = level[at->second - frame_.first];
     level.push_back(mine);
   }
@@ -433,7 +450,8 @@ void RowsPrinter::add_online(int largest, int, const Partial& most, const Partia
   out_.line(x + " = " + one.text);
   out_.line(now + " = tl.maximum(" + most.value + ", " + x + ", propagate_nan=tl.PropagateNan.ALL)");
   out_.line(shift + " = tl.where(" + now + " == float(\"-inf\"), 0.0, " + now + ")");
-  out_.line(total.value + " = " + total.value + " * tl.exp(" + most.value + " - " + shift + ") + tl.exp(" + x + " - " + shift + ")");
+  out_.line(total.value + " = " + total.value + " * tl.exp(" + most.value + " - " + shift + ") + tl.exp(" + x + " - " +
+            shift + ")");
   out_.line(most.value + " = " + now);
 }
 

@@ -25,9 +25,7 @@ class RowsPrinter : public ExprPrinter {
   };
 
   const Stage& stage(int s) const { return group_.stages[s].stage; }
-  bool reduces_columns(int s) const {
-    return is_reduction(stage(s).combine) && !plan_.sequential[s - frame_.first];
-  }
+  bool reduces_columns(int s) const { return is_reduction(stage(s).combine) && !plan_.sequential[s - frame_.first]; }
   bool stored(int s) const;
   bool has_columns(int s) const;
   unsigned spatial_dims(int s) const;

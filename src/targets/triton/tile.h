@@ -2,6 +2,7 @@
 // columns; every axis of a launch is either one number a program (a scalar) or runs along one of them (a lane).
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ struct Unsupported {
 std::string dtype_text(DType dtype);
 int64_t power_of_two(int64_t n);  // the least one that is not below n
 inline int64_t blocks(int64_t extent, int64_t block) { return (extent + block - 1) / block; }
+
+// The least and the largest value of an index expression, both inclusive, if they are known.
+struct Bounds {
+  int64_t least = 0, most = 0;
+};
+std::optional<Bounds> bounds_of(const ExprP& expr, const std::vector<int64_t>& extents);
 
 // Dimensions that a value has, as bits.
 constexpr unsigned kRows = 1, kColumns = 2;
@@ -69,7 +76,8 @@ struct Value {
   unsigned dims = 0;
 };
 
-// Prints expressions whose axes are those of the tile. Loads, and what occurs more than once, become lines of their own.
+// Prints expressions whose axes are those of the tile. Loads, and what occurs more than once, become lines of their
+// own.
 class ExprPrinter {
  public:
   ExprPrinter(Writer& out, const Group& group) : out_(out), group_(group) {}
