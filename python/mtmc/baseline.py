@@ -1,11 +1,13 @@
-"""The baselines: the user's module as it is (eager) and through torch.compile, timed call by call in a process of their own.
+"""The baselines: the user's module as it is (eager), through torch.compile, and eager in one CUDA graph, timed call by call
+in a process of their own.
 
-Requests: {"op": "open", "folder", "threads", "seed"}, {"op": "compile"}, {"op": "arm", ...} and {"op": "go", "engine"} as
-the candidate's process has them, {"op": "bandwidth"}.
+Requests: {"op": "open", "folder", "device", "threads", "seed"}, {"op": "ready", "engine", "draw"}, {"op": "arm", ...} and
+{"op": "go", "engine"} as the candidate's process has them, {"op": "bandwidth"}.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,16 +15,41 @@ from typing import Any
 import torch
 
 from mtmc import blobs
-from mtmc.device import current_device
-from mtmc.stopwatch import Stopwatch
+from mtmc.device import Device, device_named
+from mtmc.stopwatch import Stopwatch, overwrite
 from mtmc.task import TaskError, first_line, load_task
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
+
+WARM_UPS = 3
+
+
+class Graph:
+    """A module's call captured once over arguments of its own; `take` puts other values there, outside the timed call."""
+
+    def __init__(self, model: Callable[..., Any], arguments: list[Any]) -> None:
+        self.arguments = arguments
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(WARM_UPS):
+                model(*arguments)
+        torch.cuda.current_stream().wait_stream(stream)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.result = model(*arguments)
+
+    def take(self, arguments: list[Any]) -> None:
+        overwrite(self.arguments, arguments)
+
+    def __call__(self, *_: Any) -> Any:
+        self.graph.replay()
+        return self.result
 
 
 class Baseline:
     def __init__(self) -> None:
-        self.device = current_device()
-        self.stopwatch = Stopwatch(self.device)
+        self.device: Device | None = None
+        self.stopwatch: Stopwatch | None = None
         self.engines: dict[str, Callable[..., Any]] = {}
 
     def handle(self, request: Message) -> Message:
@@ -39,34 +66,56 @@ class Baseline:
         torch.set_grad_enabled(False)
         torch._dynamo.reset()
         folder = Path(request["folder"])
+        self.device = self.device or device_named(request["device"])
         self.engines = {}
         self.stopwatch = Stopwatch(self.device)
-        model = load_task(folder / "task.json").make_model(request["seed"])
+        gc.collect()
+        model = load_task(folder / "task.json", self.device.where).make_model(request["seed"])
         model.load_state_dict(blobs.load(folder / "state-first"))
         self.engines["eager"] = model
         return {}
 
-    def on_compile(self, request: Message) -> Message:
-        """Compiles and warms up; `failed` when torch.compile cannot (the module may still run without)."""
-        compiled = torch.compile(self.engines["eager"])
-        arguments = blobs.load(Path(request["draw"]))
+    def on_ready(self, request: Message) -> Message:
+        """Makes an engine and warms it up; `failed` when it cannot be had (the module may still run without)."""
+        assert self.device is not None
+        name, arguments = request["engine"], blobs.load(Path(request["draw"]))
+        if name == "graph" and self.device.name == "cpu":
+            return {"failed": "a CPU has no graphs"}
         try:
-            for _ in range(3):
-                compiled(*arguments)
+            if name == "graph":
+                engine: Callable[..., Any] = Graph(self.engines["eager"], arguments)
+            else:
+                mode = "max-autotune" if name == "max-autotune" else None
+                engine = torch.compile(self.engines["eager"], mode=mode)
+            for _ in range(WARM_UPS):
+                engine(*arguments)
+            self.device.synchronize()
         except Exception as error:
             return {"failed": first_line(error)}
-        self.engines["compile"] = compiled
+        self.engines[name] = engine
         return {}
 
     def on_arm(self, request: Message) -> Message:
+        assert self.stopwatch is not None and self.device is not None
         self.stopwatch.arm(Path(request["draw"]), request["seed"], request["same_addresses"])
+        engine = self.engines[request["engine"]]
+        if isinstance(engine, Graph):
+            engine.take(self.stopwatch.arguments or [])
+            self.device.flush()
+        elif request["engine"] == "max-autotune" and self.device.name == "cuda":
+            torch.compiler.cudagraph_mark_step_begin()
         return {}
 
     def on_go(self, request: Message) -> Message:
+        assert self.stopwatch is not None and self.device is not None
         self.device.wake()
-        return {"ns": self.stopwatch.go(self.engines[request["engine"]])}
+        elapsed = self.stopwatch.go(self.engines[request["engine"]])
+        if request["engine"] in ("graph", "max-autotune"):
+            self.stopwatch.forget()  # the next call may use the same memory
+        return {"ns": elapsed}
 
     def on_bandwidth(self, _: Message) -> Message:
+        assert self.device is not None
         return {"bytes_per_second": self.device.bandwidth()}
 
 

@@ -1,6 +1,7 @@
-"""Arguments and results on disk: `tree.json` (structure and types) and `data.bin` (the bytes of all tensors).
+"""Arguments and results on disk: `tree.json` (structure, types and devices) and `data.bin` (the bytes of all tensors).
 
-No pickle: the referee reads what a candidate's process wrote, so a file must not be able to run code.
+No pickle: the referee reads what a candidate's process wrote, so a file must not be able to run code. A tensor of the GPU is
+copied from and to the mapped file, which lies in memory, and is given back on the GPU.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ import ctypes
 import hashlib
 import json
 import math
+import mmap
+import os
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,9 @@ from typing import Any
 import torch
 
 Tree = dict[str, Any]
+ALIGNED = 64  # bytes: where tensors begin in the file
+HASHED_ON_DEVICE = 1 << 16  # bytes; smaller tensors are copied to the host for it
+CHUNK = 1 << 24  # eight-byte words that are mixed at a time
 
 
 class BlobError(Exception):
@@ -23,27 +30,75 @@ class BlobError(Exception):
 
 
 def bytes_of(tensor: torch.Tensor) -> memoryview:
-    """The memory of a contiguous CPU tensor."""
+    """The memory of a contiguous CPU tensor, which the caller must keep."""
     size = tensor.numel() * tensor.element_size()
     return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())) if size else memoryview(b"")
 
 
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """Detached, contiguous, without lazy conjugation or negation, where it is."""
+    return tensor.detach().resolve_conj().resolve_neg().contiguous()
+
+
 def dense(tensor: torch.Tensor) -> torch.Tensor:
-    """Detached, on the host, contiguous, without lazy conjugation or negation."""
-    return tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
+    """As `plain`, on the host."""
+    return plain(tensor).cpu()
+
+
+def moved(value: Any, where: torch.device) -> Any:
+    """A structure with all its tensors on a device."""
+    if isinstance(value, torch.Tensor):
+        return value.to(where)
+    if isinstance(value, Mapping):
+        return {key: moved(part, where) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [moved(part, where) for part in value]
+    return value
 
 
 def digest(value: Any) -> str:
-    """A hash of all values in a structure, bit for bit."""
+    """A hash of all values in a structure, bit for bit. Of large tensors of a GPU: by `Mixer`, comparable within this
+    process only."""
     state = hashlib.sha256()
     for leaf in leaves(value):
         if isinstance(leaf, torch.Tensor):
-            data = dense(leaf)
-            state.update(f"{data.dtype}{tuple(data.shape)}".encode())
-            state.update(bytes_of(data))
+            state.update(f"{leaf.dtype}{tuple(leaf.shape)}".encode())
+            if leaf.is_cuda and leaf.numel() * leaf.element_size() >= HASHED_ON_DEVICE:
+                state.update(MIXER.mix(plain(leaf)))
+            else:
+                data = dense(leaf)
+                state.update(bytes_of(data))
         else:
             state.update(repr(leaf).encode())
     return state.hexdigest()
+
+
+class Mixer:
+    """Two 64-bit sums over mixed words and their places; the odd factors are this process's secret."""
+
+    def __init__(self) -> None:
+        self.factors = [secrets.randbits(63) | 1 for _ in range(4)]
+
+    def mix(self, tensor: torch.Tensor) -> bytes:
+        flat = tensor.reshape(-1).view(torch.uint8)
+        whole = flat.numel() // 8 * 8
+        words = flat[:whole]
+        if words.storage_offset() % 8:
+            words = words.clone()
+        words = words.view(torch.int64)
+        sums = torch.zeros(2, dtype=torch.int64, device=tensor.device)
+        place, first, second, third = self.factors
+        for start in range(0, words.numel(), CHUNK):
+            part = words[start : start + CHUNK]
+            mixed = torch.arange(start + 1, start + 1 + part.numel(), device=part.device).mul_(place).bitwise_xor_(part)
+            mixed = mixed.bitwise_xor_(mixed >> 31).mul_(first)
+            mixed = mixed.bitwise_xor_(mixed >> 29)
+            sums[0] += (mixed * second).sum()
+            sums[1] += mixed.bitwise_xor_(mixed >> 32).mul_(third).sum()
+        return repr(sums.tolist() + flat[whole:].tolist()).encode()
+
+
+MIXER = Mixer()
 
 
 def leaves(value: Any) -> list[Any]:
@@ -58,13 +113,13 @@ def leaves(value: Any) -> list[Any]:
 def save(value: Any, folder: Path) -> None:
     """Writes a structure of tensors and scalars; the folder is made."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "data.bin").open("wb") as data:
+    with (folder / "data.bin").open("wb+") as data:
         tree = _encode(value, data)
     (folder / "tree.json").write_text(json.dumps(tree))
 
 
 def load(folder: Path) -> Any:
-    """Reads a structure into fresh memory, with the strides it had."""
+    """Reads a structure into fresh memory, with the strides and on the devices that it had."""
     tree = json.loads((folder / "tree.json").read_text())
     with (folder / "data.bin").open("rb") as data:
         return _decode(tree, data)
@@ -72,12 +127,17 @@ def load(folder: Path) -> Any:
 
 def _encode(value: Any, data: Any) -> Tree:
     if isinstance(value, torch.Tensor):
-        dense_value = dense(value)
-        start = data.tell()
-        data.write(bytes_of(dense_value))
+        start = -(-data.tell() // ALIGNED) * ALIGNED
+        data.seek(start)
+        if value.is_cuda:
+            _write_from_device(plain(value), data)
+        else:
+            on_host = dense(value)
+            data.write(bytes_of(on_host))
         overlaps = any(step == 0 and size > 1 for step, size in zip(value.stride(), value.shape, strict=True))
         stride = None if value.is_contiguous() or overlaps else list(value.stride())
-        return {"dtype": str(value.dtype)[6:], "shape": list(value.shape), "stride": stride, "at": start}
+        tree = {"dtype": str(value.dtype)[6:], "shape": list(value.shape), "stride": stride, "at": start}
+        return tree if value.device.type == "cpu" else {**tree, "device": value.device.type}
     if isinstance(value, Mapping):
         return {"dict": [[str(key), _encode(part, data)] for key, part in value.items()]}
     if isinstance(value, (list, tuple)):
@@ -87,6 +147,22 @@ def _encode(value: Any, data: Any) -> Tree:
     if value is None or isinstance(value, (bool, int, float, str)):
         return {"value": value}
     raise BlobError(f"cannot pass a {type(value).__name__} between processes")
+
+
+def _write_from_device(value: torch.Tensor, data: Any) -> None:
+    """Copies straight into the file's pages."""
+    size = value.numel() * value.element_size()
+    if not size:
+        return
+    start = data.tell()
+    data.flush()
+    os.ftruncate(data.fileno(), start + size)
+    base = start // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+    with mmap.mmap(data.fileno(), start + size - base, offset=base) as pages:
+        target = torch.frombuffer(pages, dtype=torch.uint8, count=size, offset=start - base)
+        target.copy_(value.reshape(-1).view(torch.uint8))
+        del target  # the mapping cannot be closed while someone looks into it
+    data.seek(start + size)
 
 
 def _decode(tree: Tree, data: Any) -> Any:
@@ -105,11 +181,30 @@ def _read_tensor(tree: Tree, data: Any) -> torch.Tensor:
     dtype = getattr(torch, tree["dtype"], None)
     if not isinstance(dtype, torch.dtype):
         raise BlobError(f"unknown type {tree['dtype']}")
-    tensor = torch.empty(tree["shape"], dtype=dtype)
-    data.seek(tree["at"])
-    target = bytes_of(tensor).cast("B") if tensor.numel() else bytearray()
-    if data.readinto(target) != len(target):
-        raise BlobError("a tensor's bytes are missing")
+    where = tree.get("device", "cpu")
+    if where not in ("cpu", "cuda"):
+        raise BlobError(f"unknown device {where}")
+    tensor = torch.empty(tree["shape"], dtype=dtype, device=where)
+    if where == "cuda":
+        _read_to_device(tensor, data, tree["at"])
+    else:
+        data.seek(tree["at"])
+        target = bytes_of(tensor).cast("B") if tensor.numel() else bytearray()
+        if data.readinto(target) != len(target):
+            raise BlobError("a tensor's bytes are missing")
     if tree["stride"] is None:
         return tensor
-    return torch.empty_strided(tree["shape"], tree["stride"], dtype=dtype).copy_(tensor)
+    return torch.empty_strided(tree["shape"], tree["stride"], dtype=dtype, device=where).copy_(tensor)
+
+
+def _read_to_device(tensor: torch.Tensor, data: Any, start: int) -> None:
+    size = tensor.numel() * tensor.element_size()
+    if not size:
+        return
+    if start < 0 or os.fstat(data.fileno()).st_size < start + size:
+        raise BlobError("a tensor's bytes are missing")
+    base = start // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+    with mmap.mmap(data.fileno(), start + size - base, offset=base, access=mmap.ACCESS_COPY) as pages:
+        source = torch.frombuffer(pages, dtype=torch.uint8, count=size, offset=start - base)
+        tensor.reshape(-1).view(torch.uint8).copy_(source)
+        del source

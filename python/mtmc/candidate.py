@@ -11,6 +11,7 @@ import torch
 
 from mtmc.arguments import load_arguments
 from mtmc.failures import classify
+from mtmc.task import made_on
 
 State = dict[str, torch.Tensor]
 
@@ -39,13 +40,18 @@ def import_candidate(file: Path) -> type[torch.nn.Module]:
     return found
 
 
-def construct(cls: type[torch.nn.Module], folder: Path, file: Path, seed: int) -> torch.nn.Module:
-    """ModelNew with the task's constructor arguments, under a seed that is not the reference's."""
+def construct(cls: type[torch.nn.Module], folder: Path, file: Path, seed: int, where: torch.device) -> torch.nn.Module:
+    """ModelNew with the task's constructor arguments, under a seed that is not the reference's, on a device."""
     saved, hidden = (folder / "init.pickle").read_bytes(), (folder / "hidden").read_text()
-    torch.manual_seed(seed)
-    try:
+
+    def make() -> torch.nn.Module:
+        torch.manual_seed(seed)
         args, kwargs = load_arguments(saved, hidden, sys.modules["candidate"])
         return cls(*args, **kwargs)
+
+    try:
+        model = made_on(where, make)
+        return model if where.type == "cpu" else torch.nn.Module.to(model, where)
     except (Exception, SystemExit) as error:
         raise Refused(*classify(error, "import-error", file)) from error
 

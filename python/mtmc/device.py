@@ -1,6 +1,5 @@
-"""What differs between devices when a call is timed: the clock, waiting for the work, and emptying the caches.
-
-A GPU joins by another class with the same methods, chosen in `current_device`.
+"""What differs between devices when a call is timed: the clock, waiting for the work, emptying the caches, and poisoning
+memory. Which device a candidate is judged on is part of the judge's requests; no process guesses it.
 """
 
 from __future__ import annotations
@@ -11,17 +10,28 @@ from typing import Any, Protocol
 
 import torch
 
+from mtmc import kernel_calls
+
 SWEEP_BYTES = 64 << 20  # larger than the caches of the machines we know
 COPY_BYTES = 256 << 20
 WAKE_NS, WAKE_ELEMENTS = 2_000_000, 1 << 16  # elements: enough for torch to use all threads
 WAKE_CALLS = 400  # at most: the clock may be a candidate's
+WINDOW_BYTES = 64  # of what is copied of a result on the GPU
+POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
 
 class Device(Protocol):
     name: str
+    where: torch.device
+
+    def synchronize(self) -> None:
+        """Waits for all work; raises when a kernel failed."""
 
     def timed(self, call: Callable[[], Any]) -> tuple[Any, int]:
         """The call's result and its duration in ns, all of its work included."""
+
+    def delay(self) -> None:
+        """Before a call whose order is checked: what it launches can begin only some time after it has returned."""
 
     def flush(self) -> None:
         """Replaces what the caches hold."""
@@ -29,21 +39,43 @@ class Device(Protocol):
     def wake(self) -> None:
         """Gets the device ready for work that comes at once, as it is within a larger program."""
 
+    def copy_windows(self, windows: list[tuple[int, int]]) -> None:
+        """Keeps what lies at these addresses of the device now (address, at most WINDOW_BYTES)."""
+
+    def windows_changed(self, windows: list[tuple[int, int]]) -> bool:
+        """Is it something else by now?"""
+
     def bandwidth(self) -> float:
         """Bytes per second that a large copy reads and writes, the best of several."""
+
+    def confine(self) -> None:
+        """This process is a candidate's: what it may take of the device's memory."""
+
+    def poison(self, on: bool, expected_bytes: int = 0) -> None:
+        """From now on (or no longer) memory that is handed out is filled with a pattern."""
+
+    def ready(self) -> None:
+        """Before each call in poisoned memory."""
 
 
 class Cpu:
     name = "cpu"
+    where = torch.device("cpu")
 
     def __init__(self) -> None:
         self.clock = time.perf_counter_ns  # kept: the candidate may replace the module's
         self.sweep: torch.Tensor | None = None
 
+    def synchronize(self) -> None:
+        pass  # calls return when their work is done
+
     def timed(self, call: Callable[[], Any]) -> tuple[Any, int]:
         start = self.clock()
         result = call()
         return result, self.clock() - start
+
+    def delay(self) -> None:
+        pass
 
     def flush(self) -> None:
         if self.sweep is None:
@@ -59,12 +91,46 @@ class Cpu:
             if self.clock() >= until:
                 break
 
+    def copy_windows(self, windows: list[tuple[int, int]]) -> None:
+        raise NotImplementedError  # results of the CPU are read by their address
+
+    def windows_changed(self, windows: list[tuple[int, int]]) -> bool:
+        raise NotImplementedError
+
     def bandwidth(self) -> float:
         source = torch.zeros(COPY_BYTES // 4)
         target = torch.zeros_like(source)
         best = min(self.timed(lambda: target.copy_(source))[1] for _ in range(5))
         return 2 * COPY_BYTES / (best * 1e-9)
 
+    def confine(self) -> None:
+        pass  # the sandbox does it
 
-def current_device() -> Device:
-    return Cpu()
+    def poison(self, on: bool, expected_bytes: int = 0) -> None:
+        kernel_calls.poison_memory(POISON if on else 0)
+
+    def ready(self) -> None:
+        pass  # malloc itself fills what it hands out
+
+
+def device_named(name: str) -> Device:
+    """The device of a request: cpu or cuda. Making the latter initialises CUDA in this process."""
+    if name == "cpu":
+        return Cpu()
+    if name == "cuda":
+        from mtmc.cuda import Cuda
+
+        return Cuda()
+    raise ValueError(f"no device is called {name}")
+
+
+def generator_on(where: torch.device, seed: int) -> torch.Generator:
+    return torch.Generator(device=where).manual_seed(seed)
+
+
+def random_state() -> torch.Tensor:
+    """The states of all generators that this process uses."""
+    states = [torch.get_rng_state()]
+    if torch.cuda.is_initialized():
+        states.append(torch.cuda.get_rng_state())
+    return torch.cat(states)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from mtmc.blobs import leaves
+from mtmc.device import generator_on
 from mtmc.task import Task
 
 Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
@@ -23,19 +24,19 @@ def one_hot(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A single one in each row of the last axis."""
     if x.dim() == 0:
         return torch.ones_like(x)
-    where = torch.randint(0, max(x.shape[-1], 1), (*x.shape[:-1], 1), generator=generator)
+    where = torch.randint(0, max(x.shape[-1], 1), (*x.shape[:-1], 1), generator=generator, device=x.device)
     return torch.zeros_like(x).scatter_(-1, where, 1.0)
 
 
 def all_equal(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    return torch.full_like(x, 0.25 + torch.rand((), generator=generator).item())
+    return torch.full_like(x, 0.25 + torch.rand((), generator=generator, device=x.device).item())
 
 
 def not_contiguous(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
     """The same values, every second element of a longer last axis."""
     if x.dim() == 0:
         return x
-    wide = torch.full((*x.shape[:-1], 2 * x.shape[-1]), 3.0, dtype=x.dtype)[..., ::2]
+    wide = torch.full((*x.shape[:-1], 2 * x.shape[-1]), 3.0, dtype=x.dtype, device=x.device)[..., ::2]
     return wide.copy_(x)
 
 
@@ -43,15 +44,17 @@ def with_non_finite(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor
     """One NaN, one infinity of each sign."""
     result = x.clone()
     if x.numel() >= 4:
-        places = torch.randperm(min(x.numel(), 1 << 20), generator=generator)[:3]
-        result.view(-1)[places] = torch.tensor([float("nan"), float("inf"), float("-inf")], dtype=x.dtype)
+        places = torch.randperm(min(x.numel(), 1 << 20), generator=generator, device=x.device)[:3]
+        result.view(-1)[places] = torch.tensor(
+            [float("nan"), float("inf"), float("-inf")], dtype=x.dtype, device=x.device
+        )
     return result
 
 
 def swap_some(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A few pairs of elements change places: sums and samples of the tensor hardly notice."""
     result = x.clone()
-    places = torch.randint(0, max(x.numel(), 1), (2, min(8, x.numel() // 2)), generator=generator)
+    places = torch.randint(0, max(x.numel(), 1), (2, min(8, x.numel() // 2)), generator=generator, device=x.device)
     result.view(-1)[places[0]] = x.view(-1)[places[1]]
     result.view(-1)[places[1]] = x.view(-1)[places[0]]
     return result
@@ -60,7 +63,7 @@ def swap_some(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 def replace_one(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """One element gets the value of another."""
     result = x.clone()
-    places = torch.randint(0, max(x.numel(), 1), (2, min(64, x.numel())), generator=generator)
+    places = torch.randint(0, max(x.numel(), 1), (2, min(64, x.numel())), generator=generator, device=x.device)
     differ = (x.view(-1)[places[0]] != x.view(-1)[places[1]]).nonzero()
     if len(differ):
         here, there = places[:, differ[0, 0]]
@@ -88,7 +91,7 @@ def make_draw(task: Task, session: int, kind: str, index: int) -> list[Any]:
     """The arguments of draw KIND-INDEX."""
     seed = seed_of(session, f"{'task' if kind == 'swapped' else kind}-{index}")
     arguments = task.make_inputs(seed)
-    generator = torch.Generator().manual_seed(seed_of(session, f"{kind}-{index}-change"))
+    generator = generator_on(task.where, seed_of(session, f"{kind}-{index}-change"))
     if kind in STRUCTURED:
         arguments = map_floats(arguments, lambda x: STRUCTURED[kind](x.contiguous(), generator))
     elif kind == "swapped":
@@ -100,7 +103,8 @@ def make_draw(task: Task, session: int, kind: str, index: int) -> list[Any]:
 
 def vary(arguments: list[Any], session: int, name: str) -> list[Any]:
     """The arguments of KIND-INDEX~N, made from those of KIND-INDEX."""
-    generator = torch.Generator().manual_seed(seed_of(session, name))
+    held = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
+    generator = generator_on(held[0].device if held else torch.device("cpu"), seed_of(session, name))
     change = swap_some if int(name.partition("~")[2]) % 2 else replace_one
     return map_floats(arguments, lambda x: change(x.contiguous(), generator))
 
@@ -132,7 +136,7 @@ def other_shape(arguments: list[Any], grows: int) -> list[Any]:
     def grow(x: torch.Tensor) -> torch.Tensor:
         for axis in range(x.dim()):
             if x.shape[axis] == size:
-                x = x.index_select(axis, torch.arange(size + 1) % size)
+                x = x.index_select(axis, torch.arange(size + 1, device=x.device) % size)
         return x
 
     return [grow(x) if isinstance(x, torch.Tensor) else x for x in arguments]

@@ -7,7 +7,17 @@ import traceback
 from pathlib import Path
 
 COMPILERS = re.compile(r"(^|[/\s'\"])(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|nvcc|ninja|hipcc)(-[\d.]+)?($|[\s'\"])")
-COMPILER_ERROR = re.compile(r"(error:|error C\d+|undefined reference|CompilationError|Error building extension|ptxas)")
+COMPILER_ERROR = re.compile(
+    r"(error:|error C\d+|undefined reference|CompilationError|Error building extension|ptxas|out of resource|"
+    r"too many resources requested for launch)"
+)
+# What CUDA says of a kernel that failed; nothing works in the process afterwards.
+ILLEGAL_ACCESS = re.compile(
+    r"illegal memory access|misaligned address|illegal address|invalid program counter|illegal instruction|"
+    r"unspecified launch failure|CUDA_ERROR_ILLEGAL_ADDRESS|hardware stack error"
+)
+DEVICE_ASSERT = re.compile(r"device-side assert")
+TOO_LONG = re.compile(r"launch timed out")
 NO_PROCESS = re.compile(r"can't start new thread|Resource temporarily unavailable")
 NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|Cannot allocate memory|bad_alloc", re.I)
 
@@ -21,6 +31,13 @@ def classify(error: BaseException, otherwise: str, file: Path) -> tuple[str, str
     text = "\n".join(f"{type(link).__name__}: {link}\n{_output_of(link)}" for link in chain)
     if isinstance(error, MemoryError) or NO_MEMORY.search(text):
         return "out-of-memory", _first(error, file)
+    for pattern, reason in (
+        (ILLEGAL_ACCESS, "illegal-access"),
+        (DEVICE_ASSERT, "device-assert"),
+        (TOO_LONG, "timed-out"),
+    ):
+        if pattern.search(text):
+            return reason, _first(error, file)
     if NO_PROCESS.search(text):
         return "too-many-processes", _first(error, file)
     started = any(COMPILERS.search(str(getattr(link, "cmd", ""))) for link in chain)

@@ -8,7 +8,8 @@ import platform
 import struct
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-NEWUSER, NEWPID, NEWNET, NEWIPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
+NEWUSER, NEWPID, NEWNET, NEWIPC, NEWNS = 0x10000000, 0x20000000, 0x40000000, 0x08000000, 0x00020000
+MOUNT_PRIVATE, MOUNT_HARMLESS = 0x4000 | 0x40000, 0xE  # all that is below; no set-user-id, devices or programs
 SET_PDEATHSIG, SET_DUMPABLE, SET_SECCOMP, SET_CHILD_SUBREAPER, SET_NO_NEW_PRIVS, CAPBSET_DROP = 1, 4, 22, 36, 38, 24
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
 LANDLOCK_WRITES = 0x7FF2  # everything of ABI 1 to 3 but execute, read file and read folder
@@ -24,6 +25,13 @@ def _check(result: int, what: str) -> int:
 
 def unshare(flags: int) -> None:
     _check(LIBC.unshare(flags), "unshare")
+
+
+def own_proc() -> None:
+    """A /proc that shows the processes of this process namespace only, in a mount namespace of its own."""
+    unshare(NEWNS)
+    _check(LIBC.mount(b"none", b"/", None, ctypes.c_ulong(MOUNT_PRIVATE), None), "mount /")
+    _check(LIBC.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(MOUNT_HARMLESS), None), "mount /proc")
 
 
 def prctl(option: int, argument: int) -> None:
@@ -77,6 +85,9 @@ DENIED = {
     "keyctl": (250, 219, EPERM),
     "io_uring_setup": (425, 425, ENOSYS),
 }
+# The driver of NVIDIA GPUs listens on a local socket of each process that uses it, to share memory with others. Those in a
+# guest's own network namespace are seen by nobody, and `connect` stays denied.
+NEEDED_BY_CUDA = frozenset(["bind", "listen"])
 SOCKET = (41, 198)
 AF_UNIX = 1
 ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
@@ -86,8 +97,9 @@ def _instruction(code: int, jump_true: int, jump_false: int, value: int) -> byte
     return struct.pack("HBBI", code, jump_true, jump_false, value)
 
 
-def seccomp_program() -> bytes:
-    """A BPF program over (call, architecture, first argument) that denies the calls above and all non-local sockets."""
+def seccomp_program(needed: frozenset[str] = frozenset()) -> bytes:
+    """A BPF program over (call, architecture, first argument) that denies the calls above, but for those needed, and all
+    non-local sockets."""
     column, architecture = ARCHITECTURES[platform.machine()]
     load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
     allow, kill, error = 0x7FFF0000, 0x80000000, 0x00050000
@@ -99,7 +111,7 @@ def seccomp_program() -> bytes:
         _instruction(at_least, 0, 1, 0x40000000),  # x32's numbers
         _instruction(answer, 0, 0, error | EPERM),
     ]
-    for row in DENIED.values():
+    for row in (row for name, row in DENIED.items() if name not in needed):
         program += [_instruction(equal, 0, 1, row[column]), _instruction(answer, 0, 0, error | row[2])]
     program += [
         _instruction(equal, 0, 3, SOCKET[column]),
@@ -111,9 +123,9 @@ def seccomp_program() -> bytes:
     return b"".join(program)
 
 
-def seccomp() -> None:
+def seccomp(needed: frozenset[str] = frozenset()) -> None:
     """Installs the filter for this process and all it starts. Needs no_new_privs."""
-    program = seccomp_program()
+    program = seccomp_program(needed)
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
     _check(LIBC.prctl(SET_SECCOMP, ctypes.c_ulong(2), header, 0, 0), "seccomp")

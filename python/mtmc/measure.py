@@ -12,6 +12,7 @@ from mtmc.truth import Ties
 Measurement = dict[str, Any]
 OFFICIAL, LEGACY = {torch.float32: 1e-4, torch.float64: 1e-4}, 1e-2
 POISON = 0xFE
+PIECE = 1 << 27  # elements that are measured at a time
 
 
 def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
@@ -24,6 +25,10 @@ def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
         return {"mismatch": "wrong-shape", "detail": f"{list(c.shape)} instead of {list(e.shape)}"}
     if c.dtype != e.dtype:
         return {"mismatch": "wrong-dtype", "detail": f"{c.dtype} instead of {e.dtype}"}
+    if c.device.type != e.device.type:
+        return {"mismatch": "wrong-dtype", "detail": f"on {c.device.type} instead of {e.device.type}"}
+    if t.device != e.device:  # the device's memory was too small for the truth
+        c, e = c.to(t.device), e.to(t.device)
     found: Measurement = {
         "dtype": str(e.dtype)[6:],
         "numel": e.numel(),
@@ -33,11 +38,38 @@ def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
     if e.is_complex():
         c, e, t = torch.view_as_real(c), torch.view_as_real(e), torch.view_as_real(t)
     if e.is_floating_point():
-        return jsonable(found | _measure_float(c, e, t.double()))
+        return jsonable(found | _measure_float(c, e, t))
     return jsonable(found | _measure_integer(c, t, ties))
 
 
 def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measurement:
+    """In pieces where the tensors are large: a dozen temporaries in double would not fit beside them."""
+    if e.numel() <= PIECE:
+        return _summary([_measure_piece(c, e, t)])
+    pieces = zip(c.reshape(-1).split(PIECE), e.reshape(-1).split(PIECE), t.reshape(-1).split(PIECE), strict=True)
+    return _summary([_measure_piece(*piece) for piece in pieces])
+
+
+def _summary(pieces: list[Measurement]) -> Measurement:
+    norm_truth, error = (math.hypot(*(piece[key] for piece in pieces)) for key in ("norm_truth", "error"))
+    count = {
+        key: sum(piece[key] for piece in pieces)
+        for key in ("nonfinite", "mismatched", "nonzero", "official_bad", "legacy_bad")
+    }
+    return {
+        "kind": "float",
+        "error": error / norm_truth if norm_truth > 0 else (0.0 if error == 0 else None),
+        "norm_truth": norm_truth,
+        "max_error": max(piece["max_error"] for piece in pieces),
+        "max_truth": max(piece["max_truth"] for piece in pieces),
+        **count,
+        "nonzero": count["nonzero"] if norm_truth == 0 else 0,
+    }
+
+
+def _measure_piece(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measurement:
+    """As the summary, with norms that are not divided yet."""
+    t = t.double()
     c64, e64 = c.double(), e.double()
     rule = OFFICIAL.get(e.dtype, LEGACY)
     nonfinite = mismatched = 0
@@ -59,8 +91,7 @@ def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measure
     scale = e64.abs()
     official_bad = _beyond(rule, off, scale, differs)
     return {
-        "kind": "float",
-        "error": error / norm_truth if norm_truth > 0 else (0.0 if error == 0 else None),
+        "error": error,
         "norm_truth": norm_truth,
         "max_error": _largest(difference),
         "max_truth": _largest(t),

@@ -14,10 +14,11 @@ from typing import Any
 
 import torch
 
-from mtmc import blobs
+from mtmc import blobs, triton_seed
 from mtmc.accuracy import Tf32Matmuls, fp32_only
 from mtmc.arguments import load_arguments
 from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
+from mtmc.device import Device, device_named
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
 from mtmc.measure import Measurement, measure
 from mtmc.outputs import tensors
@@ -27,7 +28,7 @@ from mtmc.touched import touched_bytes
 from mtmc.truth import SINGLE, TruthError, widen
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
-KEPT_BYTES = 2 << 30  # draws that are kept in memory
+KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # draws that are kept in memory
 SEEDS = 5  # how many draws of a kind make its budget
 
 
@@ -57,6 +58,8 @@ class Errors:
 class Referee:
     def __init__(self) -> None:
         self.reference: Reference | None = None
+        self.device: Device | None = None
+        self.kept_bytes = KEPT_BYTES
         self.folder = Path()
         self.session = 0
         self.states: dict[str, State] = {}
@@ -81,9 +84,13 @@ class Referee:
         torch.set_grad_enabled(False)
         self.folder, self.session, self.accuracy = Path(request["folder"]), request["seed"], request["accuracy"]
         self.draws, self.timed, self.errors, self.kept = {}, {}, {}, {}
-        task = load_task(self.folder / "task.json")
+        self.device = self.device or device_named(request["device"])
+        self.kept_bytes = KEPT_BYTES if self.device.name == "cpu" else KEPT_ON_GPU
+        task = load_task(self.folder / "task.json", self.device.where)
         task.check_runs()
-        self.reference = Reference(task, seed_of(self.session, "weights"))
+        if self.device.name == "cuda":
+            triton_seed.fill(Path(request["triton_seed"]))
+        self.reference = Reference(task, seed_of(self.session, "weights"), self.device)
         first = self.reference.pristine
         self.folder.mkdir(parents=True, exist_ok=True)
         self.states = {"first": first, "second": second_weights(first, seed_of(self.session, "second weights"))}
@@ -130,7 +137,7 @@ class Referee:
         eager = self.reference.run_eager(arguments, state, seed)
         truth = self.reference.run_truth(arguments, state, eager, widen)
         draw = self.draws[name] = Draw(arguments, seed, state, eager, truth)
-        while len(self.draws) > 1 and sum(kept.bytes() for kept in self.draws.values()) > KEPT_BYTES:
+        while len(self.draws) > 1 and sum(kept.bytes() for kept in self.draws.values()) > self.kept_bytes:
             del self.draws[next(iter(self.draws))]  # the oldest; it is computed again when it is needed
         return draw
 
@@ -152,8 +159,7 @@ class Referee:
                         rounded = self.reference.run_eager(draw.arguments, draw.state, draw.seed)
                     allowed += self._compare_calls(draw, rounded.calls, rounded.state)
             draw = self._draw(f"{kind}-0")
-            generator = torch.Generator().manual_seed(draw.seed)
-            moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(generator))
+            moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(draw.seed))
             half_ulp = self._compare_calls(draw, moved.calls[:1], moved.state)
             own = [] if self.accuracy == "strict" else eager
             self.errors[kind] = Errors(eager + half_ulp, own + allowed + half_ulp)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import torch
 
 from mtmc import blobs, outputs
+from mtmc.device import Device, generator_on, random_state
 from mtmc.draws import map_floats
 from mtmc.task import Task, first_line
 from mtmc.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
@@ -57,13 +58,13 @@ def structure_of(value: Any) -> str:
 
 def second_weights(state: State, seed: int) -> State:
     """Other values for every float entry, of the same size and sign conventions: nothing that is 0 or 1 stays so."""
-    generator = torch.Generator().manual_seed(seed)
+    generators = {value.device: generator_on(value.device, seed) for value in state.values()}
 
     def moved(name: str, value: torch.Tensor) -> torch.Tensor:
         if not value.is_floating_point():
             return value.clone()
         scale = float(value.float().abs().mean()) or 1.0
-        noise = torch.randn(value.shape, generator=generator) * 0.3 * scale
+        noise = torch.randn(value.shape, generator=generators[value.device], device=value.device) * 0.3 * scale
         other = value.float() + noise
         return (other.abs() if bool((value >= 0).all()) else other).to(value.dtype)
 
@@ -71,8 +72,8 @@ def second_weights(state: State, seed: int) -> State:
 
 
 class Reference:
-    def __init__(self, task: Task, seed: int) -> None:
-        self.task = task
+    def __init__(self, task: Task, seed: int, device: Device) -> None:
+        self.task, self.device = task, device
         self.model = task.make_model(seed)
         self.pristine: State = {name: value.clone() for name, value in self.model.state_dict().items()}
         self.seed = seed
@@ -96,10 +97,12 @@ class Reference:
         torch.manual_seed(seed)
         results, drawn = [], []
         for _ in range(CALLS):
+            self.device.synchronize()
             record, start = Record(), time.perf_counter()
             try:
                 with record:
                     result = self.model(*arguments)
+                self.device.synchronize()
             except Exception as error:
                 raise EagerError(first_line(error)) from error
             seconds = time.perf_counter() - start
@@ -120,7 +123,7 @@ class Reference:
             if changed
             else {},
             structure=structure_of(results[0]),
-            random_state=blobs.digest(torch.get_rng_state()),
+            random_state=blobs.digest(random_state()),
             drawn=drawn,
             modified=[i for i, argument in enumerate(arguments) if blobs.digest(argument) != given[i]],
             aliases=aliases,
@@ -141,8 +144,29 @@ class Reference:
         widths: Widths = WIDER,
     ) -> Truth:
         """The same calls in double; `move` widens the arguments, and may change them (see `half_an_ulp`). With `SINGLE`
-        the module runs in fp32 where it names narrower types."""
+        the module runs in fp32 where it names narrower types. On the host where the device's memory is too small."""
         model = self.wide if widths is WIDER else self.single
+        try:
+            return self._replay(model, arguments, state, eager, move, widths)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+        try:
+            model.to("cpu")
+            on_host = replace(eager, drawn=blobs.moved(eager.drawn, torch.device("cpu")))
+            arguments, state = blobs.moved(arguments, torch.device("cpu")), blobs.moved(state, torch.device("cpu"))
+            return self._replay(model, arguments, state, on_host, move, widths)
+        finally:
+            model.to(self.device.where)
+
+    def _replay(
+        self,
+        model: torch.nn.Module,
+        arguments: list[Any],
+        state: State,
+        eager: Eager,
+        move: Callable[[torch.Tensor], torch.Tensor],
+        widths: Widths,
+    ) -> Truth:
         with torch.no_grad():
             model.load_state_dict({name: widen(value, widths) for name, value in state.items()})
         wide = map_floats(blobs_copy(arguments), move)
@@ -161,11 +185,13 @@ class Reference:
         return Truth(calls, {name: widen(after[name], widths).clone() for name in eager.state}, ties)
 
 
-def half_an_ulp(generator: torch.Generator) -> Callable[[torch.Tensor], torch.Tensor]:
+def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
     """Widens a tensor and moves each element by half a unit in the last place of its own type, up or down."""
+    generators: dict[torch.device, torch.Generator] = {}
 
     def move(x: torch.Tensor) -> torch.Tensor:
-        sign = torch.randint(0, 2, x.shape, generator=generator).double() * 2 - 1
+        generator = generators.setdefault(x.device, generator_on(x.device, seed))
+        sign = torch.randint(0, 2, x.shape, generator=generator, device=x.device).double() * 2 - 1
         return x.double() * (1 + sign * torch.finfo(x.dtype).eps / 2)
 
     return move
@@ -187,4 +213,4 @@ def blobs_copy(arguments: list[Any]) -> list[Any]:
 
 
 def _same_strides(x: torch.Tensor) -> torch.Tensor:
-    return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype).copy_(x)
+    return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)

@@ -16,18 +16,18 @@ from typing import Any
 
 import torch
 
-from mtmc import blobs, kernel_calls, outputs, unplug
+from mtmc import blobs, outputs, unplug
 from mtmc.audit import Audit
 from mtmc.candidate import Refused, State, construct, give_weights, import_candidate, load_weights, state_of
-from mtmc.device import current_device
+from mtmc.cuda import DeviceError
+from mtmc.device import device_named, random_state
 from mtmc.failures import classify
-from mtmc.profile import profile_call
+from mtmc.profile import profile_call, profile_kernels
 from mtmc.stopwatch import Stopwatch, overwrite
 from mtmc.tamper import Snapshot
 from mtmc.wire import Line, Message, serve
 
 TIMED = ("wake", "go")  # requests after which nothing else may be done at once
-POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
 
 def state_digest(values: State) -> dict[str, str]:
@@ -35,9 +35,10 @@ def state_digest(values: State) -> dict[str, str]:
 
 
 class Runner:
-    def __init__(self, parts: list[str]) -> None:
+    def __init__(self, parts: list[str], device: str) -> None:
         self.parts = parts
-        self.device = current_device()
+        self.device = device_named(device)
+        self.device.confine()
         self.stopwatch = Stopwatch(self.device)
         self.audit: Audit | None = None
         self.changes: Callable[[], list[str]] | None = None  # bound: its class may be changed
@@ -51,6 +52,16 @@ class Runner:
             reply = getattr(self, "on_" + request["op"])(request)
         except Refused as refused:
             reply = {"fail": refused.reason, "message": refused.message}
+        except DeviceError as error:  # of a kernel that was started before
+            reason, message = classify(error, "crashed", self.file)
+            reply = {"fail": reason, "message": message}
+        except (
+            RuntimeError
+        ) as error:  # ours fail on the GPU for what the candidate did to it: memory, or an earlier kernel
+            reason, message = classify(error, "", self.file)
+            if not reason or self.device.name == "cpu":
+                raise
+            reply = {"fail": reason, "message": message}
         if self.audit is not None and self.audit.found:
             reason, detail = self.audit.found[0]
             reply = {"fail": reason, "message": detail}
@@ -69,16 +80,28 @@ class Runner:
         self.audit = Audit(request["writable"], request["secret"])
         self.changes = Snapshot().changes
         cls = import_candidate(self.file)
-        self.model = construct(cls, Path(request["task"]), self.file, request["seed"])
+        self.model = construct(cls, Path(request["task"]), self.file, request["seed"], self.device.where)
         self.model.train(request["mode"] == "train")
         weights, self.names = give_weights(self.model, blobs.load(Path(request["state"])))
+        self.device.synchronize()
         return {"weights": weights}
 
-    def call(self, arguments: list[Any]) -> Any:
-        """One call of the candidate; what it raises becomes a reason."""
+    def call(self, arguments: list[Any], in_order: bool = False) -> Any:
+        """One call of the candidate; what it raises becomes a reason. `in_order`: the result is also copied at once on the
+        stream of the caller, who need not wait for any other."""
         assert self.model is not None
+        self.device.ready()
         try:
-            return self.model(*arguments)
+            if in_order:
+                self.device.delay()
+            result = self.model(*arguments)
+            copies = [t.clone() for t in outputs.tensors(result)] if in_order and not outputs.lazy(result) else []
+            self.device.synchronize()
+            if copies and blobs.digest(copies) != blobs.digest(outputs.tensors(result)):
+                raise Refused("background-work", "the caller's stream does not wait for the result")
+            return result
+        except Refused:
+            raise
         except (Exception, SystemExit) as error:
             raise Refused(*classify(error, "raised", self.file)) from error
 
@@ -119,10 +142,10 @@ class Runner:
         given = [blobs.digest(argument) for argument in arguments]
         state = state_digest(self.own_state())
         torch.manual_seed(request["seed"])
-        random_before = blobs.digest(torch.get_rng_state())
-        kernel_calls.poison_memory(POISON)
+        random_before = blobs.digest(random_state())
+        self.device.poison(True, bytes_in(arguments))
         try:
-            first = self.call(arguments)
+            first = self.call(arguments, in_order=self.device.name != "cpu")
             reply = self._examine(first, arguments)
             blobs.save(first, folder / "0")
             now = blobs.digest(first)
@@ -130,23 +153,23 @@ class Runner:
             if why := outputs.lazy(second):
                 raise Refused("lazy-output", why)
             blobs.save(second, folder / "1")
-            random_state = blobs.digest(torch.get_rng_state())
+            random_after = blobs.digest(random_state())
             after = self.own_state()
             changed = [name for name, value in state_digest(after).items() if value != state[name]]
             blobs.save({name: after[name] for name in changed}, folder / "state")
-            repeats = not changed and random_state == random_before  # the same call again must give the same answer
+            repeats = not changed and random_after == random_before  # the same call again must give the same answer
             for index in range(2, request["calls"] if repeats else 2):
                 again = self.call(arguments)
                 if blobs.digest(again) != now:
                     blobs.save(again, folder / "1")  # the one that differs is the one to measure
                     reply["differs_at"] = index
         finally:
-            kernel_calls.poison_memory(0)
+            self.device.poison(False)
         time.sleep(0.001)
         reply["reused"] = outputs.overlaps(outputs.tensors(first), outputs.tensors(second))
         reply["written_later"] = not reply["reused"] and blobs.digest(first) != now
         reply["modified"] = [i for i, argument in enumerate(arguments) if blobs.digest(argument) != given[i]]
-        return {**reply, "changed_state": changed, "random_state": random_state}
+        return {**reply, "changed_state": changed, "random_state": random_after}
 
     def _examine(self, value: Any, arguments: list[Any]) -> Message:
         if why := outputs.lazy(value):
@@ -188,12 +211,15 @@ class Runner:
 
     def on_profile(self, request: Message) -> Message:
         arguments = blobs.load(Path(request["draw"]))
-        return profile_call(lambda: self.call(arguments), self.device)
+        if self.device.name == "cpu":
+            return profile_call(lambda: self.call(arguments), self.device)
+        own, text = unplug.triton_names(sys.modules["candidate"]), self.file.read_text(errors="replace")
+        return profile_kernels(lambda: self.call(arguments), self.device, own, text)
 
     def on_unplug(self, request: Message) -> Message:
         """Does the answer change when the file's own kernels do nothing? The module is useless afterwards."""
         arguments = blobs.load(Path(request["draw"]))
-        kernel_calls.poison_memory(POISON)
+        self.device.poison(True, bytes_in(arguments))
         torch.manual_seed(request["seed"])
         before = blobs.digest(self.call(arguments))
         plugs = unplug.own_kernels(request["writable"])
@@ -209,10 +235,29 @@ class Runner:
             changed = True
         return {"kernels": len(plugs), "claims": claims, "changed": changed}
 
+    def on_ghost(self, request: Message) -> Message:
+        """The first call of a new process, with the file's own Triton kernels unplugged: what it captures or keeps was
+        never computed. Its answer is measured as any other's."""
+        if not unplug.triton_names(sys.modules["candidate"]):
+            return {"kernels": 0}
+        unplug.TritonLaunches().pull()
+        torch.manual_seed(request["seed"])
+        arguments = blobs.load(Path(request["draw"]))
+        self.device.poison(True, bytes_in(arguments))
+        value = self.call(arguments)
+        if why := outputs.lazy(value):
+            raise Refused("lazy-output", why)
+        blobs.save(value, Path(request["out"]) / "0")
+        return {"kernels": 1}
 
-def main(line: Line, parts: list[str]) -> None:
+
+def bytes_in(arguments: list[Any]) -> int:
+    return sum(tensor.numel() * tensor.element_size() for tensor in outputs.tensors(arguments))
+
+
+def main(line: Line, parts: list[str], device: str) -> None:
     """The guest's life: answer the judge until it closes the line."""
     sys.dont_write_bytecode = True
     tempfile.tempdir = os.environ.get("TMPDIR")
-    runner = Runner(parts)
+    runner = Runner(parts, device)
     serve(line, runner.handle)

@@ -22,6 +22,7 @@ from mtmc import kernel_calls
 from mtmc.processes import kill_descendants, process_tree
 from mtmc.wire import Line, serve
 
+NAMESPACES = kernel_calls.NEWUSER | kernel_calls.NEWPID | kernel_calls.NEWNET | kernel_calls.NEWIPC
 ONLY_LIMITS = os.environ.get("MTMC_SANDBOX") == "rlimits"  # to try the weakest level where the kernel has more
 
 
@@ -33,6 +34,7 @@ class Limits:
     processes: int = 64
     threads: int = 512
     file_bytes: int = 4 << 30
+    device: str = "cpu"
 
 
 @dataclass
@@ -46,15 +48,18 @@ class Guest:
     parts: list[str]  # what the room is made of
 
 
-def start_guest(main: Callable[[Line], None], folder: Path) -> Guest:
-    """Forks a guest that runs `main` on its end of a private line; its standard output goes to files in the folder."""
+def start_guest(main: Callable[[Line], None], folder: Path, foreign: list[int], own_proc: bool | None = None) -> Guest:
+    """Forks a guest that runs `main` on its end of a private line; its standard output goes to files in the folder.
+    `foreign`: descriptors that it must not inherit. `own_proc`: CUDA looks for its process in /proc; True where the guest
+    can have a /proc of its own namespace, False where it must stay in ours, None when it does not matter."""
     ours, theirs = socket.socketpair()
     news_read, news_write = os.pipe()
     keeper = os.fork()
     if keeper == 0:
         ours.close()
-        os.close(news_read)
-        _keep(main, theirs, news_write, folder)
+        for descriptor in (news_read, *foreign):
+            os.close(descriptor)
+        _keep(main, theirs, news_write, folder, own_proc)
     theirs.close()
     os.close(news_write)
     news = Line(news_read, -1).receive()
@@ -66,7 +71,7 @@ def start_guest(main: Callable[[Line], None], folder: Path) -> Guest:
     return Guest(keeper, news["init"], news["guest"], line, news["parts"])
 
 
-def _keep(main: Callable[[Line], None], line: socket.socket, news: int, folder: Path) -> None:
+def _keep(main: Callable[[Line], None], line: socket.socket, news: int, folder: Path, own_proc: bool | None) -> None:
     """The keeper: makes the namespaces, starts init and passes on how the guest ended."""
     os.setsid()
     for descriptor in (3, 4):
@@ -74,7 +79,7 @@ def _keep(main: Callable[[Line], None], line: socket.socket, news: int, folder: 
     kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
     kernel_calls.prctl(kernel_calls.SET_CHILD_SUBREAPER, 1)
     parts = []
-    flags = kernel_calls.NEWUSER | kernel_calls.NEWPID | kernel_calls.NEWNET | kernel_calls.NEWIPC
+    flags = NAMESPACES if own_proc is not False else NAMESPACES & ~kernel_calls.NEWPID
     try:
         if not ONLY_LIMITS:
             kernel_calls.unshare(flags)
@@ -86,6 +91,8 @@ def _keep(main: Callable[[Line], None], line: socket.socket, news: int, folder: 
     if init == 0:
         os.close(ready_read)
         kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+        if own_proc and parts:
+            kernel_calls.own_proc()
         _init(main, line, ready_write, folder)
     line.close()
     os.close(ready_write)
@@ -122,12 +129,16 @@ def _init(main: Callable[[Line], None], line: socket.socket, ready: int, folder:
 
 def lock(writable: list[str], limits: Limits) -> list[str]:
     """Called by the guest itself before it touches the candidate: gives up every right it does not need."""
-    for kind, value in (
+    kinds = [
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, limits.file_bytes),
-        (resource.RLIMIT_DATA, limits.memory_bytes),
         (resource.RLIMIT_NPROC, limits.threads),
-    ):
+    ]
+    if limits.device == "cpu":
+        kinds.append((resource.RLIMIT_DATA, limits.memory_bytes))
+    else:  # CUDA reserves far more addresses than there is memory: what is really used, the zygote watches
+        writable = [*writable, *device_files(), "/proc"]  # CUDA writes about its own process there
+    for kind, value in kinds:
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (value, value))
@@ -135,13 +146,39 @@ def lock(writable: list[str], limits: Limits) -> list[str]:
     parts = ["rlimits"]
     if ONLY_LIMITS:
         return parts
-    for name, enter in (("landlock", lambda: kernel_calls.landlock(writable)), ("seccomp", kernel_calls.seccomp)):
+    needed = kernel_calls.NEEDED_BY_CUDA if limits.device == "cuda" else frozenset()
+    walls = {"landlock": lambda: kernel_calls.landlock(writable), "seccomp": lambda: kernel_calls.seccomp(needed)}
+    for name, enter in walls.items():
         try:
             enter()
             parts.append(name)
         except (OSError, KeyError):
             continue  # an older kernel or another machine: reported as missing in `parts`
     return parts
+
+
+def can_own_proc() -> bool:
+    """May a guest mount a /proc of its own? Not inside bubblewrap, whose own has parts that are hidden."""
+    probe = os.fork()
+    if probe == 0:
+        try:
+            kernel_calls.unshare(NAMESPACES)
+            first = os.fork()
+            if first == 0:
+                kernel_calls.own_proc()
+                os._exit(0)
+            os._exit(0 if os.waitpid(first, 0)[1] == 0 else 1)
+        except OSError:
+            os._exit(1)
+        finally:
+            os._exit(1)  # never back into the zygote
+    return os.waitpid(probe, 0)[1] == 0
+
+
+def device_files() -> list[str]:
+    """The driver's files, which are opened for writing by whoever uses a GPU."""
+    found = [*Path("/dev").glob("nvidia*"), *Path("/dev/nvidia-caps").glob("*")]
+    return [str(path) for path in found if path.is_char_device()]
 
 
 def level(parts: list[str]) -> str:

@@ -12,10 +12,11 @@ from typing import Any
 import torch
 
 from mtmc import blobs
-from mtmc.device import Device
+from mtmc.device import WINDOW_BYTES, Device
 from mtmc.outputs import overlaps, tensors
 
 SPOTS, SPOT_BYTES = 16, 4
+WINDOWS = 4  # of each result on the GPU
 SCRIBBLE, SCRIBBLED = 0xFE, 3  # blocks of each result's size: more than one may lie free
 SCRIBBLED_BYTES = 256 << 20  # of one size; beyond it a single block, where the old result lay
 
@@ -34,6 +35,7 @@ class Stopwatch:
         self.result: Any = None
         self.previous: Any = None  # the result before: alive, as a caller may keep it
         self.spots: dict[int, bytes] = {}
+        self.windows: list[tuple[int, int]] = []  # address and size, on the GPU
         self.random = random.Random()
 
     def arm(self, draw: Path, seed: int, same_addresses: bool) -> None:
@@ -53,7 +55,12 @@ class Stopwatch:
         Work that is done late must not find them there, so such memory is filled with a pattern."""
         sizes = [tensor.untyped_storage().nbytes() for tensor in tensors(self.previous)]
         counts = {size: max(1, min(SCRIBBLED, SCRIBBLED_BYTES // max(size, 1))) for size in sizes}
-        blocks = [torch.full((size,), SCRIBBLE, dtype=torch.uint8) for size in sizes for _ in range(counts[size])]
+        where = self.device.where
+        blocks = [
+            torch.full((size,), SCRIBBLE, dtype=torch.uint8, device=where)
+            for size in sizes
+            for _ in range(counts[size])
+        ]
         blocks.clear()
 
     def go(self, call: Callable[..., Any]) -> int:
@@ -68,19 +75,35 @@ class Stopwatch:
             gc.enable()
         return elapsed
 
+    def forget(self) -> None:
+        """Keeps nothing of the call just timed."""
+        self.result, self.spots, self.windows = None, {}, []
+
     def _peek(self, value: Any) -> dict[int, bytes]:
-        """A few words of the result at places that nobody can guess, read the moment the clock has stopped."""
+        """A few words of the result at places that nobody can guess, read the moment the clock has stopped. Of a result on
+        the GPU, fewer and longer pieces are copied there: reading them here would take longer than many a call."""
         spots = {}
+        self.windows = []
         for tensor in tensors(value)[:4]:
             storage = tensor.untyped_storage()
-            start, words = storage.data_ptr(), storage.nbytes() // SPOT_BYTES
+            start, size = storage.data_ptr(), storage.nbytes()
+            words = size // SPOT_BYTES
+            if tensor.device.type != "cpu":
+                last = max(0, size - WINDOW_BYTES) // SPOT_BYTES + 1
+                places = [start + SPOT_BYTES * int(self.random.random() * last) for _ in range(WINDOWS if words else 0)]
+                self.windows += [(place, min(size, WINDOW_BYTES)) for place in places]
+                continue
             for _ in range(min(words, SPOTS) if start else 0):
                 place = start + SPOT_BYTES * int(self.random.random() * words)
                 spots[place] = ctypes.string_at(place, SPOT_BYTES)
+        if self.windows:
+            self.device.copy_windows(self.windows)
         return spots
 
     def written_later(self) -> bool:
         """Has the result changed since the clock stopped?"""
+        if self.windows and self.device.windows_changed(self.windows):
+            return True
         return any(ctypes.string_at(place, SPOT_BYTES) != word for place, word in self.spots.items())
 
     def reused(self) -> bool:

@@ -18,6 +18,8 @@ from types import ModuleType
 import torch
 import torch.utils._pytree as pytree
 
+from mtmc.cuda import persisting_l2
+
 WATCHED: tuple[ModuleType | type, ...] = (
     builtins,
     gc,
@@ -35,6 +37,11 @@ WATCHED: tuple[ModuleType | type, ...] = (
     torch._C._nn,
     torch._C.TensorBase,
     torch.autograd,
+    torch.cuda,
+    torch.cuda.CUDAGraph,
+    torch.cuda.Event,
+    torch.cuda.Stream,
+    torch.cuda.StreamContext,
     torch.linalg,
     torch.nn,
     torch.nn.Module,
@@ -49,6 +56,18 @@ HANDLED = sorted(signal.valid_signals() - {signal.SIGCHLD})  # processes may be 
 OWN_CHANGES = {"_", "__warningregistry__", "__doc__", "environ", "__builtins__"}
 
 
+def _device_state() -> dict[str, object]:
+    """What the next call on the GPU would find; nothing is initialised by asking."""
+    if not torch.cuda.is_initialized():
+        return {}
+    return {
+        "current device": torch.cuda.current_device(),
+        "current stream": torch.cuda.current_stream().cuda_stream,
+        "graph capture": torch.cuda.is_current_stream_capturing(),
+        "L2 lines that stay": persisting_l2(),
+    }
+
+
 def _flags() -> dict[str, object]:
     return {
         "default dtype": torch.get_default_dtype(),
@@ -58,6 +77,20 @@ def _flags() -> dict[str, object]:
         "cuda matmul TF32": torch.backends.cuda.matmul.allow_tf32,
         "cudnn TF32": torch.backends.cudnn.allow_tf32,
         "cudnn enabled": torch.backends.cudnn.enabled,
+        "cudnn benchmark": torch.backends.cudnn.benchmark,
+        "cudnn deterministic": torch.backends.cudnn.deterministic,
+        "cuda reduced precision": (
+            torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
+            torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction,
+            torch.backends.cuda.matmul.allow_fp16_accumulation,
+        ),
+        "attention kernels": (
+            torch.backends.cuda.flash_sdp_enabled(),
+            torch.backends.cuda.mem_efficient_sdp_enabled(),
+            torch.backends.cuda.math_sdp_enabled(),
+            torch.backends.cuda.cudnn_sdp_enabled(),
+        ),
+        **_device_state(),
         "mkldnn enabled": torch.backends.mkldnn.enabled,
         "default device": str(torch.get_default_device()),
         "tracing": (sys.gettrace() is None, sys.getprofile() is None),

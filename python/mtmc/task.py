@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 
+from mtmc.blobs import moved
 from mtmc.input_spec import InputSpec, parse_input
 from mtmc.task_error import TaskError, first_line
 
@@ -39,6 +40,23 @@ def seed_everything(seed: int) -> None:
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+CPU = torch.device("cpu")
+
+
+def made_on(where: torch.device, make: Callable[[], Any]) -> Any:
+    """What `make` returns, made on a device: gigabytes that are drawn on the host and moved take seconds. Code that cannot
+    work with another default device runs on the host, from the start again; whoever calls moves what it made."""
+    if where.type == "cpu":
+        return make()
+    try:
+        with where:
+            return make()
+    except Exception as error:
+        if NO_MEMORY.search(str(error)):
+            raise
+        return make()
 
 
 def import_file(path: Path, doing: str) -> ModuleType:
@@ -87,6 +105,7 @@ class Task:
     weights: Path | None = None
     mode: str = "train"
     entry: str = "get_inputs"
+    where: torch.device = CPU  # of weights and arguments
 
     @property
     def target(self) -> Callable[..., Any]:
@@ -120,35 +139,48 @@ class Task:
         constructor), or the checkpoint's. `constructor` builds a stand-in, such as ModelNew, from the same arguments."""
         seed_everything(seed)
         args, kwargs = ([], {}) if self.kind == "function" else self.constructor_arguments()
+
+        def make() -> torch.nn.Module:
+            torch.manual_seed(seed)
+            return self.target(*args, **kwargs)
+
         if constructor is not None:
             model = constructor(*args, **kwargs)  # the stand-in's errors are not the user's
         elif self.kind == "function":
             model = FunctionModule(self.target)
-        else:
+        elif self.where.type == "cpu":
             model = self._call_user(lambda: self.target(*args, **kwargs), f"constructing {self.attr}")
+        else:
+            model = self._call_user(lambda: made_on(self.where, make), f"constructing {self.attr}")
         if not isinstance(model, torch.nn.Module):
             raise TaskError(f"constructing {self.attr}", "not a torch.nn.Module", type(model).__name__, "an nn.Module")
         if self.weights is not None and constructor is None:
             load_weights(model, self.weights)
-        return model.train(self.mode == "train")
+        return model.to(self.where).train(self.mode == "train")
 
     def make_inputs(self, seed: int) -> list[Any]:
         """The arguments of one call of forward, drawn from the seed."""
-        seed_everything(seed)
-        if self.inputs is not None:
-            return [spec.draw() if isinstance(spec, InputSpec) else spec for spec in self.inputs]
-        made = self._call_user(getattr(self.namespace, self.entry), f"calling {self.entry}()")
+
+        def make() -> Any:
+            seed_everything(seed)
+            if self.inputs is not None:
+                return [spec.draw() if isinstance(spec, InputSpec) else spec for spec in self.inputs]
+            return getattr(self.namespace, self.entry)()
+
+        made = self._call_user(lambda: made_on(self.where, make), f"calling {self.entry}()")
         if isinstance(made, torch.Tensor):
-            return [made]
+            made = [made]
         if not isinstance(made, (list, tuple)):
             raise TaskError(f"calling {self.entry}()", "wrong type", type(made).__name__, "a list of tensors")
-        return list(made)
+        return list(made) if self.where.type == "cpu" else moved(list(made), self.where)
 
     def check_runs(self) -> None:
         """Runs the module once: shapes that do not fit and missing devices are the user's to hear about."""
         model, inputs = self.make_model(0), self.make_inputs(0)
         with torch.no_grad():
             self._call_user(lambda: model(*inputs), f"running {self.attr} on its inputs")
+            if self.where.type == "cuda":
+                self._call_user(torch.cuda.synchronize, f"running {self.attr} on its inputs")
 
     def _call_user(self, function: Callable[[], Any], doing: str) -> Any:
         try:
@@ -193,8 +225,9 @@ def load_weights(model: torch.nn.Module, path: Path) -> None:
     model.load_state_dict(state)
 
 
-def load_task(source: str | Path | dict[str, Any]) -> Task:
-    """Reads a task (a JSON file, or what it holds), imports the user's code and checks that what it names is there."""
+def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -> Task:
+    """Reads a task (a JSON file, or what it holds), imports the user's code and checks that what it names is there. Its
+    weights and arguments will lie on the device."""
     data = source if isinstance(source, dict) else json.loads(Path(source).read_text())
     doing = f"loading {data.get('name') or data.get('file') or data.get('module')}"
     if data.get("file"):
@@ -238,6 +271,7 @@ def load_task(source: str | Path | dict[str, Any]) -> Task:
         weights=Path(data["weights"]) if data.get("weights") else None,
         mode=data.get("mode") or getattr(namespace, "MODE", "train"),
         entry=entry,
+        where=device,
     )
     return task
 

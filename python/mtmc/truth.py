@@ -16,6 +16,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
+from mtmc.device import random_state
+
 WIDER = {
     torch.float16: torch.float64,
     torch.bfloat16: torch.float64,
@@ -72,9 +74,9 @@ class Record(TorchDispatchMode):
         self.drawn: list[Any] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        before = torch.get_rng_state() if _drew(func) else None
+        before = random_state() if _drew(func) else None
         result = func(*args, **(kwargs or {}))
-        if before is not None and not torch.equal(before, torch.get_rng_state()):
+        if before is not None and not torch.equal(before, random_state()):
             self.drawn.append(tree_map(lambda v: v.clone() if isinstance(v, torch.Tensor) else v, result))
         return result
 
@@ -142,7 +144,7 @@ def run_wide(call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER) 
     try:
         with Widen(drawn, widths) as mode:
             result = call()
-    except TruthError:
+    except (TruthError, torch.OutOfMemoryError):
         raise
     except Exception as error:
         raise TruthError(f"{type(error).__name__}: {str(error).splitlines()[0]}") from error

@@ -50,6 +50,9 @@ class TritonLaunches:
         for cls in (jit.JITFunction, interpreter.InterpretedFunction, interpreter.GridExecutor):
             name = "__call__" if cls is interpreter.GridExecutor else "run"
             setattr(cls, name, lambda *_, **__: None)
+        driver = sys.modules.get("triton.backends.nvidia.driver")
+        if driver is not None:  # kernels that were compiled before, and are launched without JITFunction
+            driver.CudaLauncher.__call__ = lambda *_, **__: None
 
 
 def own_kernels(folders: list[str]) -> list[Plug]:
@@ -66,6 +69,17 @@ def own_kernels(folders: list[str]) -> list[Plug]:
 def claims_kernels(source: str) -> bool:
     """Does the text define kernels of its own?"""
     return CLAIMS.search(source) is not None
+
+
+def triton_names(module: Any) -> set[str]:
+    """The names under which the module's Triton kernels are launched."""
+    names = set()
+    for value in vars(module).values() if module is not None else ():
+        while type(value).__name__ in ("Autotuner", "Heuristics"):
+            value = value.fn
+        if type(value).__name__ == "JITFunction":
+            names.add(value.fn.__name__)
+    return names
 
 
 def _defines_triton(module: Any) -> bool:

@@ -1,8 +1,11 @@
 """Forks one locked guest per candidate from a process in which torch is already imported, and stands between it and the
 judge: relays requests, holds the stopwatch outside the guest, and ends guests that take too long or too much.
 
-Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op": "call", "request", "timeout"},
-{"op": "quiet"} (does the guest still work while nobody asks it to?), {"op": "end"}.
+Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op": "prepare", ...} (the same for the guest to
+come, which makes itself ready while another one works), {"op": "settle"} (waits until it is), {"op": "call", "request",
+"timeout"}, {"op": "quiet"} (does the guest still work while nobody asks it to?), {"op": "end"}.
+
+CUDA is never initialised here: a process that was forked afterwards could not use it. Each guest does, once it is locked.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import gc
 import os
 import select
+import sys
 import time
 from pathlib import Path
 
@@ -19,17 +23,20 @@ import torch._dynamo.mutation_guard
 
 from mtmc import runner
 from mtmc.processes import kill_tree, unshared_memory, usage, waited_ns
-from mtmc.sandbox import Guest, Limits, level, lock, start_echo, start_guest
+from mtmc.sandbox import Guest, Limits, can_own_proc, level, lock, start_echo, start_guest
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
 WATCH_SECONDS = 0.05
+START_SECONDS = 60.0  # until a guest answers for the first time
 SETTLE_SECONDS, LISTEN_SECONDS = 0.03, 0.02  # OpenMP's threads spin for some milliseconds after a call
 
 
 class Zygote:
     def __init__(self) -> None:
         self.guest: Guest | None = None
+        self.spare: tuple[Path, Guest] | None = None  # has been asked `hello`
         self.limits = Limits(memory_bytes=1 << 62)
+        self.own_proc: bool | None = None  # found out for the first guest on a GPU
         self.echo = start_echo()
         self.asked = 0.0  # when the guest last answered
 
@@ -42,19 +49,56 @@ class Zygote:
     def on_spawn(self, request: Message) -> Message:
         self.end()
         folder = Path(request["folder"])
-        folder.mkdir(parents=True, exist_ok=True)
         self.limits = Limits(**request["limits"])
+        if self.spare is not None and self.spare[0] == folder:
+            self.guest, self.spare = self.spare[1], None
+            started = self.answer(time.perf_counter(), START_SECONDS)
+        else:
+            self.drop_spare()
+            self.guest = self.start(request)
+            started = self.call({"op": "hello"}, START_SECONDS)
+        parts = self.guest.parts + started.get("reply", {}).get("parts", []) if self.guest else []
+        return {**started, "sandbox": level(parts), "parts": parts}
+
+    def start(self, request: Message) -> Guest:
+        folder = Path(request["folder"])
+        folder.mkdir(parents=True, exist_ok=True)
+        limits = Limits(**request["limits"])
         writable = [*request["writable"], "/dev/null"]
 
         def main(line: Line) -> None:
             os.environ.update(request["environment"])
             os.chdir(folder)
-            runner.main(line, lock(writable, self.limits))
+            runner.main(line, lock(writable, limits), limits.device)
 
-        self.guest = start_guest(main, folder)
-        started = self.call({"op": "hello"}, 20.0)
-        parts = self.guest.parts + started.get("reply", {}).get("parts", []) if self.guest else []
-        return {**started, "sandbox": level(parts), "parts": parts}
+        foreign = [self.guest.line.incoming] if self.guest is not None else []  # another candidate's line
+        if limits.device == "cpu":
+            return start_guest(main, folder, foreign)
+        if self.own_proc is None:
+            self.own_proc = can_own_proc()
+        return start_guest(main, folder, foreign, self.own_proc)
+
+    def on_prepare(self, request: Message) -> Message:
+        self.drop_spare()
+        spare = self.start(request)
+        try:
+            spare.line.send({"op": "hello"})
+        except OSError:
+            self.finish(spare)  # the next spawn starts another, and says what is wrong
+            return {"ok": False}
+        self.spare = (Path(request["folder"]), spare)
+        return {"ok": True}
+
+    def on_settle(self, _: Message) -> Message:
+        """Nothing of ours shall run beside a timed call."""
+        if self.spare is not None:
+            select.select([self.spare[1].line.incoming], [], [], START_SECONDS)
+        return {"ok": True}
+
+    def drop_spare(self) -> None:
+        if self.spare is not None:
+            self.finish(self.spare[1])
+            self.spare = None
 
     def on_call(self, request: Message) -> Message:
         if request["request"]["op"] != "go":
@@ -102,6 +146,11 @@ class Zygote:
             self.guest.line.send(request)
         except OSError:
             return self._ended()
+        return self.answer(start, timeout)
+
+    def answer(self, start: float, timeout: float) -> Message:
+        """The guest's answer to a request that was sent at `start`."""
+        assert self.guest is not None
         while True:
             left = start + timeout - time.perf_counter()
             try:
@@ -154,22 +203,37 @@ class Zygote:
         return {"died": "crashed", "detail": how}
 
     def end(self) -> None:
-        if self.guest is None:
-            return
-        kill_tree(self.guest.init)
-        kill_tree(self.guest.keeper)
-        os.waitpid(self.guest.keeper, 0)
-        os.close(self.guest.line.incoming)
-        self.guest = None
+        if self.guest is not None:
+            self.finish(self.guest)
+            self.guest = None
+
+    def finish(self, guest: Guest) -> None:
+        kill_tree(guest.init)
+        kill_tree(guest.keeper)
+        os.waitpid(guest.keeper, 0)
+        os.close(guest.line.incoming)
+
+
+def load_gpu_packages() -> None:
+    """Imports what candidates for a GPU import; Triton may be missing here, and then theirs say so."""
+    try:
+        import triton
+        import triton.language
+        import triton.runtime  # noqa: F401
+    except ImportError:
+        pass
 
 
 def main() -> None:
+    if sys.argv[1:] == ["cuda"]:
+        load_gpu_packages()
     gc.freeze()  # what is loaded by now is never garbage: collections in guests skip it
     torch._dynamo.mutation_guard.install_generation_tagging_init()  # as the first torch.compile does
     zygote = Zygote()
     try:
         serve(Line(REQUESTS, REPLIES), zygote.handle)
     finally:
+        zygote.drop_spare()
         zygote.end()
 
 

@@ -1,10 +1,12 @@
 #include "cli/task_options.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "eval/process_judge.h"
 
 namespace mtmc {
 
@@ -78,6 +80,18 @@ void TaskOptions::declare(Options& options) {
 void declare_accuracy(Options& options, std::string& accuracy) {
   options.choice(accuracy, "--accuracy", {"eager", "strict", "tf32"},
                  "how exact a kernel must be: as eager is, fp32 everywhere, or TF32 for matrix products too");
+}
+
+Result<std::vector<std::string>> baselines_named(const std::vector<std::string>& names) {
+  std::vector<std::string> chosen;
+  for (const std::string& text : names)
+    for (const std::string& name : split(text, ',')) {
+      if (std::find(kBaselines.begin(), kBaselines.end(), name) == kBaselines.end())
+        return Error{"choosing the baselines", "no baseline is called that", "--baselines " + name,
+                     join(kBaselines, ", ")};
+      if (std::find(chosen.begin(), chosen.end(), name) == chosen.end()) chosen.push_back(name);
+    }
+  return chosen;
 }
 
 Result<Task> TaskOptions::task() const {

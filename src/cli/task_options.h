@@ -20,6 +20,9 @@ struct TaskOptions {
   Result<Task> task() const;
 };
 
+// The names that --baselines was given, each once. An Error for one that is not in kBaselines.
+Result<std::vector<std::string>> baselines_named(const std::vector<std::string>& names);
+
 // --accuracy: what a kernel may err, as process_judge.h has it.
 void declare_accuracy(Options& options, std::string& accuracy);
 

@@ -65,6 +65,7 @@ std::string render_evidence(const Verdict& v) {
   if (v.own_kernel_share) {
     lines.push_back(
         fmt::format("own kernels: {:.0f} % of the time; library use: {}", 100 * *v.own_kernel_share, v.library_use));
+    if (v.launches) lines.back() += fmt::format("; {} launches a call", *v.launches);
   }
   lines.push_back(fmt::format("certified: {}   official (allclose 1e-4): {}   legacy (1e-2): {}   degenerate task: {}",
                               yes(v.certified()), yes(v.official), yes(v.legacy), yes(v.degenerate)));

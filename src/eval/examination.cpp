@@ -28,6 +28,12 @@ std::filesystem::path Examination::next_out(const Guest& guest) {
   return guest.room().folder / fmt::format("out-{}", outs_++);
 }
 
+Result<Answer> Examination::call(Guest& guest, const Json& request) {
+  MTMC_TRY(Answer answer, guest.call(request, guest.warm ? limits_.call_seconds : limits_.first_seconds));
+  guest.warm = guest.warm || answer.ok();
+  return answer;
+}
+
 Result<bool> Examination::load(Guest& guest, const std::string& state) {
   verdict_.stage = "compile", verdict_.sandbox = guest.sandbox();
   MTMC_TRY(const Answer answer, guest.call({{"op", "load"},
@@ -214,8 +220,11 @@ Result<bool> Examination::stays_quiet(Guest& guest) {
 Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
   MTMC_TRY(const Answer answer, call(guest, {{"op", "profile"}, {"draw", guest.show(facts_.draw_folder(draw))}}));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
-  verdict_.own_kernel_share = answer.reply->at("own_kernel_share").get<double>();
+  if (const Json& share = answer.reply->at("own_kernel_share"); share.is_number())
+    verdict_.own_kernel_share = share.get<double>();
   verdict_.library_use = answer.reply->at("library_use");
+  if (answer.reply->contains("launches")) verdict_.launches = answer.reply->at("launches").get<int>();
+  if (answer.reply->contains("note")) verdict_.notes.push_back(answer.reply->at("note"));
   return true;
 }
 
@@ -235,6 +244,22 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
     return refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
   }
   return true;
+}
+
+Result<bool> Examination::needs_kernels(Guest& guest, const std::string& draw) {
+  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
+  const std::filesystem::path out = next_out(guest);
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "ghost"},
+                                             {"draw", guest.show(facts_.draw_folder(draw))},
+                                             {"seed", facts->seed},
+                                             {"out", out.string()}}));
+  if (!answer.ok() || answer.reply->at("kernels") == 0)
+    return true;  // it does not even return, or has none of Triton's
+  const Verdict before = verdict_;
+  const auto seen = seen_;
+  MTMC_TRY(const bool right, measured(*facts, out, *answer.reply, true));
+  verdict_ = before, seen_ = seen;
+  return !right || refuse("kernel-unused", "the answer is right though the file's own kernels do nothing");
 }
 
 Result<bool> Examination::check_timed(Guest& guest, const std::string& draw) {

@@ -13,6 +13,7 @@ namespace mtmc {
 struct Limits {
   double load_seconds = 180;  // import, which may compile
   double call_seconds = 30;   // any later request
+  double first_seconds = 30;  // a candidate's first call in a process, which may compile too
 };
 
 class Examination {
@@ -33,6 +34,8 @@ class Examination {
   Result<bool> profile(Guest& guest, const std::string& draw);
   // Are the kernels that the file defines loaded at all and, where `pull` is set, does the answer depend on them?
   Result<bool> uses_kernels(Guest& guest, const std::string& draw, bool pull);
+  // The first call of a new guest, with the file's kernels unplugged, must not be right.
+  Result<bool> needs_kernels(Guest& guest, const std::string& draw);
   // Measures what a timed call returned.
   Result<bool> check_timed(Guest& guest, const std::string& draw);
 
@@ -42,7 +45,7 @@ class Examination {
   const Limits& limits() const { return limits_; }
 
  private:
-  Result<Answer> call(Guest& guest, const Json& request) { return guest.call(request, limits_.call_seconds); }
+  Result<Answer> call(Guest& guest, const Json& request);
   Result<bool> run_request(Guest& guest, const std::string& draw, Json request);
   std::string shown_state(Guest& guest, const std::string& state) {
     return guest.show(facts_.folder() / ("state-" + state));

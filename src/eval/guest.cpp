@@ -9,6 +9,9 @@ namespace mtmc {
 namespace {
 
 constexpr double kZygoteSeconds = 30;  // what the zygote may need beyond the guest's own time
+constexpr int64_t kFileBytes = int64_t{4}
+                               << 30;  // the largest file that a guest may write: its outputs pass through one
+constexpr double kStartSeconds = 60;   // until a guest answers for the first time
 
 // Caches that tools keep in the user's home go to the candidate's own folders.
 Json environment_of(const Room& room) {
@@ -26,16 +29,37 @@ Json environment_of(const Room& room) {
 
 }  // namespace
 
-Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
+Json Guest::request(const std::string& op, const Room& room) {
+  return {{"op", op},
+          {"folder", room.folder.string()},
+          {"writable", writable(room)},
+          {"environment", environment_of(room)},
+          {"limits",
+           {{"memory_bytes", room.memory_bytes},
+            {"device", room.device},
+            {"file_bytes", room.device == "cpu" ? kFileBytes : 8 * kFileBytes}}}};
+}
+
+Status Guest::prepare(JudgeProcess& zygote, const Room& room) {
   std::filesystem::create_directories(room.folder);
   std::filesystem::create_directories(room.build);
+  std::error_code ignored;  // without it the guest compiles what is missing itself
+  if (std::filesystem::exists(room.seed, ignored))
+    std::filesystem::copy(room.seed, room.build / "triton", std::filesystem::copy_options::recursive, ignored);
+  MTMC_TRY(const Json reply, zygote.ask(request("prepare", room), kZygoteSeconds));
+  return ok_status();
+}
+
+Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
+  std::filesystem::create_directories(room.folder);
+  std::error_code ignored;  // then it compiles again
+  if (!room.kept.empty() && std::filesystem::exists(room.kept, ignored)) {
+    std::filesystem::remove_all(room.build, ignored);
+    std::filesystem::rename(room.kept, room.build, ignored);
+  }
+  std::filesystem::create_directories(room.build);
   Guest guest(zygote, room);
-  MTMC_TRY(const Json reply, zygote.ask({{"op", "spawn"},
-                                         {"folder", room.folder.string()},
-                                         {"writable", guest.writable()},
-                                         {"environment", environment_of(room)},
-                                         {"limits", {{"memory_bytes", room.memory_bytes}}}},
-                                        kZygoteSeconds));
+  MTMC_TRY(const Json reply, zygote.ask(request("spawn", room), kZygoteSeconds + kStartSeconds));
   if (!reply.contains("reply"))
     return Error{"entering the sandbox", reply.value("detail", "the guest did not answer"), "", ""};
   guest.sandbox_ = reply.at("sandbox");
@@ -43,10 +67,21 @@ Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
 }
 
 Guest::~Guest() {
-  if (zygote_ != nullptr && zygote_->running()) {
+  if (zygote_ == nullptr) return;
+  if (zygote_->running()) {
     const auto ended = zygote_->ask({{"op", "end"}}, kZygoteSeconds);
     if (!ended.ok()) zygote_->stop();
   }
+  if (room_.kept.empty()) return;
+  std::error_code ignored;  // then it is compiled again
+  std::filesystem::create_directories(room_.kept.parent_path(), ignored);
+  std::filesystem::rename(room_.build, room_.kept, ignored);
+}
+
+Status Guest::settle() {
+  if (room_.device == "cpu") return ok_status();
+  MTMC_TRY(const Json reply, zygote_->ask({{"op", "settle"}}, kZygoteSeconds + kStartSeconds));
+  return ok_status();
 }
 
 Result<Answer> Guest::call(const Json& request, double timeout_seconds) {

@@ -24,15 +24,23 @@ struct Room {
   std::filesystem::path build;   // writable, kept: where the candidate compiles its kernels
   std::filesystem::path inbox;   // the guest reads what we put there, and only while it is needed
   size_t memory_bytes = 0;
+  std::string device = "cpu";
+  // A guest that is prepared before its candidate is known builds in its own folder: what Triton needs of every kernel
+  // is copied there from `seed`, which only our processes write; what this candidate compiled lies in `kept` between
+  // guests.
+  std::filesystem::path seed, kept;
 };
 
 class Guest {
  public:
   // Forks a guest. An Error when the zygote itself fails.
   static Result<Guest> enter(JudgeProcess& zygote, const Room& room);
+  // Forks the guest that the next `enter` with this room will find ready.
+  static Status prepare(JudgeProcess& zygote, const Room& room);
   Guest(const Guest&) = delete;
   Guest(Guest&& other) noexcept
-      : zygote_(std::exchange(other.zygote_, nullptr)),
+      : warm(other.warm),
+        zygote_(std::exchange(other.zygote_, nullptr)),
         room_(other.room_),
         sandbox_(other.sandbox_),
         shown_(other.shown_) {}
@@ -41,6 +49,10 @@ class Guest {
   Result<Answer> call(const Json& request, double timeout_seconds);
   // Shows a folder of ours to the guest until it has answered the next request; returns where.
   std::string show(const std::filesystem::path& folder);
+  // Waits until a guest that is being prepared stands still: nothing of ours shall run beside a timed call.
+  Status settle();
+  // Has it answered a call of its candidate? The first one may compile.
+  bool warm = false;
   struct Idle {
     double busy_ms = 0;  // CPU time that the guest used while it was watched with nothing to do
     int processes = 1;   // its own included
@@ -48,10 +60,12 @@ class Guest {
   Result<Idle> idle();
 
   const Room& room() const { return room_; }
-  std::vector<std::string> writable() const { return {room_.folder.string(), room_.build.string()}; }
+  std::vector<std::string> writable() const { return writable(room_); }
   const std::string& sandbox() const { return sandbox_; }
 
  private:
+  static std::vector<std::string> writable(const Room& room) { return {room.folder.string(), room.build.string()}; }
+  static Json request(const std::string& op, const Room& room);
   Guest(JudgeProcess& zygote, Room room) : zygote_(&zygote), room_(std::move(room)) {}
   JudgeProcess* zygote_;
   Room room_;

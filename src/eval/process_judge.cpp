@@ -63,12 +63,15 @@ class ProcessJudge final : public Judge {
   Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
   Result<bool> screen(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> certify(Examination& examination, const Room& room, Verdict& verdict);
+  Result<bool> works_without_kernels(Examination& examination, const Room& room);
   Result<bool> has_other_weights(Verdict& verdict);
   Result<bool> takes_weights(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> follows_weights(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
-  Status ready_baseline(bool compile);
+  Status ready_baseline(Tier tier);
   Room next_room(const Room& like);
+  Result<Guest> enter(const Room& like);
+  bool on_gpu() const { return options_.device == "cuda"; }
 
   // Guests see `shared` only: draws that are yet to come, and truths, lie elsewhere.
   std::filesystem::path shared() const { return folder_.path() / "shared"; }
@@ -80,9 +83,10 @@ class ProcessJudge final : public Judge {
   Rng rng_;
   std::string open_task_;  // hash of the open task's JSON
   std::optional<TaskFacts> facts_;
-  bool baseline_open_ = false, baseline_compiled_ = false;
-  std::string compile_failure_;
+  bool baseline_open_ = false;
+  std::map<std::string, std::string> ready_baselines_;  // name -> why it cannot be had; empty when it can
   double bandwidth_ = 0;
+  std::optional<Room> spare_;  // of the guest that the zygote has prepared
   int rooms_ = 0, timed_sets_ = 0;
 };
 
@@ -91,10 +95,10 @@ Status ProcessJudge::open(const Task& task) {
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
   for (JudgeProcess* process : {&zygote_, &referee_, &baseline_}) MTMC_RETURN_IF_ERROR(process->start());
   kernel_headers();  // while they come up
-  facts_.reset(), open_task_.clear(), baseline_open_ = false, baseline_compiled_ = false;
+  facts_.reset(), open_task_.clear(), baseline_open_ = false, ready_baselines_.clear();
   const std::filesystem::path folder = private_tasks() / key;
   std::filesystem::remove_all(private_tasks());
-  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, options_));
+  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
   facts_ = std::move(facts), open_task_ = key;
   return ok_status();
 }
@@ -122,11 +126,13 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   const std::string key = short_hash(candidate.code);
   Room room;
   room.build = shared() / "build" / key;
-  room.memory_bytes = options_.memory_bytes;
+  room.memory_bytes = options_.memory_bytes, room.device = options_.device;
   const std::filesystem::path file = shared() / "candidates" / key / "kernel.py";
   std::filesystem::create_directories(file.parent_path());
   MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
-  const Limits limits{options_.load_seconds, options_.call_seconds + 20 * facts_->eager_seconds()};
+  const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
+  // On a GPU kernels are compiled when they are first called.
+  const Limits limits{options_.load_seconds, call_seconds, on_gpu() ? options_.load_seconds : call_seconds};
   Examination examination(*facts_, file, options_.threads, limits, verdict);
   MTMC_TRY(const bool passed,
            tier == Tier::screen ? screen(examination, room, verdict) : certify(examination, room, verdict));
@@ -134,12 +140,24 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   return verdict;
 }
 
+// On a GPU the next guest makes itself ready (a context takes a third of a second) while this one works.
+Result<Guest> ProcessJudge::enter(const Room& like) {
+  if (!on_gpu()) return Guest::enter(zygote_, next_room(like));
+  Room room = spare_ ? *std::exchange(spare_, std::nullopt) : next_room(like);
+  room.kept = like.build;
+  MTMC_TRY(Guest guest, Guest::enter(zygote_, room));
+  spare_ = next_room(like);
+  MTMC_RETURN_IF_ERROR(Guest::prepare(zygote_, *spare_));
+  return guest;
+}
+
 Room ProcessJudge::next_room(const Room& like) {
   Room room = like;
   std::error_code ignored;  // the guest of the last room is gone; a leftover is only disk space until the end
-  std::filesystem::remove_all(shared() / "rooms" / std::to_string(rooms_), ignored);
+  std::filesystem::remove_all(shared() / "rooms" / std::to_string(on_gpu() ? rooms_ - 1 : rooms_), ignored);
   room.folder = shared() / "rooms" / std::to_string(++rooms_);
   room.inbox = shared() / "inbox" / std::to_string(rooms_);
+  if (on_gpu()) room.build = room.folder / "build", room.seed = shared() / "triton";
   return room;
 }
 
@@ -150,7 +168,7 @@ Room ProcessJudge::next_room(const Room& like) {
   } while (false)
 
 Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Verdict& verdict) {
-  MTMC_TRY(Guest guest, Guest::enter(zygote_, next_room(like)));
+  MTMC_TRY(Guest guest, enter(like));
   MTMC_PASS(examination.load(guest));
   MTMC_PASS(examination.run(guest, "task-0"));
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
@@ -166,7 +184,7 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(100));
   if (structured.size() < 2) verdict.notes.push_back("few-structured-draws");
   {
-    MTMC_TRY(Guest guest, Guest::enter(zygote_, next_room(like)));
+    MTMC_TRY(Guest guest, enter(like));
     MTMC_PASS(examination.load(guest));
     std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
     for (const std::string& draw : draws) MTMC_PASS(examination.run(guest, draw, "first", 5));
@@ -180,16 +198,26 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     for (int i = 0; i < facts_->shapes() && i < 2; ++i) {
       MTMC_PASS(examination.other_shape(guest, fmt::format("shape{}-0", i)));
     }
-    MTMC_PASS(examination.uses_kernels(guest, "task-0", true));
+    MTMC_PASS(examination.uses_kernels(guest, "task-0", !on_gpu()));
   }
+  MTMC_PASS(works_without_kernels(examination, like));
   if (options_.freeze_weights) {
     MTMC_TRY(const bool others, has_other_weights(verdict));
     if (others) MTMC_PASS(takes_weights(examination, like, verdict));
   }
-  MTMC_TRY(Guest fresh, Guest::enter(zygote_, next_room(like)));
+  MTMC_TRY(Guest fresh, enter(like));
   MTMC_PASS(examination.load(fresh));
   MTMC_PASS(time(examination, fresh, Tier::certify, verdict));
   return examination.stays_quiet(fresh);
+}
+
+// On a GPU kernels may have been captured or bound by the time the first guest unplugged them: a new one never has
+// them.
+Result<bool> ProcessJudge::works_without_kernels(Examination& examination, const Room& like) {
+  if (!on_gpu()) return true;
+  MTMC_TRY(Guest ghost, enter(like));
+  MTMC_PASS(examination.load(ghost));
+  return examination.needs_kernels(ghost, "task-0");
 }
 
 Result<bool> ProcessJudge::has_other_weights(Verdict& verdict) {
@@ -216,17 +244,18 @@ Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& gues
 
 // A new process that is given other weights uses them. It takes the place of the guest before it.
 Result<bool> ProcessJudge::takes_weights(Examination& examination, const Room& like, Verdict& verdict) {
-  MTMC_TRY(Guest fresh, Guest::enter(zygote_, next_room(like)));
+  MTMC_TRY(Guest fresh, enter(like));
   MTMC_PASS(examination.load(fresh, "second"));
   MTMC_TRY(const bool right, examination.run(fresh, "weights-0"));
   return right || examination.refuse("insensitive-to-weights", "with other weights, " + verdict.message);
 }
 
-Status ProcessJudge::ready_baseline(bool compile) {
-  if (!baseline_.running()) baseline_open_ = baseline_compiled_ = false;
+Status ProcessJudge::ready_baseline(Tier tier) {
+  if (!baseline_.running()) baseline_open_ = false, ready_baselines_.clear();
   if (!baseline_open_) {
     MTMC_TRY(const Json opened, baseline_.ask({{"op", "open"},
                                                {"folder", facts_->folder().string()},
+                                               {"device", options_.device},
                                                {"threads", options_.threads},
                                                {"seed", options_.seed >> 2}},
                                               600));
@@ -236,20 +265,26 @@ Status ProcessJudge::ready_baseline(bool compile) {
     MTMC_TRY(const Json measured, baseline_.ask({{"op", "bandwidth"}}, 60));
     bandwidth_ = measured.at("bytes_per_second");
   }
-  if (compile && !baseline_compiled_) {
-    MTMC_TRY(const Json compiled,
-             baseline_.ask({{"op", "compile"}, {"draw", facts_->draw_folder("task-0").string()}}, 900));
-    compile_failure_ = compiled.value("failed", "");
-    baseline_compiled_ = true;
+  // A screen on a GPU takes half a second: it does not wait for minutes of compiling.
+  if (tier == Tier::screen && on_gpu()) return ok_status();
+  for (const std::string& name : options_.baselines) {
+    if (ready_baselines_.contains(name)) continue;
+    const std::string draw = facts_->draw_folder("task-0").string();
+    MTMC_TRY(const Json made, baseline_.ask({{"op", "ready"}, {"engine", name}, {"draw", draw}}, 1800));
+    ready_baselines_[name] = made.value("failed", "");
   }
   return ok_status();
 }
 
 Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict) {
-  MTMC_RETURN_IF_ERROR(ready_baseline(options_.compile_baseline));
+  MTMC_RETURN_IF_ERROR(ready_baseline(tier));
   RoundPlan plan;
-  plan.compile = options_.compile_baseline && compile_failure_.empty();
-  if (!compile_failure_.empty()) verdict.notes.push_back("no-compile: " + compile_failure_);
+  for (const auto& [name, failure] : ready_baselines_) {
+    if (failure.empty())
+      plan.baselines.push_back(name);
+    else
+      verdict.notes.push_back("no-" + name + ": " + failure);
+  }
   plan.rounds = tier == Tier::screen ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_.below(8));
   plan.warm_ups = 2 + static_cast<int>(rng_.below(3));
   const bool small = facts_->argument_bytes() < kSmallArguments && facts_->eager_seconds() < kQuickSeconds;
@@ -289,8 +324,19 @@ Accuracy accuracy_named(std::string_view name) {
   MTMC_CHECK(false, "no accuracy of that name");
 }
 
+bool has_gpu() {
+  std::error_code none;
+  return std::filesystem::exists("/dev/nvidia0", none);
+}
+
+std::string device_for(std::string_view candidate) {
+  const bool written_for_it = candidate.find("triton") != candidate.npos || candidate.find("cuda") != candidate.npos;
+  return has_gpu() && written_for_it ? "cuda" : "cpu";
+}
+
 std::string evaluator_of(const JudgeOptions& options) {
   std::string text = kEvaluator;
+  if (options.device != "cpu") text += ", on " + options.device;
   if (options.accuracy != Accuracy::eager) text += ", accuracy " + to_string(options.accuracy);
   if (options.freeze_weights) text += ", frozen weights";
   return text;

@@ -2,6 +2,8 @@
 #pragma once
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "eval/judge.h"
 
@@ -17,11 +19,12 @@ std::string to_string(Accuracy accuracy);
 Accuracy accuracy_named(std::string_view name);
 
 struct JudgeOptions {
-  std::string python;             // empty: $MTMC_PYTHON, else python3
-  std::filesystem::path source;   // the folder that holds the package mtmc; empty: this source tree's
-  int threads = 0;                // of every side; 0: all cores
-  uint64_t seed = 0;              // of all hidden draws; 0: drawn from the system
-  bool compile_baseline = false;  // time torch.compile too (compiled once per task)
+  std::string python;                       // empty: $MTMC_PYTHON, else python3
+  std::filesystem::path source;             // the folder that holds the package mtmc; empty: this source tree's
+  int threads = 0;                          // of every side; 0: all cores
+  uint64_t seed = 0;                        // of all hidden draws; 0: drawn from the system
+  std::string device = "cpu";               // cpu or cuda: where task, candidate and baselines run
+  std::vector<std::string> baselines = {};  // timed beside eager: compile, max-autotune, graph; made once per task
   Accuracy accuracy = Accuracy::eager;
   bool freeze_weights = false;  // candidates may pack weights once; the verdict carries `frozen-weights`
   std::string sandbox;          // the strongest level to use: namespaces or rlimits; empty: what the machine has
@@ -30,6 +33,12 @@ struct JudgeOptions {
   double load_seconds = 180;    // limit on import and compilation
   double call_seconds = 20;     // limit on a call, beyond 20 times eager's own time
 };
+
+// What may be timed beside eager; graph is eager captured in one CUDA graph.
+inline const std::vector<std::string> kBaselines = {"compile", "max-autotune", "graph"};
+// The device to judge on where none was named: cuda when this machine has one and the candidate is written for it.
+std::string device_for(std::string_view candidate);
+bool has_gpu();
 
 // kEvaluator and the options that change what is certified.
 std::string evaluator_of(const JudgeOptions& options);

@@ -19,7 +19,8 @@ struct Series {
   std::vector<double> outside_ms, ping_ms;        // the candidate's, by the zygote's clock; an empty round trip's
 };
 
-Result<double> baseline_call(JudgeProcess& baseline, const std::string& engine, const Json& arm) {
+Result<double> baseline_call(JudgeProcess& baseline, const std::string& engine, Json arm) {
+  arm["engine"] = engine;
   MTMC_TRY(const Json armed, baseline.ask(arm, kBaselineSeconds));
   MTMC_TRY(const Json awake, baseline.ask({{"op", "hello"}}, kBaselineSeconds));
   MTMC_TRY(const Json went, baseline.ask({{"op", "go"}, {"engine", engine}}, kBaselineSeconds));
@@ -45,7 +46,8 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
   const std::set<int> checks = pick_checks(plan, rng);
   MTMC_CHECK(static_cast<int>(plan.draws.size()) == plan.warm_ups + plan.rounds, "every timed call has its draw");
   std::vector<std::string> engines = {"candidate", "eager"};
-  if (plan.compile) engines.push_back("compile");
+  engines.insert(engines.end(), plan.baselines.begin(), plan.baselines.end());
+  MTMC_RETURN_IF_ERROR(guest.settle());
   Series series;
   for (int round = -plan.warm_ups; round < plan.rounds; ++round) {
     const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups)];
@@ -68,7 +70,9 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
       // The caches are cold for the call's data; the code that receives the request and answers it is warmed again.
       MTMC_TRY(const Answer awake, guest.call({{"op", "hello"}}, examination.limits().call_seconds));
       if (!awake.ok()) return examination.refuse(awake.reason, awake.message);
-      MTMC_TRY(const Answer went, guest.call({{"op", "go"}}, examination.limits().call_seconds));
+      const Limits& limits = examination.limits();
+      MTMC_TRY(const Answer went, guest.call({{"op", "go"}}, guest.warm ? limits.call_seconds : limits.first_seconds));
+      guest.warm = true;
       if (!went.ok()) return examination.refuse(went.reason, went.message);
       if (round < 0) continue;
       series.ms[engine].push_back(went.reply->at("ns").get<double>() / 1e6);

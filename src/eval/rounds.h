@@ -1,4 +1,4 @@
-// How fast? Interleaved rounds of single cold calls: candidate, eager and, when there is one, torch.compile.
+// How fast? Interleaved rounds of single cold calls: candidate, eager and the other baselines.
 #pragma once
 #include "base/rng.h"
 #include "eval/examination.h"
@@ -6,10 +6,10 @@
 namespace mtmc {
 
 struct RoundPlan {
-  int warm_ups = 2, rounds = 10;   // the candidate learns neither
-  std::vector<std::string> draws;  // arguments of each warm-up and round; no two are the same
-  int checks = 1;                  // timed calls whose outputs are measured
-  bool compile = false;            // torch.compile takes part
+  int warm_ups = 2, rounds = 10;            // the candidate learns neither
+  std::vector<std::string> draws;           // arguments of each warm-up and round; no two are the same
+  int checks = 1;                           // timed calls whose outputs are measured
+  std::vector<std::string> baselines = {};  // that take part beside eager
 };
 
 // Fills in times and speedups; false when a timed output is wrong or the clocks disagree.

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
@@ -17,6 +18,16 @@ namespace {
 const std::vector<std::string> kBubblewrap = {
     "bwrap",  "--unshare-all", "--die-with-parent", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--dev", "/dev",
     "--proc", "/proc"};
+
+// The device files of the NVIDIA driver, which bubblewrap's own /dev lacks.
+std::vector<std::string> driver_files() {
+  std::vector<std::string> files;
+  std::error_code ignored;  // no such folder: no GPU
+  for (const auto& entry : std::filesystem::directory_iterator("/dev", ignored))
+    if (entry.path().filename().string().starts_with("nvidia")) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
 
 bool bubblewrap_works() {
   Command probe;
@@ -60,11 +71,16 @@ Command referee_command(const JudgeOptions& options) {
 
 Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable) {
   Command command = python_command(options, "mtmc.zygote");
+  const bool on_gpu = options.device == "cuda";
+  if (on_gpu) command.argv.push_back("cuda");
+  command.environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1";  // so that asking for GPUs initialises nothing
   command.environment["TMPDIR"] = writable.string();
   command.environment["MTMC_SANDBOX"] = options.sandbox;
   command.environment["MTMC_INSIDE_BWRAP"] = "0";
   if (!options.sandbox.empty() || !bubblewrap_works()) return command;
   std::vector<std::string> argv = kBubblewrap;
+  if (on_gpu)
+    for (const std::string& file : driver_files()) argv.insert(argv.end(), {"--dev-bind", file, file});
   argv.insert(argv.end(), {"--bind", writable.string(), writable.string(), "--"});
   argv.insert(argv.end(), command.argv.begin(), command.argv.end());
   command.argv = std::move(argv);

@@ -21,13 +21,15 @@ std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind(
 }  // namespace
 
 Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
-                                  const JudgeOptions& options) {
+                                  const std::filesystem::path& triton_seed, const JudgeOptions& options) {
   std::filesystem::create_directories(folder);
   MTMC_RETURN_IF_ERROR(write_file(folder / "task.json", task.json));
   MTMC_TRY(const Json reply, referee.ask({{"op", "open"},
                                           {"folder", folder.string()},
                                           {"seed", options.seed},
                                           {"threads", options.threads},
+                                          {"device", options.device},
+                                          {"triton_seed", triton_seed.string()},
                                           {"accuracy", to_string(options.accuracy)}},
                                          kReferenceSeconds));
   TaskFacts facts;

@@ -66,6 +66,7 @@ Verdict read(const Json& json) {
   }
   v.speedup = json.at("speedup").get<std::map<std::string, double>>();
   if (json.contains("own_kernel_share")) v.own_kernel_share = json.at("own_kernel_share").get<double>();
+  if (json.contains("launches")) v.launches = json.at("launches").get<int>();
   v.library_use = json.at("library_use"), v.weights = json.at("weights");
   v.notes = json.at("notes").get<std::vector<std::string>>();
   v.sandbox = json.at("sandbox"), v.seconds = json.at("seconds"), v.evaluator = json.at("evaluator");
@@ -102,6 +103,7 @@ Json to_json(const Verdict& v) {
                {"evaluator", v.evaluator}};
   if (v.time_ms) json["time_ms"] = *v.time_ms;
   if (v.own_kernel_share) json["own_kernel_share"] = *v.own_kernel_share;
+  if (v.launches) json["launches"] = *v.launches;
   return json;
 }
 

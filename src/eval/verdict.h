@@ -45,9 +45,10 @@ struct Verdict {
   std::vector<OutputError> errors;
   std::vector<std::string> draws;
   std::optional<double> time_ms;           // median of the candidate
-  std::map<std::string, Timing> times;     // candidate, eager, compile
-  std::map<std::string, double> speedup;   // eager, compile: median over median
+  std::map<std::string, Timing> times;     // candidate, eager, compile, max-autotune, graph
+  std::map<std::string, double> speedup;   // of the others: median over median
   std::optional<double> own_kernel_share;  // of the time, outside the framework's operators
+  std::optional<int> launches;             // kernels and copies of one call on a GPU
   std::string library_use;                 // none, BLAS, any; empty when not measured
   std::string weights;                     // how they were given: by-name, by-order, none
   std::vector<std::string> notes;          // labels: few-structured-draws, above-roofline, frozen-weights, ...

@@ -22,6 +22,7 @@ struct Entry {
   std::string name, code;
   std::string task, tier, refused;  // the header lines of the file; tests/house/corpus.py checks that they are there
   std::string accuracy, weights;    // lines that may be missing: strict or tf32; frozen
+  std::string needs;                // cuda: judged on a GPU, by the tests whose names begin with Gpu
 
   auto order() const { return std::tie(accuracy, weights, task, name); }
   bool expects(const std::string& reason) const {
@@ -46,8 +47,8 @@ bool is_chosen(const std::string& name) {
                      [&](const std::string& word) { return name.find(word) != std::string::npos; });
 }
 
-// By options and task, so that each task's truth is computed once.
-std::vector<Entry> read_corpus(const std::string& folder) {
+// By options and task, so that each task's truth is computed once. `needs`: empty, or cuda.
+std::vector<Entry> read_corpus(const std::string& folder, const std::string& needs = "") {
   std::vector<Entry> entries;
   for (const auto& file : std::filesystem::directory_iterator(kRoot / "tests" / folder)) {
     const std::string name = file.path().stem().string();
@@ -55,8 +56,10 @@ std::vector<Entry> read_corpus(const std::string& folder) {
     const Result<std::string> code = read_file(file.path());
     EXPECT_TRUE(code.ok()) << file.path();
     if (!code.ok()) continue;
+    if (header_line(*code, "needs") != needs) continue;
     entries.push_back({name, *code, header_line(*code, "task"), header_line(*code, "tier"),
-                       header_line(*code, "refused"), header_line(*code, "accuracy"), header_line(*code, "weights")});
+                       header_line(*code, "refused"), header_line(*code, "accuracy"), header_line(*code, "weights"),
+                       needs});
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.order() < b.order(); });
   return entries;
@@ -90,7 +93,8 @@ void judge_corpus(const std::string& folder, JudgeOptions options,
                   const std::function<void(const Entry&, const Result<Verdict>&)>& check) {
   std::unique_ptr<Judge> judge;
   std::string made_for;
-  for (const Entry& entry : read_corpus(folder)) {
+  const std::string needs = options.device == "cuda" ? "cuda" : "";
+  for (const Entry& entry : read_corpus(folder, needs)) {
     options.accuracy = entry.accuracy.empty() ? Accuracy::eager : accuracy_named(entry.accuracy);
     options.freeze_weights = entry.weights == "frozen";
     if (!judge || made_for != evaluator_of(options)) judge = make_process_judge(options);
@@ -106,13 +110,25 @@ JudgeOptions short_limits() {
   return options;
 }
 
+void expect_refused(const Entry& entry, const Result<Verdict>& verdict) {
+  ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
+  EXPECT_FALSE(verdict->certified()) << entry.name << " fooled the judge";
+  EXPECT_TRUE(entry.expects(verdict->reason))
+      << entry.name << ": got " << verdict->reason << " (" << verdict->message << "), wanted " << entry.refused;
+}
+
+void expect_certified(const Entry& entry, const Result<Verdict>& verdict) {
+  ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
+  EXPECT_TRUE(verdict->certified()) << entry.name << ": " << verdict->reason << " (" << verdict->message << ")";
+  const bool labelled = std::count(verdict->notes.begin(), verdict->notes.end(), "frozen-weights") > 0;
+  EXPECT_EQ(labelled, entry.weights == "frozen") << entry.name;
+  if (entry.accuracy == "tf32") {
+    EXPECT_EQ(verdict->accuracy_class, "tf32") << entry.name;
+  }
+}
+
 TEST(TorchCorpus, exploits_are_refused_for_their_named_reason) {
-  judge_corpus("exploits", short_limits(), [](const Entry& entry, const Result<Verdict>& verdict) {
-    ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
-    EXPECT_FALSE(verdict->certified()) << entry.name << " fooled the judge";
-    EXPECT_TRUE(entry.expects(verdict->reason))
-        << entry.name << ": got " << verdict->reason << " (" << verdict->message << "), wanted " << entry.refused;
-  });
+  judge_corpus("exploits", short_limits(), expect_refused);
 }
 
 // What the processes and the audit refuse does not need the kernel's help. Exploits that would reach for other people's
@@ -143,15 +159,24 @@ TEST(TorchCorpus, exploits_are_refused_at_every_level_of_the_sandbox) {
 TEST(TorchCorpus, honest_kernels_are_certified) {
   JudgeOptions options;
   options.call_seconds = 120;  // a first call may run torch.compile, and the machine may be busy
-  judge_corpus("honest", options, [](const Entry& entry, const Result<Verdict>& verdict) {
-    ASSERT_TRUE(verdict.ok()) << entry.name << ": " << verdict.error().message();
-    EXPECT_TRUE(verdict->certified()) << entry.name << ": " << verdict->reason << " (" << verdict->message << ")";
-    const bool labelled = std::count(verdict->notes.begin(), verdict->notes.end(), "frozen-weights") > 0;
-    EXPECT_EQ(labelled, entry.weights == "frozen") << entry.name;
-    if (entry.accuracy == "tf32") {
-      EXPECT_EQ(verdict->accuracy_class, "tf32") << entry.name;
-    }
-  });
+  judge_corpus("honest", options, expect_certified);
+}
+
+// The files that say `needs: cuda`; tests/python/gpu_corpus_test.py imports them everywhere.
+class GpuCorpus : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_gpu()) GTEST_SKIP() << "this machine has no NVIDIA GPU";
+    options_.device = "cuda", options_.load_seconds = 60, options_.call_seconds = 6;
+  }
+  JudgeOptions options_;
+};
+
+TEST_F(GpuCorpus, honest_kernels_are_certified) { judge_corpus("honest", options_, expect_certified); }
+
+TEST_F(GpuCorpus, exploits_are_refused_for_their_named_reason) {
+  options_.load_seconds = 15;
+  judge_corpus("exploits", options_, expect_refused);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST_F(TorchJudge, certifies_an_honest_candidate_at_both_tiers) {
 
 TEST_F(TorchJudge, times_torch_compile_in_the_same_rounds) {
   JudgeOptions options;
-  options.compile_baseline = true;
+  options.baselines = {"compile"};
   const Verdict v = verdict_with(options, kGood, Tier::certify);
   ASSERT_TRUE(v.certified()) << v.reason << ": " << v.message;
   ASSERT_EQ(v.times.count("compile"), 1U) << testing::PrintToString(v.notes);

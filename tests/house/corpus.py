@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WANTED = {"exploits": {"known as", "task", "tier", "refused"}, "honest": {"task", "tier"}}
-MAY = {"accuracy": {"strict", "tf32"}, "weights": {"frozen"}}  # line -> what it may say
+MAY = {"accuracy": {"strict", "tf32"}, "weights": {"frozen"}, "needs": {"cuda"}}  # line -> what it may say
 LEAST = {"exploits": 34, "honest": 22}
 
 

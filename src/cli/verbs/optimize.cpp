@@ -72,7 +72,7 @@ Bench make_bench(const OptimizeOptions& options, const TargetDef& target, const 
   bench.hardware = detect_cpu();
   JudgeOptions judge;
   judge.seed = static_cast<uint64_t>(options.seed);
-  judge.compile_baseline = true;
+  judge.baselines = {"compile"};
   judge.accuracy = accuracy_named(options.accuracy);
   judge.freeze_weights = options.freeze_weights;
   bench.judge = make_process_judge(judge);

@@ -17,6 +17,8 @@ namespace {
 struct VerifyOptions {
   TaskOptions task;
   std::string candidate, python, tier = "certify", accuracy = "eager";
+  std::string device = "auto";
+  std::vector<std::string> baselines;
   int64_t threads = 0, seed = 0;
   bool compile = false, freeze_weights = false, json = false;
 };
@@ -31,7 +33,12 @@ Result<int> verify(const VerifyOptions& options) {
   judge_options.python = options.python;
   judge_options.threads = static_cast<int>(options.threads);
   judge_options.seed = static_cast<uint64_t>(options.seed);
-  judge_options.compile_baseline = options.compile;
+  judge_options.device = options.device == "auto" ? device_for(*code) : options.device;
+  if (judge_options.device == "cuda" && !has_gpu())
+    return Error{"choosing the device", "this machine has no NVIDIA GPU", "--device cuda", "--device cpu"};
+  std::vector<std::string> baselines = options.baselines;
+  if (options.compile) baselines.push_back("compile");
+  MTMC_TRY(judge_options.baselines, baselines_named(baselines));
   judge_options.accuracy = accuracy_named(options.accuracy);
   judge_options.freeze_weights = options.freeze_weights;
   const std::unique_ptr<Judge> judge = make_process_judge(judge_options);
@@ -46,10 +53,16 @@ VerbBody declare(Options& options) {
   given->task.declare(options);
   options.positional(given->candidate, "CANDIDATE", "a kernel file: Python that defines ModelNew");
   options.choice(given->tier, "--tier", {"certify", "screen"}, "everything, or the short examination of the search");
+  options.choice(
+      given->device, "--device", {"auto", "cpu", "cuda"},
+      "where module and candidate run; auto: on the GPU when there is one and the candidate is written for it "
+      "(it names triton or cuda), else on the CPU");
+  options.words(given->baselines, "--baselines", "NAME...",
+                "what to time beside eager: compile, max-autotune, graph (eager in one CUDA graph)");
   options.text(given->python, "--python", "PATH", "the Python to judge with");
   options.integer(given->threads, "--threads", 0, "threads of every side (0: all cores)");
   options.integer(given->seed, "--seed", 0, "of the hidden draws, to repeat a verdict (0: drawn from the system)");
-  options.flag(given->compile, "--compile", "time torch.compile too");
+  options.flag(given->compile, "--compile", "the same as --baselines compile");
   declare_accuracy(options, given->accuracy);
   options.flag(given->freeze_weights, "--freeze-weights", "allow weights to be packed once");
   options.flag(given->json, "--json", "print the verdict as JSON");

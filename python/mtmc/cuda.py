@@ -1,0 +1,175 @@
+"""An NVIDIA GPU as the judge's device: its clock, its caches, its memory, through the driver's own interface.
+
+The driver is called by ctypes: what a candidate replaces in torch.cuda changes nothing here. Nothing is initialised before
+a `Cuda` is made, so that a process which has only imported this can still be forked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+DRIVER = "libcuda.so.1"
+FLUSH_TIMES, FLUSH_BYTES = 3, 192 << 20  # times the L2, and at least
+COPY_BYTES = 1 << 30
+WAKE_CALLS = 24  # short kernels: the clocks rise, and the launch path of the host is warm
+WINDOW_BYTES, MOST_WINDOWS = 64, 16  # as stopwatch.py has them
+DELAY_CYCLES = 2_000_000
+PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
+POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
+SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blocks: two of them make a segment
+CANDIDATE_SHARE = 0.6  # of the GPU's memory: the judge's own processes need the rest
+SHARED_SOURCE = """
+extern "C" __global__ void fill_shared(int words, int pattern) {
+  extern __shared__ volatile int shared[];
+  for (int i = threadIdx.x; i < words; i += blockDim.x) shared[i] = pattern;
+}
+"""
+
+
+class DeviceError(RuntimeError):
+    """The driver refused, or a kernel failed some time before."""
+
+
+class Cuda:
+    name = "cuda"
+
+    def __init__(self) -> None:
+        torch.cuda.init()
+        self.where = torch.device("cuda", torch.cuda.current_device())
+        self.sweep: torch.Tensor | None = None
+        torch.zeros(1, device=self.where)  # the context exists from here on
+        self.facts = torch.cuda.get_device_properties(self.where)
+        self.driver = ctypes.CDLL(DRIVER)
+        self.start, self.end = ctypes.c_void_p(), ctypes.c_void_p()
+        for event in (self.start, self.end):
+            self._check(self.driver.cuEventCreate(ctypes.byref(event), 0))
+        self.copy = self.driver.cuMemcpyDtoDAsync_v2
+        self.copy.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p]
+        self.windows = torch.zeros(MOST_WINDOWS * WINDOW_BYTES, dtype=torch.uint8, device=self.where)
+        self.kept = self.windows.data_ptr()
+        self.poisons = False
+        self.fill_shared: Any = None
+        self.reset_l2()
+
+    def _check(self, code: int) -> None:
+        if code:
+            text = ctypes.c_char_p()
+            self.driver.cuGetErrorString(code, ctypes.byref(text))
+            raise DeviceError(f"CUDA error: {(text.value or b'unknown').decode()} ({code})")
+
+    def synchronize(self) -> None:
+        """Waits for all streams of this process; raises what a kernel did wrong, even where the candidate hid it."""
+        self._check(self.driver.cuCtxSynchronize())
+
+    def timed(self, call: Callable[[], Any]) -> tuple[Any, int]:
+        """Events on the default stream of an idle device, the end after a wait for every stream."""
+        self.synchronize()
+        self._check(self.driver.cuEventRecord(self.start, None))
+        result = call()
+        self.synchronize()
+        self._check(self.driver.cuEventRecord(self.end, None))
+        self._check(self.driver.cuEventSynchronize(self.end))
+        elapsed = ctypes.c_float()
+        self._check(self.driver.cuEventElapsedTime(ctypes.byref(elapsed), self.start, self.end))
+        return result, int(elapsed.value * 1e6)
+
+    def delay(self) -> None:
+        """Keeps the current stream busy for about a millisecond: what is launched meanwhile waits for it, if it waits."""
+        torch.cuda._sleep(DELAY_CYCLES)
+
+    def reset_l2(self) -> None:
+        """No lines of the L2 are kept for anyone: all can be replaced. Chips without such lines refuse, and need none."""
+        self.driver.cuCtxSetLimit(PERSISTING_L2, ctypes.c_size_t(0))
+        self.driver.cuCtxResetPersistingL2Cache()
+
+    def flush(self) -> None:
+        if self.sweep is None:
+            size = max(FLUSH_BYTES, FLUSH_TIMES * self.facts.L2_cache_size)
+            self.sweep = torch.zeros(size // 4, device=self.where)
+        self.reset_l2()
+        self.sweep.add_(1.0)
+        self.synchronize()
+
+    def wake(self) -> None:
+        assert self.sweep is not None
+        for _ in range(WAKE_CALLS):
+            self.sweep[: 1 << 16].add_(1.0)
+        self.synchronize()
+
+    def copy_windows(self, windows: list[tuple[int, int]]) -> None:
+        for index, (place, size) in enumerate(windows):
+            self.copy(self.kept + index * WINDOW_BYTES, place, size, None)
+
+    def windows_changed(self, windows: list[tuple[int, int]]) -> bool:
+        self.synchronize()
+        for index, (place, size) in enumerate(windows):
+            then, now = ctypes.create_string_buffer(size), ctypes.create_string_buffer(size)
+            self._check(self.driver.cuMemcpyDtoH_v2(then, ctypes.c_uint64(self.kept + index * WINDOW_BYTES), size))
+            self._check(self.driver.cuMemcpyDtoH_v2(now, ctypes.c_uint64(place), size))
+            if then.raw != now.raw:
+                return True
+        return False
+
+    def bandwidth(self) -> float:
+        source = torch.zeros(COPY_BYTES // 4, device=self.where)
+        target = torch.zeros_like(source)
+        best = min(self.timed(lambda: target.copy_(source))[1] for _ in range(8))
+        return 2 * COPY_BYTES / (best * 1e-9)
+
+    def confine(self) -> None:
+        """A candidate that takes all memory meets its own limit before the judge's processes meet theirs. What its calls
+        will need of us is made before it comes."""
+        torch.cuda.set_per_process_memory_fraction(CANDIDATE_SHARE, self.where)
+        self.flush()
+        make = getattr(torch.cuda, "_compile_kernel", None)
+        if make is None:
+            return
+        try:
+            kernel = make(SHARED_SOURCE, "fill_shared")
+            kernel.set_shared_memory_config(self.facts.shared_memory_per_block_optin)
+            self.fill_shared = kernel
+        except (RuntimeError, OSError):
+            pass  # no NVRTC here: global memory is still poisoned
+
+    def poison(self, on: bool, expected_bytes: int = 0) -> None:
+        """While on, `ready` fills all memory that torch's allocator may hand out. `expected_bytes`: what a call may need."""
+        self.poisons = on
+        if not on:
+            return
+        free = torch.cuda.mem_get_info(self.where)[0]
+        large = min(4 * expected_bytes + (256 << 20), free // 4)
+        blocks = [torch.empty(SMALL_BYTES, dtype=torch.uint8, device=self.where) for _ in range(SMALL_BLOCKS)]
+        blocks.append(torch.empty(large, dtype=torch.uint8, device=self.where))
+        blocks.clear()
+
+    def ready(self) -> None:
+        """Called before each call of a candidate that is checked: no memory holds anything of use."""
+        if not self.poisons:
+            return
+        self.synchronize()
+        for segment in torch.cuda.memory_snapshot():
+            for block in segment["blocks"]:
+                if block["state"] == "inactive":
+                    place, size = ctypes.c_uint64(block["address"]), ctypes.c_size_t(block["size"])
+                    self._check(self.driver.cuMemsetD8_v2(place, ctypes.c_ubyte(POISON), size))
+        self._poison_shared()
+        self.synchronize()
+
+    def _poison_shared(self) -> None:
+        """The shared memory of all multiprocessors."""
+        if self.fill_shared is not None:
+            words = self.facts.shared_memory_per_block_optin // 4
+            grid = (2 * self.facts.multi_processor_count, 1, 1)
+            pattern = int.from_bytes(bytes([POISON]) * 4, "little", signed=True)
+            self.fill_shared(grid, (256, 1, 1), (words, pattern), words * 4)
+
+
+def persisting_l2() -> int:
+    """How many bytes of the L2 this process's kernels may keep for themselves."""
+    size = ctypes.c_size_t()
+    ctypes.CDLL(DRIVER).cuCtxGetLimit(ctypes.byref(size), PERSISTING_L2)
+    return size.value
