@@ -1,5 +1,6 @@
 // How many candidates the judge screens per second, and how long a certification takes:
 //   ninja -C build bench_judge && build/bench_judge [TASK CANDIDATE [SCREENS]]
+// A candidate for the GPU is judged there.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -26,7 +27,9 @@ Result<int> bench(const std::filesystem::path& file, const std::filesystem::path
   MTMC_TRY(const std::string code, read_file(kernel));
   const Task task{file.stem(),
                   Json{{"name", file.stem()}, {"file", std::filesystem::absolute(file)}, {"attr", "Model"}}.dump()};
-  const auto judge = make_process_judge({});
+  JudgeOptions options;
+  options.device = device_for(code);
+  const auto judge = make_process_judge(options);
   MTMC_TRY(const double first, seconds_of(*judge, task, {code, nullptr}, Tier::screen));
   std::vector<double> seconds;
   for (int i = 0; i < screens; ++i) {

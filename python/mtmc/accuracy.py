@@ -25,6 +25,7 @@ FACTORS = {
     "addmv": (1, 2),
     "convolution": (0, 1),
     "mkldnn_rnn_layer": (0, 1, 2),
+    "cudnn_convolution": (0, 1),
     "_scaled_dot_product_flash_attention_for_cpu": (0, 1, 2),
     "_scaled_dot_product_flash_attention": (0, 1, 2),
     "_scaled_dot_product_efficient_attention": (0, 1, 2),
@@ -33,8 +34,10 @@ FACTORS = {
 
 
 def round_to_tf32(x: torch.Tensor) -> torch.Tensor:
-    """The nearest values with ten bits of mantissa; halves go away from zero. Infinities and NaN stay what they are."""
-    rounded = ((x.contiguous().view(torch.int32) + 0x1000) & -0x2000).view(torch.float32)
+    """The nearest values with ten bits of mantissa; halves go away from zero. On a GPU, the next towards zero: its matrix
+    units just ignore the other bits. Infinities and NaN stay what they are."""
+    half = 0 if x.is_cuda else 0x1000
+    rounded = ((x.contiguous().view(torch.int32) + half) & -0x2000).view(torch.float32)
     return torch.where(torch.isfinite(x), rounded, x)
 
 

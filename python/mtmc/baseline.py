@@ -98,18 +98,19 @@ class Baseline:
     def on_arm(self, request: Message) -> Message:
         assert self.stopwatch is not None and self.device is not None
         self.stopwatch.arm(Path(request["draw"]), request["seed"], request["same_addresses"])
+        return {}
+
+    def on_go(self, request: Message) -> Message:
+        assert self.stopwatch is not None and self.device is not None
         engine = self.engines[request["engine"]]
+        self.device.wake()
+        self.stopwatch.rehearse(engine)
         if isinstance(engine, Graph):
             engine.take(self.stopwatch.arguments or [])
             self.device.flush()
         elif request["engine"] == "max-autotune" and self.device.name == "cuda":
             torch.compiler.cudagraph_mark_step_begin()
-        return {}
-
-    def on_go(self, request: Message) -> Message:
-        assert self.stopwatch is not None and self.device is not None
-        self.device.wake()
-        elapsed = self.stopwatch.go(self.engines[request["engine"]])
+        elapsed = self.stopwatch.go(engine)
         if request["engine"] in ("graph", "max-autotune"):
             self.stopwatch.forget()  # the next call may use the same memory
         return {"ns": elapsed}

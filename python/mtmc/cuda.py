@@ -17,7 +17,7 @@ FLUSH_TIMES, FLUSH_BYTES = 3, 192 << 20  # times the L2, and at least
 COPY_BYTES = 1 << 30
 WAKE_CALLS = 24  # short kernels: the clocks rise, and the launch path of the host is warm
 WINDOW_BYTES, MOST_WINDOWS = 64, 16  # as stopwatch.py has them
-DELAY_CYCLES = 2_000_000
+DELAY_CYCLES, QUEUE_CYCLES = 2_000_000, 200_000
 PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blocks: two of them make a segment
@@ -76,6 +76,19 @@ class Cuda:
         elapsed = ctypes.c_float()
         self._check(self.driver.cuEventElapsedTime(ctypes.byref(elapsed), self.start, self.end))
         return result, int(elapsed.value * 1e6)
+
+    def kernel_seconds(self, call: Callable[[], Any]) -> float:
+        """Time of the device alone, with a cold L2: the launches are all made while a first kernel keeps it waiting. For
+        comparing versions of a kernel; a call's own time is `timed`'s."""
+        self.flush()
+        torch.cuda._sleep(QUEUE_CYCLES)
+        self._check(self.driver.cuEventRecord(self.start, None))
+        call()
+        self._check(self.driver.cuEventRecord(self.end, None))
+        self.synchronize()
+        elapsed = ctypes.c_float()
+        self._check(self.driver.cuEventElapsedTime(ctypes.byref(elapsed), self.start, self.end))
+        return elapsed.value * 1e-3
 
     def delay(self) -> None:
         """Keeps the current stream busy for about a millisecond: what is launched meanwhile waits for it, if it waits."""

@@ -187,7 +187,12 @@ class Runner:
         return {}
 
     def on_wake(self, _: Message) -> Message:
+        assert self.model is not None
         self.device.wake()
+        try:
+            self.stopwatch.rehearse(self.model)
+        except (Exception, SystemExit) as error:
+            raise Refused(*classify(error, "raised", self.file)) from error
         return {}
 
     def on_go(self, _: Message) -> Message:
@@ -214,7 +219,8 @@ class Runner:
         if self.device.name == "cpu":
             return profile_call(lambda: self.call(arguments), self.device)
         own, text = unplug.triton_names(sys.modules["candidate"]), self.file.read_text(errors="replace")
-        return profile_kernels(lambda: self.call(arguments), self.device, own, text)
+        found = profile_kernels(lambda: self.call(arguments), self.device, own, text)
+        return {**found, "claims": bool(own)}
 
     def on_unplug(self, request: Message) -> Message:
         """Does the answer change when the file's own kernels do nothing? The module is useless afterwards."""

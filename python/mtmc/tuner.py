@@ -1,19 +1,22 @@
 """Times versions of one kernel against each other, for micro coding. It is not the judge: it checks no answer, isolates
 nothing, and its times are used only to order versions.
 
-Requests on the private pipe: {"modules": [path, ...], "inputs": ["f32[64,512]", ...], "seconds": 3.0}. The reply has one
-result per module, {"ms": median} or {"note": why there is none}.
+Requests on the private pipe: {"modules": [path, ...], "inputs": ["f32[64,512]", ...], "seconds": 3.0, "device": "cpu"}. The
+reply has one result per module, {"ms": median} or {"note": why there is none}. On a GPU, processes of our own compile ahead,
+each version is timed as soon as it is compiled, and one whose binaries are those of another is not timed again.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import multiprocessing
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -21,11 +24,14 @@ from typing import Any
 
 import torch
 
+from mtmc.device import Device, device_named
 from mtmc.input_spec import parse_input
 
 HOPELESS = 3.0  # times the best so far: not timed any further
 SHORTEST = 0.002  # seconds: a sample repeats the call until it takes at least this long
 SAMPLES = 9  # of each version that is not hopeless, when time allows
+
+BUILDERS, BUILDERS_BYTES = 16, 16 << 30  # processes that compile, and what their inputs may take of the GPU's memory
 
 Call = Callable[[], Any]
 
@@ -46,15 +52,28 @@ def try_load(path: str) -> ModuleType | Exception:
         return error
 
 
-def random_tensor(type_text: str) -> torch.Tensor:
+def random_tensor(type_text: str, where: str = "cpu") -> torch.Tensor:
     """Floats are normal, integers 0 or 1 so that they are valid as any index, booleans even odds."""
-    return replace(parse_input(type_text.replace("b1[", "bool[")), bound=2).draw()
+    with torch.device(where):
+        return replace(parse_input(type_text.replace("b1[", "bool[")), bound=2).draw()
+
+
+def compile_version(path: str, inputs: list[str]) -> str:
+    """In a process that compiles: fills Triton's cache; a hash of the binaries, or whatever the version raises."""
+    from mtmc.ahead import compile_only
+
+    specs = [parse_input(text.replace("b1[", "bool[")) for text in inputs]
+    empty = [torch.empty(spec.shape, dtype=spec.dtype, device="cuda") for spec in specs]
+    model = load(path).ModelNew()
+    with torch.no_grad():
+        return compile_only(lambda: model(*empty))
 
 
 class Version:
     """One version: its call, its samples in seconds, and why it is out."""
 
-    def __init__(self, loaded: ModuleType | Exception, inputs: list[torch.Tensor]) -> None:
+    def __init__(self, loaded: ModuleType | Exception, inputs: list[torch.Tensor], device: Device) -> None:
+        self.device = device
         self.samples: list[float] = []
         self.note = ""
         self.repeats = 1
@@ -66,16 +85,19 @@ class Version:
             model = loaded.ModelNew()
             self.call = lambda: model(*inputs)
             self.call()
+            device.synchronize()
             once = self._time(1)
         except Exception as error:  # so is what its first call raises
             self.note = f"{type(error).__name__}: {str(error)[:300]}"
             self.call = None
             return
-        self.repeats = max(1, int(SHORTEST / max(once, 1e-7)))
+        self.repeats = max(1, int(SHORTEST / max(once, 1e-7))) if device.name == "cpu" else 1
         self.samples = [once]
 
     def _time(self, repeats: int) -> float:
         assert self.call is not None
+        if self.device.name != "cpu":
+            return self.device.kernel_seconds(self.call)
         start = time.perf_counter()
         for _ in range(repeats):
             self.call()
@@ -98,34 +120,83 @@ class Version:
 
 def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Builds all versions in parallel, then times them in interleaved rounds until the time is up."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        loaded = list(pool.map(try_load, request["modules"]))
+    name = request.get("device", "cpu")
+    device = device_named(name)
     torch.manual_seed(0)
-    inputs = [random_tensor(text) for text in request["inputs"]]
-    deadline = time.perf_counter() + request["seconds"]
-    versions = []
+    if name == "cpu":
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            loaded = list(pool.map(try_load, request["modules"]))
+        inputs = [random_tensor(text) for text in request["inputs"]]
+        deadline = time.perf_counter() + request["seconds"]
+        with torch.no_grad():
+            versions = [Version(one, inputs, device) for one in loaded]
+            compare(versions, deadline)
+        return [version.result() for version in versions]
+    inputs = [random_tensor(text, name) for text in request["inputs"]]
     with torch.no_grad():
-        for one in loaded:
-            versions.append(Version(one, inputs))
-        running = [version for version in versions if version.call is not None]
-        for _ in range(SAMPLES):
-            if len(running) < 2 or time.perf_counter() > deadline:
-                break
-            for version in running:
-                version.sample()
-            best = min(version.best for version in running)
-            for version in running:
-                if version.best > HOPELESS * best:
-                    version.note = f"hopeless: {version.best / best:.1f} times the best"
-            running = [version for version in running if not version.note]
+        versions = first_samples(request, inputs, device)
+        own = list({id(version): version for version in versions}.values())
+        compare(own, time.perf_counter() + request["seconds"])
     return [version.result() for version in versions]
 
 
+def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: Device) -> list[Version]:
+    """A version per module, timed once when its kernels are compiled; modules with the same binaries share one."""
+    pool = builders(sum(x.numel() * x.element_size() for x in inputs))
+    waiting: dict[Future[str], int] = {
+        pool.submit(compile_version, path, request["inputs"]): index for index, path in enumerate(request["modules"])
+    }
+    found: dict[int, Version] = {}
+    by_binary: dict[str, Version] = {}
+    for done in as_completed(waiting):
+        index = waiting[done]
+        error = done.exception()
+        if error is not None:
+            found[index] = Version(error if isinstance(error, Exception) else Exception(str(error)), inputs, device)
+            continue
+        if done.result() not in by_binary:
+            by_binary[done.result()] = Version(try_load(request["modules"][index]), inputs, device)
+        found[index] = by_binary[done.result()]
+    return [found[index] for index in range(len(found))]
+
+
+POOLS: dict[int, ProcessPoolExecutor] = {}
+
+
+def builders(input_bytes: int) -> ProcessPoolExecutor:
+    """The processes that compile, as many as there are cores and as the GPU has memory for their inputs."""
+    count = max(1, min(BUILDERS, os.cpu_count() or 1, BUILDERS_BYTES // max(input_bytes, 1)))
+    known = next((pool for size, pool in POOLS.items() if size <= count), None)
+    if known is None:
+        known = POOLS[count] = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"))
+    return known
+
+
+def compare(versions: list[Version], deadline: float) -> None:
+    """Interleaved rounds of those that run, without the hopeless, until the time is up."""
+    running = [version for version in versions if version.call is not None]
+    for _ in range(SAMPLES):
+        if len(running) < 2 or time.perf_counter() > deadline:
+            break
+        for version in running:
+            version.sample()
+        best = min(version.best for version in running)
+        for version in running:
+            if version.best > HOPELESS * best:
+                version.note = f"hopeless: {version.best / best:.1f} times the best"
+        running = [version for version in running if not version.note]
+
+
 def main() -> None:
+    if sys.argv[1:] == ["cuda"]:  # ready when the first request comes
+        device_named("cuda")
+        builders(0).submit(os.getpid)
     with os.fdopen(3) as requests, os.fdopen(4, "w") as replies:
         for line in requests:
             replies.write(json.dumps({"results": measure(json.loads(line))}) + "\n")
             replies.flush()
+    for pool in POOLS.values():
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ Status PythonTuner::warm_up() {
   const char* python = std::getenv("MTMC_PYTHON");
   auto environment = memory_is_kept();
   environment["CPATH"] = kernel_include_path();
-  MTMC_TRY(LineProcess started, LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tuner"},
+  MTMC_TRY(LineProcess started, LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tuner", device_},
                                                     .directory = folder_.path(),
                                                     .environment = environment}));
   process_.emplace(std::move(started));
@@ -36,7 +36,8 @@ Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string
     paths.push_back(path.string());
   }
   for (const TensorType& type : inputs) types.push_back(to_string(type));
-  MTMC_RETURN_IF_ERROR(process_->send(Json({{"modules", paths}, {"inputs", types}, {"seconds", seconds}}).dump()));
+  MTMC_RETURN_IF_ERROR(
+      process_->send(Json({{"modules", paths}, {"inputs", types}, {"seconds", seconds}, {"device", device_}}).dump()));
   const auto line = process_->receive(kBuildSeconds + 4 * seconds);
   if (!line.ok()) {
     process_.reset();  // crashed or hung: the next tuning gets a fresh one

@@ -31,12 +31,15 @@ class Tuner {
 // python/mtmc/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
 class PythonTuner final : public Tuner {
  public:
+  // `device`: cpu or cuda, where the versions run.
+  explicit PythonTuner(std::string device = "cpu") : device_(std::move(device)) {}
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs,
                                         double seconds) override;
   // Starts the process now, so that importing torch overlaps with other work.
   Status warm_up();
 
  private:
+  std::string device_;
   std::optional<LineProcess> process_;
   TempDir folder_;
   int files_ = 0;

@@ -224,6 +224,8 @@ Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
     verdict_.own_kernel_share = share.get<double>();
   verdict_.library_use = answer.reply->at("library_use");
   if (answer.reply->contains("launches")) verdict_.launches = answer.reply->at("launches").get<int>();
+  if (answer.reply->value("claims", false) && verdict_.own_kernel_share == 0.0)
+    return refuse("fallback-to-reference", "the file defines kernels, and none of them ran in a call");
   if (answer.reply->contains("note")) verdict_.notes.push_back(answer.reply->at("note"));
   return true;
 }
@@ -257,8 +259,9 @@ Result<bool> Examination::needs_kernels(Guest& guest, const std::string& draw) {
     return true;  // it does not even return, or has none of Triton's
   const Verdict before = verdict_;
   const auto seen = seen_;
+  const auto outputs = task_outputs_;
   MTMC_TRY(const bool right, measured(*facts, out, *answer.reply, true));
-  verdict_ = before, seen_ = seen;
+  verdict_ = before, seen_ = seen, task_outputs_ = outputs;
   return !right || refuse("kernel-unused", "the answer is right though the file's own kernels do nothing");
 }
 

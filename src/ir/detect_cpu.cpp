@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "ir/hardware.h"
+#include "ir/hardware_cache.h"
 
 namespace mtmc {
 namespace {
@@ -111,14 +112,6 @@ void measure(Hardware& hardware) {
   });
 }
 
-std::filesystem::path cache_file(const Hardware& hardware) {
-  const char* home = std::getenv("XDG_CACHE_HOME");
-  const char* user = std::getenv("HOME");
-  const std::filesystem::path base =
-      home && *home ? std::filesystem::path(home) : std::filesystem::path(user && *user ? user : "/tmp") / ".cache";
-  return base / "mtmc" / ("cpu-" + short_hash(hardware.name) + ".json");
-}
-
 }  // namespace
 
 Hardware detect_cpu() {
@@ -128,19 +121,12 @@ Hardware detect_cpu() {
   std::string model = cpu_field("model name");
   if (model.empty()) model = "CPU";
   hardware.name = model + ", " + std::to_string(hardware.cores) + (hardware.cores == 1 ? " core" : " cores");
-  const auto path = cache_file(hardware);
-  if (const auto text = read_file(path); text.ok()) {
-    const auto known = hardware_from_json(Json::parse(*text, nullptr, false));
-    if (known.ok() && known->name == hardware.name) return *known;
-  }
+  if (const auto known = kept_hardware("cpu", hardware.name); known && known->name == hardware.name) return *known;
   hardware.l1_bytes = cache_bytes(1, hardware.l1_bytes);
   hardware.l2_bytes = cache_bytes(2, hardware.l2_bytes);
   hardware.l3_bytes = cache_bytes(3, hardware.l3_bytes);
   measure(hardware);
-  std::error_code code;
-  std::filesystem::create_directories(path.parent_path(), code);
-  if (!code && !write_file(path, to_json(hardware).dump(2) + "\n").ok())
-    return hardware;  // a read-only cache folder: measured again next time
+  keep_hardware("cpu", hardware.name, hardware);
   return hardware;
 }
 

@@ -1,6 +1,8 @@
 // Hardware facts: what the cost model and the policy know about the machine.
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -19,6 +21,10 @@ struct Hardware {
   double flops_special = 20e9;    // exp and its like, weighted operations a second
   double launch_seconds = 3e-6;   // one kernel call from Python
   double library_seconds = 5e-6;  // one torch operator call
+  // Of GPUs; zero where there is no such thing.
+  double flops_tf32 = 0, flops_f16 = 0;     // of the matrix units, as a library reaches them
+  int64_t shared_bytes = 0, registers = 0;  // shared memory that one block may have; 32-bit registers, a multiprocessor
+  int capability = 0;                       // 90 for sm_90
   bool operator==(const Hardware&) const = default;
 };
 
@@ -27,6 +33,14 @@ Result<Hardware> hardware_from_json(const Json& json);
 // This machine's CPU: name and caches from the system, rates from a 0.2 s measurement cached under the user's cache
 // folder.
 Hardware detect_cpu();
+// This machine's first NVIDIA GPU, as python/mtmc/hardware.py finds and measures it, kept like the CPU's. Empty where
+// there is none; an Error where there is one that does not work.
+Result<std::optional<Hardware>> detect_gpu();
+// An H200 as it was measured: emits and ranks for the target triton on machines without a GPU.
+Hardware h200_hardware();
+// What a target's kernels run on: this machine's GPU or CPU, the H200's facts where a GPU is missing, or the null
+// facts.
+Result<Hardware> hardware_for(std::string_view target);
 // Fixed facts, equal everywhere: for the null target, tests and training.
 Hardware null_hardware();
 

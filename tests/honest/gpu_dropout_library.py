@@ -8,6 +8,7 @@ needs: cuda
 import torch
 import torch.nn as nn
 
+
 class ModelNew(nn.Module):
     def __init__(self, rate):
         super().__init__()

@@ -10,6 +10,7 @@ import torch.nn as nn
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def bias_gelu(x, bias, count, columns, block: tl.constexpr):
     place = tl.program_id(0) * block + tl.arange(0, block)

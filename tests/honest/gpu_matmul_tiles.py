@@ -10,6 +10,7 @@ import torch.nn as nn
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def product(a, b, c, m, n, k, PRECISION: tl.constexpr, tile: tl.constexpr, depth: tl.constexpr):
     rows = tl.program_id(0) * tile + tl.arange(0, tile)

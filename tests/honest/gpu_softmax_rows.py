@@ -10,6 +10,7 @@ import torch.nn as nn
 import triton
 import triton.language as tl
 
+
 @triton.jit
 def softmax_rows(x, y, columns, block: tl.constexpr):
     row = tl.program_id(0).to(tl.int64) * columns

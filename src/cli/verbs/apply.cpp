@@ -25,7 +25,7 @@ Result<int> run_apply(const Request& request) {
   const TargetDef* target = find_target(request.target);
   MTMC_TRY(const Task task, request.task.task());
   MTMC_TRY(Traced traced, trace(task.json));
-  const Hardware hardware = request.target == "null" ? null_hardware() : detect_cpu();
+  MTMC_TRY(const Hardware hardware, hardware_for(request.target));
   const ActionContext context{hardware, *target};
   for (const std::string& text : request.actions) {
     MTMC_TRY(const Action action, parse_action(text));

@@ -34,6 +34,7 @@ struct OptimizeOptions {
   std::string target = "auto", policy = "greedy", coder = "builtin", strategy = "tree", actions = "all",
               accuracy = "eager";
   std::string out, store;
+  std::vector<std::string> baselines = {"compile"};
   int64_t steps = 8, evaluations = 0, seed = 0;
   double seconds = 30;
   bool freeze_weights = false, json = false;
@@ -46,38 +47,37 @@ struct Bench {
   std::unique_ptr<Judge> judge;
   std::unique_ptr<PythonTuner> tuner;
   std::string evaluator;
+  bool without_device = false;  // kernels can be emitted and priced, not timed
 };
 
+// auto: the GPU's target where there is a GPU. Without one, kernels for it are emitted, and ranked by the facts of an
+// H200.
 Result<const TargetDef*> choose_target(const std::string& name) {
-  const std::string chosen = name == "auto" ? "cpu" : name;
-  if ((chosen == "triton" || chosen == "cuda") && !fs::exists("/dev/nvidia0"))
-    return Error{"choosing the target", chosen + " needs an NVIDIA GPU, and this machine has none",
-                 "--target " + chosen, "--target cpu, or a machine with a GPU"};
+  const std::string chosen = name == "auto" ? has_gpu() && find_target("triton") != nullptr ? "triton" : "cpu" : name;
   const TargetDef* target = find_target(chosen);
-  if (target == nullptr || (chosen != "cpu" && chosen != "null"))
-    return Error{"choosing the target", "kernels for it can be printed, but not yet judged", "--target " + chosen,
-                 "--target cpu"};
+  MTMC_CHECK(target != nullptr, "the option offers the targets there are");
   return target;
 }
 
-Bench make_bench(const OptimizeOptions& options, const TargetDef& target, const Program& eager) {
+Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, const Program& eager) {
   Bench bench;
   bench.target = &target;
-  if (target.name == "null") {
-    bench.hardware = null_hardware();
+  MTMC_TRY(bench.hardware, hardware_for(target.name));
+  bench.without_device = target.name == "triton" && !has_gpu();
+  if (target.name == "null" || bench.without_device) {
     bench.judge = std::make_unique<CostJudge>(eager, bench.hardware);
     bench.evaluator = CostJudge::kVersion;
     return bench;
   }
-  bench.hardware = detect_cpu();
   JudgeOptions judge;
   judge.seed = static_cast<uint64_t>(options.seed);
-  judge.baselines = {"compile"};
+  judge.device = target.name == "cpu" ? "cpu" : "cuda";
+  MTMC_TRY(judge.baselines, baselines_named(options.baselines));
   judge.accuracy = accuracy_named(options.accuracy);
   judge.freeze_weights = options.freeze_weights;
   bench.judge = make_process_judge(judge);
   bench.evaluator = evaluator_of(judge);
-  bench.tuner = std::make_unique<PythonTuner>();
+  bench.tuner = std::make_unique<PythonTuner>(judge.device);
   return bench;
 }
 
@@ -100,10 +100,10 @@ std::unique_ptr<Coder> make_coder(const OptimizeOptions& options, const Bench& b
 void print_conclusion(Progress& progress, const Optimized& done, const fs::path& folder) {
   const Verdict& verdict = done.verdict;
   std::string gains;
-  for (const char* baseline : {"eager", "compile"})
+  for (const char* baseline : {"eager", "compile", "max-autotune", "graph"})
     if (verdict.speedup.count(baseline))
       gains += fmt::format("{}{:.2f}x {}", gains.empty() ? "" : ", ", verdict.speedup.at(baseline),
-                           baseline == std::string("eager") ? "eager" : "torch.compile");
+                           baseline == std::string("compile") ? "torch.compile" : baseline);
   switch (done.answer) {
     case Answer::faster: progress.line(fmt::format("done: {}, certified ({})", gains, verdict.accuracy_class)); break;
     case Answer::at_roofline:
@@ -134,7 +134,7 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   MTMC_TRY(Traced traced, trace(task.json));
   MTMC_TRY(const std::string source, source_of(task));
   const auto program = std::make_shared<const Program>(std::move(traced.program));
-  Bench bench = make_bench(options, *target, *program);
+  MTMC_TRY(Bench bench, make_bench(options, *target, *program));
   const bool paper_only = options.actions == "paper";
   OptimizeRequest request{
       .task = task,
@@ -175,7 +175,9 @@ std::vector<std::string> names_of(const Definitions& definitions) {
 VerbBody declare(Options& options) {
   const auto given = std::make_shared<OptimizeOptions>();
   given->task.declare(options);
-  options.choice(given->target, "--target", {"auto", "cpu", "triton", "cuda", "null"}, "what kernels are printed for");
+  std::vector<std::string> targets = {"auto"};
+  for (const std::string& name : names_of(all_targets())) targets.push_back(name);
+  options.choice(given->target, "--target", targets, "what kernels are printed for; auto: triton where there is a GPU");
   options.choice(given->policy, "--policy", names_of(all_policies()), "who chooses the next action");
   options.choice(given->coder, "--coder", {"builtin", "faulty"},
                  "who implements it; faulty makes mistakes on purpose, to try the judge");
@@ -186,6 +188,8 @@ VerbBody declare(Options& options) {
   options.integer(given->evaluations, "--evaluations", 0, "the most candidates to judge (0: no limit)");
   options.integer(given->seed, "--seed", 0, "of the search and of the hidden draws (0)");
   options.choice(given->actions, "--actions", {"all", "paper"}, "the action types to use: all, or the paper's");
+  options.words(given->baselines, "--baselines", "NAME...",
+                "what winners are timed against beside eager: compile (the default), max-autotune, graph");
   declare_accuracy(options, given->accuracy);
   options.flag(given->freeze_weights, "--freeze-weights", "kernels may pack the weights once; the result is labelled");
   options.text(given->out, "--out", "DIR", "where the results go (mtmc-out/NAME)");

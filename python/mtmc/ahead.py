@@ -1,0 +1,76 @@
+"""Compiles the Triton kernels of a module without launching them: the module runs with launches that only compile."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+
+@contextlib.contextmanager
+def launches_replaced(by: Callable[..., Any]) -> Iterator[None]:
+    """While inside, `by(kernel, arguments, keywords)` is called for every launch of a Triton kernel."""
+    from triton.runtime import jit
+
+    plain = jit.JITFunction.run
+    jit.JITFunction.run = lambda self, *args, grid=None, warmup=False, **more: by(self, args, {**more, "grid": grid})
+    try:
+        yield
+    finally:
+        jit.JITFunction.run = plain
+
+
+def compile_only(call: Callable[[], Any]) -> str:
+    """Compiles what a call would launch on this machine's GPU, into Triton's cache. A hash of the binaries: two modules
+    with the same one are the same kernels, whatever their text."""
+    from triton.runtime import jit
+
+    plain = jit.JITFunction.run
+    binaries = hashlib.sha256()
+
+    def build(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> None:
+        grid = more.pop("grid")
+        made = plain(kernel, *args, grid=grid, warmup=True, **more)
+        binaries.update(made.asm["cubin"])
+        binaries.update(repr(grid if isinstance(grid, tuple) else "computed").encode())
+
+    with launches_replaced(build):
+        call()
+    return binaries.hexdigest()
+
+
+def recorded(call: Callable[[], Any]) -> list[tuple[Any, dict[str, Any], dict[str, Any]]]:
+    """What a call would launch: kernel, its arguments by name, and the options of the launch. Nothing is compiled."""
+    found = []
+
+    def note(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> None:
+        names = [parameter.name for parameter in kernel.params]
+        given = dict(zip(names, args, strict=False)) | {k: v for k, v in more.items() if k in names}
+        options = {k: v for k, v in more.items() if k not in names and k != "grid"}
+        found.append((kernel, given, options))
+
+    with launches_replaced(note):
+        call()
+    return found
+
+
+def compile_for(launch: tuple[Any, dict[str, Any], dict[str, Any]], capability: int) -> None:
+    """Compiles a recorded launch for a GPU that need not be here; raises what the compiler says."""
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+    from triton.runtime.jit import mangle_type
+
+    kernel, given, options = launch
+    constants = {p.name: given.get(p.name, p.default) for p in kernel.params if p.is_constexpr}
+    signature = {p.name: "constexpr" if p.is_constexpr else mangle_type(given[p.name]) for p in kernel.params}
+    source = ASTSource(kernel, signature, constexprs={(kernel.arg_names.index(k),): v for k, v in constants.items()})
+    triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
+
+
+def recorded_call(model: torch.nn.Module, arguments: list[Any]) -> list[tuple[Any, dict[str, Any], dict[str, Any]]]:
+    with torch.no_grad():
+        return recorded(lambda: model(*arguments))

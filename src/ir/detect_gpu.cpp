@@ -1,0 +1,45 @@
+// What this machine's GPU is and does: asked of python/mtmc/hardware.py, so that nothing here is linked to CUDA, and
+// kept for the next start.
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/process.h"
+#include "base/text.h"
+#include "ir/hardware.h"
+#include "ir/hardware_cache.h"
+
+namespace mtmc {
+namespace {
+
+// Driver and model, as the driver's own files say; empty where there is no GPU.
+std::string gpu_key() {
+  std::error_code none;
+  if (!std::filesystem::exists("/dev/nvidia0", none)) return "";
+  std::string key = "gpu";
+  if (const auto version = read_file("/proc/driver/nvidia/version"); version.ok()) key += *version;
+  for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none))
+    if (const auto facts = read_file(gpu.path() / "information"); facts.ok()) key += *facts;
+  return key;
+}
+
+}  // namespace
+
+Result<std::optional<Hardware>> detect_gpu() {
+  const std::string key = gpu_key();
+  if (key.empty()) return std::optional<Hardware>();
+  if (const auto known = kept_hardware("gpu", key)) return known;
+  const char* python = std::getenv("MTMC_PYTHON");
+  MTMC_TRY(const Finished done,
+           run({{python != nullptr && *python != 0 ? python : "python3", "-m", "mtmc.hardware"}, {}, {}, 180}));
+  const Json found = Json::parse(done.out, nullptr, false);
+  if (done.exit_code != 0 || !found.is_object())
+    return Error{"measuring the GPU", "torch cannot use it", std::string(trim(done.err.substr(0, 400))),
+                 "--target cpu"};
+  if (found.empty()) return std::optional<Hardware>();  // torch was built without CUDA
+  MTMC_TRY(const Hardware hardware, hardware_from_json(found));
+  keep_hardware("gpu", key, hardware);
+  return std::optional<Hardware>(hardware);
+}
+
+}  // namespace mtmc

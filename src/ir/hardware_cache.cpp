@@ -1,0 +1,37 @@
+#include "ir/hardware_cache.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "base/text.h"
+
+namespace mtmc {
+namespace {
+
+std::filesystem::path cache_file(const std::string& kind, const std::string& key) {
+  const char* home = std::getenv("XDG_CACHE_HOME");
+  const char* user = std::getenv("HOME");
+  const std::filesystem::path base =
+      home && *home ? std::filesystem::path(home) : std::filesystem::path(user && *user ? user : "/tmp") / ".cache";
+  return base / "mtmc" / (kind + "-" + short_hash(key) + ".json");
+}
+
+}  // namespace
+
+std::optional<Hardware> kept_hardware(const std::string& kind, const std::string& key) {
+  const auto text = read_file(cache_file(kind, key));
+  if (!text.ok()) return std::nullopt;
+  const auto known = hardware_from_json(Json::parse(*text, nullptr, false));
+  return known.ok() ? std::optional<Hardware>(*known) : std::nullopt;
+}
+
+void keep_hardware(const std::string& kind, const std::string& key, const Hardware& hardware) {
+  const auto path = cache_file(kind, key);
+  std::error_code code;
+  std::filesystem::create_directories(path.parent_path(), code);
+  if (!code && !write_file(path, to_json(hardware).dump(2) + "\n").ok()) return;
+}
+
+}  // namespace mtmc
