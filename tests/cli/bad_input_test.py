@@ -136,7 +136,7 @@ def test_a_file_that_does_not_exist(folder: Path) -> None:
 
 @pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="this machine has a GPU")
 def test_a_missing_gpu(folder: Path) -> None:
-    done = verify(folder, folder / "net.py", folder / "net.py", "--device", "cuda")
+    done = run_mtmc("verify", folder / "net.py", folder / "net.py", "--device", "cuda")
     expect_mistake(done, folder, "this machine has no NVIDIA GPU", "wanted --device cpu")
 
 
