@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "ops/op.h"
+#include "ops/recurrence.h"
 
 namespace mtmc {
 namespace {
@@ -375,12 +375,13 @@ Result<std::vector<std::vector<double>>> evaluate(const Program& program, std::s
   }
   for (const Node& node : program.nodes) {
     const OpDef* def = find_op(node.op);
-    if (!def || !def->define)
+    if (!def || (!def->define && !def->recurrence))
       return Error{"evaluating " + program.name, "no definition", node.op, "an operator with a definition"};
     const OpCall call = call_of(program, node);
     std::vector<const std::vector<double>*> operands;
     for (ValueId input : node.inputs) operands.push_back(input == kNoValue ? nullptr : &known.at(input));
-    auto results = evaluate(def->define(call), operands, call.operands);
+    auto results = def->define ? evaluate(def->define(call), operands, call.operands)
+                               : evaluate(def->recurrence(call), operands);
     for (size_t i = 0; i < results.size(); ++i) known[node.outputs[i]] = std::move(results[i]);
   }
   std::vector<std::vector<double>> outputs;

@@ -26,7 +26,8 @@ struct OpCall {
   int count() const { return static_cast<int>(operands.size()); }
 };
 
-struct AtenCall;  // ops/aten.h
+struct AtenCall;    // ops/aten.h
+struct Recurrence;  // ops/recurrence.h
 
 // Which ATen overload an operator stands for. `operands` and `attrs` list the schema's argument names in the order of
 // our operands and attributes, separated by spaces; "dim>axis" renames, "*tensors" takes a list of tensors; arguments
@@ -64,7 +65,7 @@ struct OpDef {
   // Types of all outputs; an Error (the user's mistake or an unsupported case, which then stays a library call) when
   // operands do not fit.
   Result<std::vector<TensorType>> (*infer)(const OpCall& call) = nullptr;
-  // The definition; null when the operator is only ever a library call.
+  // The definition; null when the operator is only ever a library call, or a recurrence.
   Definition (*define)(const OpCall& call) = nullptr;
   // The torch expression as a template: {0} is operand 0, {*} all operands, {dim} an attribute, {dim|1} the same with a
   // default. In scope: torch, and F = torch.nn.functional.
@@ -77,6 +78,8 @@ struct OpDef {
   bool in_tf32 = false;
   std::string (*spell)(const OpCall& call,
                        std::span<const std::string> args) = nullptr;  // where a template is not enough
+  // What a recurrent operator computes; it has no `define`.
+  Recurrence (*recurrence)(const OpCall& call) = nullptr;
 
   // The torch expression that computes it, given the operands' Python names ("None" where absent); outputs of a
   // multi-output operator are a tuple.
@@ -117,6 +120,8 @@ struct Work {
 Work work_of(const Program& program, const Node& node);
 // The same without the program; library operators have only their bytes.
 Work work_of(const OpCall& call);
+// Of a definition: what it reads of its operands, and its operations.
+Work work_of(const Definition& definition, std::span<const std::optional<TensorType>> operands);
 
 // Evaluates a definition in double (integers exactly in int64): the slow reference. Operands and results are row-major,
 // one double per element (integers up to 2^53). Float types do not round. Shapes must fit.

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "ops/op.h"
+#include "ops/recurrence.h"
 
 namespace mtmc {
 namespace {
@@ -44,20 +44,10 @@ bool is_contraction(const Stage& stage) {
 
 }  // namespace
 
-Work work_of(const OpCall& call) {
+Work work_of(const Definition& definition, std::span<const std::optional<TensorType>> operands) {
   Work work;
-  const OpDef* def = find_op(call.op);
-  MTMC_CHECK(def != nullptr, "unknown operator " + std::string(call.op));
-  if (def->is_view) return work;
-  const std::vector<TensorType> types = def->infer(call).value();
-  for (const TensorType& type : types) work.bytes += static_cast<double>(type.size_bytes());
-  if (!def->define) {
-    for (int i = 0; i < call.count(); ++i)
-      if (call.has(i)) work.bytes += static_cast<double>(call.type(i).size_bytes());
-    return work;
-  }
   std::map<int, double> read;  // elements of each operand that are loaded, at most
-  for (const Stage& stage : def->define(call).stages) {
+  for (const Stage& stage : definition.stages) {
     const auto extents = stage.extents();
     const double steps = static_cast<double>(product(extents));
     double plain = stage.combine == Combine::none ? 0 : 1, special = 0;
@@ -77,9 +67,23 @@ Work work_of(const OpCall& call) {
     }
   }
   for (const auto& [which, elements] : read) {
-    const TensorType& type = call.type(which);
+    const TensorType& type = *operands[static_cast<size_t>(which)];
     work.bytes += std::min(elements, static_cast<double>(type.elements())) * bytes(type.dtype);
   }
+  return work;
+}
+
+Work work_of(const OpCall& call) {
+  const OpDef* def = find_op(call.op);
+  MTMC_CHECK(def != nullptr, "unknown operator " + std::string(call.op));
+  if (def->is_view) return {};
+  Work work = def->define       ? work_of(def->define(call), call.operands)
+              : def->recurrence ? work_of(def->recurrence(call))
+                                : Work{};
+  const std::vector<TensorType> outputs = def->infer(call).value();
+  for (const TensorType& type : outputs) work.bytes += static_cast<double>(type.size_bytes());
+  for (int i = 0; i < call.count() && !def->define; ++i)
+    if (call.has(i)) work.bytes += static_cast<double>(call.type(i).size_bytes());
   return work;
 }
 
