@@ -119,11 +119,9 @@ Status settle_kernels(Program& program, const Program& before, const ActionConte
     const Kernel* old = before.kernel(kernel.name);
     if (kernel.family == Family::library || (old && old->values == kernel.values)) continue;
     MTMC_RETURN_IF_ERROR(can_generate(program, kernel.values));
-    MTMC_TRY(const Group group, build_group(program, kernel));
-    const Family family = classify(group);
+    MTMC_TRY(const Family family, family_of(program, kernel));
     if (family != kernel.family) kernel.choices.clear();
-    if (family == Family::contraction) kernel.choices["tiled"] = "";
-    kernel.family = family;
+    MTMC_RETURN_IF_ERROR(begin_kernel(program, kernel, context.target));
     kernel.numbers.clear();
     MTMC_RETURN_IF_ERROR(context.target.supports(program, kernel));
   }

@@ -186,6 +186,14 @@ std::vector<bool> staying(const Program& program, const std::set<ValueId>& value
 
 }  // namespace
 
+Status begin_kernel(const Program& program, Kernel& kernel, const TargetDef& target) {
+  MTMC_TRY(kernel.family, family_of(program, kernel));
+  if (kernel.family == Family::recurrent || !target.begin) return ok_status();
+  MTMC_TRY(const Group group, build_group(program, kernel));
+  target.begin(group, kernel);
+  return ok_status();
+}
+
 Result<Program> merge_kernels(const Program& program, const std::vector<std::string>& names,
                               const ActionContext& context) {
   Program result = program;
@@ -219,9 +227,7 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   result.kernels = std::move(kernels);
   if (!order_kernels(result)) return refuse("fuse", "another kernel stands between them in the data flow");
   Kernel& placed = const_cast<Kernel&>(*result.kernel(merged.name));
-  MTMC_TRY(const Group group, build_group(result, placed));
-  placed.family = classify(group);
-  if (context.target.begin) context.target.begin(group, placed);
+  MTMC_RETURN_IF_ERROR(begin_kernel(result, placed, context.target));
   drop_broken_captures(result);
   MTMC_RETURN_IF_ERROR(context.target.supports(result, placed));
   return result;

@@ -380,8 +380,8 @@ Result<std::vector<std::vector<double>>> evaluate(const Program& program, std::s
     const OpCall call = call_of(program, node);
     std::vector<const std::vector<double>*> operands;
     for (ValueId input : node.inputs) operands.push_back(input == kNoValue ? nullptr : &known.at(input));
-    auto results = def->define ? evaluate(def->define(call), operands, call.operands)
-                               : evaluate(def->recurrence(call), operands);
+    auto results =
+        def->define ? evaluate(def->define(call), operands, call.operands) : evaluate(def->recurrence(call), operands);
     for (size_t i = 0; i < results.size(); ++i) known[node.outputs[i]] = std::move(results[i]);
   }
   std::vector<std::vector<double>> outputs;

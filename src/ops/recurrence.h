@@ -3,8 +3,8 @@
 //
 // Operands: x [steps, batch, inputs] (the first two swapped when batch_first); the initial states, each [layers *
 // directions, batch, hidden]; then for every layer and direction its weights [gates * hidden, inputs of that layer],
-// [gates * hidden, hidden] and, with biases, two vectors [gates * hidden]. A layer's inputs are x or the states number 0
-// of all directions of the layer below, side by side. Outputs: state 0 of the last layer at every time (shaped as x),
+// [gates * hidden, hidden] and, with biases, two vectors [gates * hidden]. A layer's inputs are x or the states number
+// 0 of all directions of the layer below, side by side. Outputs: state 0 of the last layer at every time (shaped as x),
 // then the final states.
 #pragma once
 #include <vector>
@@ -25,8 +25,8 @@ struct Recurrence {
   bool batch_first = false, biases = true;
   DType dtype = DType::f32;
   std::vector<Sum> sums;
-  // State i of a unit after the step, over loads without indices: tensor s < sums is sum s, tensor sums + i is the state
-  // i before the step.
+  // State i of a unit after the step, over loads without indices: tensor s < sums is sum s, tensor sums + i is the
+  // state i before the step.
   std::vector<ExprP> next;
 
   int states() const { return static_cast<int>(next.size()); }

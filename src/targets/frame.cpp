@@ -164,7 +164,7 @@ Status can_generate(const Program& program, const std::vector<ValueId>& values) 
   for (ValueId id : values) {
     const Node* node = program.producer(id);
     const OpDef* op = find_op(node->op);
-    if (!op || !op->define)
+    if (!op || (!op->define && !op->recurrence))
       return Error{"generating a kernel", "operator has no definition", node->op, "an operator with one"};
     for (ValueId out : node->outputs)
       if (program.value(out).type.elements() == 0)
@@ -172,6 +172,31 @@ Status can_generate(const Program& program, const std::vector<ValueId>& values) 
                      "at least one element"};
   }
   return ok_status();
+}
+
+Result<Family> family_of(const Program& program, const Kernel& kernel) {
+  if (is_recurrent(program, kernel)) return Family::recurrent;
+  MTMC_TRY(const Group group, build_group(program, kernel));
+  return classify(group);
+}
+
+bool is_recurrent(const Program& program, const Kernel& kernel) {
+  int recurrences = 0;
+  for (const Node& node : program.nodes) {
+    if (std::find(kernel.values.begin(), kernel.values.end(), node.outputs[0]) == kernel.values.end()) continue;
+    const OpDef* op = find_op(node.op);
+    if (op && op->recurrence) {
+      ++recurrences;
+    } else if (!op || !op->define || (!op->is_view && !node.inputs.empty())) {
+      return false;
+    }
+  }
+  return recurrences == 1;
+}
+
+Status refuse_recurrent(const Program& program, const Kernel& kernel) {
+  if (!is_recurrent(program, kernel)) return ok_status();
+  return Error{"printing " + kernel.name, "a recurrence, which this target cannot print", "", "a library kernel"};
 }
 
 }  // namespace mtmc

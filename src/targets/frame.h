@@ -94,8 +94,16 @@ Group collapse_axes(const Group& group);
 
 // The family that suits a group: what its anchor stage is.
 Family classify(const Group& group);
+// The same of a kernel; an Error says why its values cannot be one.
+Result<Family> family_of(const Program& program, const Kernel& kernel);
 
 // Why `values` cannot be one generated kernel, or ok. Legality only: no shared axes is legal.
 Status can_generate(const Program& program, const std::vector<ValueId>& values);
+
+// Whether a kernel is one recurrent operator, with nothing but the views and constants that it reads. It has no frames:
+// its family is `recurrent`, and a target prints it from ops/recurrence.h or refuses it.
+bool is_recurrent(const Program& program, const Kernel& kernel);
+// ok, or that this target cannot print recurrences.
+Status refuse_recurrent(const Program& program, const Kernel& kernel);
 
 }  // namespace mtmc

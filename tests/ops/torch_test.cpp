@@ -149,6 +149,7 @@ std::string programs_of(const Json& records) {
     Program& program = one.program;
     program.outputs = *one.outputs;
     const std::string& op = program.nodes.back().op;
+    if (find_op(op)->recurrence) continue;  // no kernel for every target
     std::vector<Program>& found = by_op[op];
     program.name = op + "_" + (found.empty() ? "first" : "last");
     Kernel kernel;

@@ -135,7 +135,10 @@ Result<Code> emit(const Program& program, const Hardware& hardware, const Module
   return code;
 }
 
-Status supports(const Program& program, const Kernel& kernel) { return can_generate(program, kernel.values); }
+Status supports(const Program& program, const Kernel& kernel) {
+  MTMC_RETURN_IF_ERROR(refuse_recurrent(program, kernel));
+  return can_generate(program, kernel.values);
+}
 
 // Neighbours of the default tiles, best guess first.
 std::vector<std::map<std::string, int64_t>> candidates(const Program& program, const Kernel& kernel,

@@ -7,6 +7,7 @@
 #include "ops/op.h"
 #include "targets/triton/attention_printer.h"
 #include "targets/triton/prepare.h"
+#include "targets/triton/recurrent_printer.h"
 
 namespace mtmc {
 namespace {
@@ -175,6 +176,7 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
 }  // namespace
 
 Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel) {
+  if (is_recurrent(program, kernel)) return print_recurrent_kernel(program, kernel);
   MTMC_TRY(const Group group, build_group(program, kernel));
   try {
     const Kernels kernels(group, kernel);
@@ -185,6 +187,7 @@ Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& k
 }
 
 std::vector<Numbers> triton_candidates(const Program& program, const Kernel& kernel) {
+  if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
   if (!group.ok()) return {};
   try {

@@ -1105,42 +1105,6 @@ program group_norm_last {
 }
 kernel k0 = { %1 } pointwise
 
-program gru_first {
-  %0 = input "x0" : f32[5,2,3]
-  %1 = input "x1" : f32[1,2,4]
-  %2 = input "x2" : f32[12,3]
-  %3 = input "x3" : f32[12,4]
-  %4 = input "x4" : f32[12]
-  %5 = input "x5" : f32[12]
-  %6, %7 = gru(%0, %1, %2, %3, %4, %5, batch_first=false, bidirectional=false, has_biases=true, num_layers=1) : f32[5,2,4], f32[1,2,4]
-  return %6, %7
-}
-kernel k0 = { %6 %7 } pointwise
-
-program gru_last {
-  %0 = input "x0" : f32[2,5,3]
-  %1 = input "x1" : f32[4,2,4]
-  %2 = input "x2" : f32[12,3]
-  %3 = input "x3" : f32[12,4]
-  %4 = input "x4" : f32[12]
-  %5 = input "x5" : f32[12]
-  %6 = input "x6" : f32[12,3]
-  %7 = input "x7" : f32[12,4]
-  %8 = input "x8" : f32[12]
-  %9 = input "x9" : f32[12]
-  %10 = input "x10" : f32[12,8]
-  %11 = input "x11" : f32[12,4]
-  %12 = input "x12" : f32[12]
-  %13 = input "x13" : f32[12]
-  %14 = input "x14" : f32[12,8]
-  %15 = input "x15" : f32[12,4]
-  %16 = input "x16" : f32[12]
-  %17 = input "x17" : f32[12]
-  %18, %19 = gru(%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, batch_first=true, bidirectional=true, has_biases=true, num_layers=2) : f32[2,5,8], f32[4,2,4]
-  return %18, %19
-}
-kernel k0 = { %18 %19 } pointwise
-
 program gt_first {
   %0 = input "x0" : f32[20]
   %1 = input "x1" : f32[20]
@@ -1646,44 +1610,6 @@ program logsumexp_last {
 }
 kernel k0 = { %1 } pointwise
 
-program lstm_first {
-  %0 = input "x0" : f32[5,2,3]
-  %1 = input "x1" : f32[1,2,4]
-  %2 = input "x2" : f32[1,2,4]
-  %3 = input "x3" : f32[16,3]
-  %4 = input "x4" : f32[16,4]
-  %5 = input "x5" : f32[16]
-  %6 = input "x6" : f32[16]
-  %7, %8, %9 = lstm(%0, %1, %2, %3, %4, %5, %6, batch_first=false, bidirectional=false, has_biases=true, num_layers=1) : f32[5,2,4], f32[1,2,4], f32[1,2,4]
-  return %7, %8, %9
-}
-kernel k0 = { %7 %8 %9 } pointwise
-
-program lstm_last {
-  %0 = input "x0" : f32[2,5,3]
-  %1 = input "x1" : f32[4,2,4]
-  %2 = input "x2" : f32[4,2,4]
-  %3 = input "x3" : f32[16,3]
-  %4 = input "x4" : f32[16,4]
-  %5 = input "x5" : f32[16]
-  %6 = input "x6" : f32[16]
-  %7 = input "x7" : f32[16,3]
-  %8 = input "x8" : f32[16,4]
-  %9 = input "x9" : f32[16]
-  %10 = input "x10" : f32[16]
-  %11 = input "x11" : f32[16,8]
-  %12 = input "x12" : f32[16,4]
-  %13 = input "x13" : f32[16]
-  %14 = input "x14" : f32[16]
-  %15 = input "x15" : f32[16,8]
-  %16 = input "x16" : f32[16,4]
-  %17 = input "x17" : f32[16]
-  %18 = input "x18" : f32[16]
-  %19, %20, %21 = lstm(%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, batch_first=true, bidirectional=true, has_biases=true, num_layers=2) : f32[2,5,8], f32[4,2,4], f32[4,2,4]
-  return %19, %20, %21
-}
-kernel k0 = { %19 %20 %21 } pointwise
-
 program lt_first {
   %0 = input "x0" : f32[20]
   %1 = input "x1" : f32[20]
@@ -2184,78 +2110,6 @@ program rms_norm_last {
   return %1
 }
 kernel k0 = { %1 } pointwise
-
-program rnn_relu_first {
-  %0 = input "x0" : f32[5,2,3]
-  %1 = input "x1" : f32[1,2,4]
-  %2 = input "x2" : f32[4,3]
-  %3 = input "x3" : f32[4,4]
-  %4 = input "x4" : f32[4]
-  %5 = input "x5" : f32[4]
-  %6, %7 = rnn_relu(%0, %1, %2, %3, %4, %5, batch_first=false, bidirectional=false, has_biases=true, num_layers=1) : f32[5,2,4], f32[1,2,4]
-  return %6, %7
-}
-kernel k0 = { %6 %7 } pointwise
-
-program rnn_relu_last {
-  %0 = input "x0" : f32[2,5,3]
-  %1 = input "x1" : f32[4,2,4]
-  %2 = input "x2" : f32[4,3]
-  %3 = input "x3" : f32[4,4]
-  %4 = input "x4" : f32[4]
-  %5 = input "x5" : f32[4]
-  %6 = input "x6" : f32[4,3]
-  %7 = input "x7" : f32[4,4]
-  %8 = input "x8" : f32[4]
-  %9 = input "x9" : f32[4]
-  %10 = input "x10" : f32[4,8]
-  %11 = input "x11" : f32[4,4]
-  %12 = input "x12" : f32[4]
-  %13 = input "x13" : f32[4]
-  %14 = input "x14" : f32[4,8]
-  %15 = input "x15" : f32[4,4]
-  %16 = input "x16" : f32[4]
-  %17 = input "x17" : f32[4]
-  %18, %19 = rnn_relu(%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, batch_first=true, bidirectional=true, has_biases=true, num_layers=2) : f32[2,5,8], f32[4,2,4]
-  return %18, %19
-}
-kernel k0 = { %18 %19 } pointwise
-
-program rnn_tanh_first {
-  %0 = input "x0" : f32[5,2,3]
-  %1 = input "x1" : f32[1,2,4]
-  %2 = input "x2" : f32[4,3]
-  %3 = input "x3" : f32[4,4]
-  %4 = input "x4" : f32[4]
-  %5 = input "x5" : f32[4]
-  %6, %7 = rnn_tanh(%0, %1, %2, %3, %4, %5, batch_first=false, bidirectional=false, has_biases=true, num_layers=1) : f32[5,2,4], f32[1,2,4]
-  return %6, %7
-}
-kernel k0 = { %6 %7 } pointwise
-
-program rnn_tanh_last {
-  %0 = input "x0" : f32[2,5,3]
-  %1 = input "x1" : f32[4,2,4]
-  %2 = input "x2" : f32[4,3]
-  %3 = input "x3" : f32[4,4]
-  %4 = input "x4" : f32[4]
-  %5 = input "x5" : f32[4]
-  %6 = input "x6" : f32[4,3]
-  %7 = input "x7" : f32[4,4]
-  %8 = input "x8" : f32[4]
-  %9 = input "x9" : f32[4]
-  %10 = input "x10" : f32[4,8]
-  %11 = input "x11" : f32[4,4]
-  %12 = input "x12" : f32[4]
-  %13 = input "x13" : f32[4]
-  %14 = input "x14" : f32[4,8]
-  %15 = input "x15" : f32[4,4]
-  %16 = input "x16" : f32[4]
-  %17 = input "x17" : f32[4]
-  %18, %19 = rnn_tanh(%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, batch_first=true, bidirectional=true, has_biases=true, num_layers=2) : f32[2,5,8], f32[4,2,4]
-  return %18, %19
-}
-kernel k0 = { %18 %19 } pointwise
 
 program roll_first {
   %0 = input "x0" : f32[2,3,4]
