@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "ops/op.h"
+#include "ops/recurrence.h"
 #include "targets/frame.h"
 
 namespace mtmc {
@@ -14,6 +14,9 @@ namespace {
 constexpr double kLibraryMemory = 0.6, kLibraryContraction = 0.7;
 constexpr double kOwnMemory = 0.9, kTiledContraction = 0.65, kNaiveContraction = 0.06;
 constexpr double kSerialChain = 0.6;  // one accumulator waits for itself
+// Seconds of a recurrence's step, which waits for the step before: one of a layer and direction as a library call, and
+// one of a whole launch, whose layers work at once unless each needs the whole sequence below.
+constexpr double kLibraryStep = 9e-6, kOwnStep = 6e-6;
 
 std::vector<const Node*> nodes_in(const Program& program, const Kernel& kernel) {
   std::vector<const Node*> nodes;
@@ -95,7 +98,7 @@ Time own_time(const Program& program, const Kernel& kernel, const Hardware& hard
       for (const Expr* e : loads_of(stage.stage.body)) scratch += elements * bytes(e->dtype);
     }
   const double chain = reduces && !kernel.has("pipelined") ? kSerialChain : 1.0;
-  const double blocked = kernel.has("tiled") ? kTiledContraction : kNaiveContraction;
+  const double blocked = kernel.has("tiled") || kernel.family == Family::recurrent ? kTiledContraction : kNaiveContraction;
   time.memory = traffic(program, kernel) / (hardware.bandwidth * kOwnMemory) *
                 (busy < cores ? cores / std::max(1.0, busy) / 2 + 0.5 : 1.0);
   time.arithmetic = (contraction / (hardware.flops_f32 * blocked) + plain / (hardware.flops_f32 * 0.5 * chain) +
@@ -104,6 +107,23 @@ Time own_time(const Program& program, const Kernel& kernel, const Hardware& hard
   if (kernel.has("tiled") && contraction == 0) time.memory *= 0.99;
   if (kernel.choices.count("order")) time.memory *= 1.01;
   return time;
+}
+
+// The least time of the recurrences' steps, one after the other.
+double chain_seconds(const Program& program, const Kernel& kernel) {
+  double seconds = 0;
+  for (const Node* node : nodes_in(program, kernel)) {
+    const OpDef* op = find_op(node->op);
+    if (!op || !op->recurrence) continue;
+    const Recurrence r = op->recurrence(call_of(program, *node));
+    const double steps = static_cast<double>(r.steps), each = steps * r.layers;
+    if (kernel.family == Family::library) {
+      seconds += kLibraryStep * each * r.directions;
+    } else {
+      seconds += kOwnStep * (r.directions > 1 ? each : steps + r.layers);
+    }
+  }
+  return seconds;
 }
 
 bool is_captured(const Program& program, const Kernel& kernel, bool* first) {
@@ -142,6 +162,7 @@ KernelCost cost_of(const Program& program, const Kernel& kernel, const Hardware&
   const double launch = cost.own ? (captured && !first ? 0.1 * hardware.launch_seconds : hardware.launch_seconds)
                                  : hardware.library_seconds;
   cost.seconds = std::max(time.memory, time.arithmetic) + 0.2 * std::min(time.memory, time.arithmetic) + launch;
+  cost.seconds = std::max(cost.seconds, launch + chain_seconds(program, kernel));
   return cost;
 }
 
