@@ -98,7 +98,8 @@ Time own_time(const Program& program, const Kernel& kernel, const Hardware& hard
       for (const Expr* e : loads_of(stage.stage.body)) scratch += elements * bytes(e->dtype);
     }
   const double chain = reduces && !kernel.has("pipelined") ? kSerialChain : 1.0;
-  const double blocked = kernel.has("tiled") || kernel.family == Family::recurrent ? kTiledContraction : kNaiveContraction;
+  const double blocked =
+      kernel.has("tiled") || kernel.family == Family::recurrent ? kTiledContraction : kNaiveContraction;
   time.memory = traffic(program, kernel) / (hardware.bandwidth * kOwnMemory) *
                 (busy < cores ? cores / std::max(1.0, busy) / 2 + 0.5 : 1.0);
   time.arithmetic = (contraction / (hardware.flops_f32 * blocked) + plain / (hardware.flops_f32 * 0.5 * chain) +

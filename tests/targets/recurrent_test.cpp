@@ -42,7 +42,8 @@ Program lstm(const Sizes& s) {
   Kernel kernel;
   kernel.name = "k0";
   kernel.family = Family::recurrent;
-  for (const Node& node : program.nodes) kernel.values.insert(kernel.values.end(), node.outputs.begin(), node.outputs.end());
+  for (const Node& node : program.nodes)
+    kernel.values.insert(kernel.values.end(), node.outputs.begin(), node.outputs.end());
   program.kernels = {kernel};
   MTMC_CHECK(verify(program).ok() && verify_types(program).ok(), print(program));
   return program;
@@ -82,8 +83,7 @@ TEST(Recurrent, RefusesWhatDoesNotFitOnTheChip) {
   EXPECT_EQ(refused({.hidden = 2048}),
             "printing k0 for triton: the weights do not fit into 128 resident programs: got 2048 hidden units of 2048 "
             "inputs, wanted about 512 and 512 at most");
-  EXPECT_EQ(refused({.batch = 100}),
-            "printing k0 for triton: the batch is too large: got 100, wanted at most 64");
+  EXPECT_EQ(refused({.batch = 100}), "printing k0 for triton: the batch is too large: got 100, wanted at most 64");
 }
 
 TEST(Recurrent, OtherTargetsRefuseIt) {

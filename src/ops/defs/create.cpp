@@ -53,11 +53,31 @@ Definition define_arange(const OpCall& call) {
 
 Types infer_eye(const OpCall& call) {
   MTMC_RETURN_IF_ERROR(require_operands(call, 0, 0));
-  const int64_t rows = call.attrs.integer("n");
-  return std::vector<TensorType>{{call.attrs.has("dtype") ? call.attrs.dtype("dtype") : DType::f32, {rows, rows}}};
+  const int64_t rows = call.attrs.integer("n"), columns = call.attrs.integer("m", rows);
+  return std::vector<TensorType>{{call.attrs.has("dtype") ? call.attrs.dtype("dtype") : DType::f32, {rows, columns}}};
 }
 Definition define_eye(const OpCall& call) {
   return single(call, "eye", cast(infer_eye(call).value()[0].dtype, fn(Fn::eq, axis(0), axis(1))));
+}
+
+Types infer_linspace(const OpCall& call) {
+  MTMC_RETURN_IF_ERROR(require_operands(call, 0, 0));
+  const DType dtype = call.attrs.has("dtype") ? call.attrs.dtype("dtype") : DType::f32;
+  if (!is_float(dtype)) return refusal(call, "needs floating point numbers", std::string(name(dtype)), "f32");
+  return std::vector<TensorType>{{dtype, {call.attrs.integer("steps")}}};
+}
+// From the nearer end, as torch does.
+Definition define_linspace(const OpCall& call) {
+  const TensorType out = infer_linspace(call).value()[0];
+  const DType inner = compute_type(out.dtype);
+  const int64_t count = out.shape[0];
+  const double start = call.attrs.number("start"), end = call.attrs.number("end");
+  const double step = count > 1 ? (end - start) / static_cast<double>(count - 1) : 0;
+  const ExprP rest = index_constant(count - 1) - axis(0);
+  const ExprP up = number(inner, start) + cast(inner, axis(0)) * number(inner, step);
+  const ExprP down = number(inner, end) - cast(inner, rest) * number(inner, step);
+  const ExprP first_half = fn(Fn::lt, axis(0), index_constant(count > 1 ? count / 2 : 1));
+  return single(call, "linspace", cast(out.dtype, select(first_half, up, down)));
 }
 
 void no_shape(AtenCall& call) { call.args["size"] = std::vector<int64_t>{}; }
@@ -110,8 +130,19 @@ extern const OpFile create_def = {
      .doc = "Ones on the diagonal, zeros elsewhere.",
      .infer = infer_eye,
      .define = define_eye,
-     .spelling = "torch.ops.aten.eye({n}, dtype={dtype|None})",
-     .aten = {{"aten.eye.default", "", "n dtype"}}},
+     .aten = {{"aten.eye.default", "", "n dtype"}, {"aten.eye.m", "", "n m dtype"}},
+     .spell = [](const OpCall& call, std::span<const std::string> args) -> std::string {
+       OpDef def;
+       def.spelling =
+           call.attrs.has("m") ? "torch.eye({n}, {m}, dtype={dtype|None})" : "torch.eye({n}, dtype={dtype|None})";
+       return def.torch(call, args);
+     }},
+    {.name = "linspace",
+     .doc = "Numbers at equal distances from the start to the end.",
+     .infer = infer_linspace,
+     .define = define_linspace,
+     .spelling = "torch.linspace({start}, {end}, {steps}, dtype={dtype|None})",
+     .aten = {{"aten.linspace.default", "", "start end steps dtype"}}},
 };
 
 }  // namespace mtmc

@@ -32,6 +32,7 @@ ExprP element_loss(const OpCall& call, const X& x) {
     const ExprP zero = num(x, 0), margin = fn(Fn::max, num(x, call.attrs.number("margin", 1.0)) - x[0], zero);
     return select(fn(Fn::ne, x[1], num(x, 1)), margin, zero) + select(fn(Fn::ne, x[1], num(x, -1)), x[0], zero);
   }
+  if (call.op == "soft_margin_loss") return fn(Fn::log1p, fn(Fn::exp, fn(Fn::neg, x[0] * x[1])));
   if (call.op == "kl_div") {
     if (call.attrs.flag("log_target")) return fn(Fn::exp, x[1]) * (x[1] - x[0]);
     // 0 log 0 is 0.
@@ -124,6 +125,9 @@ extern const OpFile loss_def = {
     loss("hinge_embedding_loss", "The input where the target is 1, what it lacks of a margin where it is -1.",
          "torch.ops.aten.hinge_embedding_loss({0}, {1}, {margin|1.0}, {reduction|1})",
          {"aten.hinge_embedding_loss.default", "self target", "margin reduction"}),
+    loss("soft_margin_loss", "log(1 + exp(-x y)) of targets 1 and -1.",
+         "torch.ops.aten.soft_margin_loss({0}, {1}, {reduction|1})",
+         {"aten.soft_margin_loss.default", "self target", "reduction"}),
     loss("kl_div", "target (log target - input).",
          "torch.ops.aten.kl_div({0}, {1}, {reduction|1}, log_target={log_target|False})",
          {"aten.kl_div.default", "self target", "reduction log_target"}),

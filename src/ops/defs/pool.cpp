@@ -124,68 +124,21 @@ Definition define_avg_pool(const OpCall& call) {
   return b.done();
 }
 
-// Window i covers [floor(i * in / out), ceil((i + 1) * in / out)): its start, and its end.
-ExprP adaptive_start(const ExprP& at, int64_t in, int64_t out) { return at * index_constant(in) / index_constant(out); }
-ExprP adaptive_end(const ExprP& at, int64_t in, int64_t out) {
-  return (at * index_constant(in) + index_constant(in + out - 1)) / index_constant(out);
-}
-
-Result<std::vector<int64_t>> adaptive_size(const OpCall& call) {
-  MTMC_RETURN_IF_ERROR(require_operands(call, 1, 1));
-  const int axes = window_axes(call);
-  if (call.type(0).rank() != axes + 1 && call.type(0).rank() != axes + 2)
-    return refusal(call, "wrong number of dimensions", to_string(call.type(0)),
-                   std::to_string(axes + 1) + " or " + std::to_string(axes + 2) + " dimensions");
-  MTMC_TRY(auto size, spread(call, "output_size", axes, {}));
-  for (int64_t extent : size)
-    if (extent < 1) return refusal(call, "output_size must be positive", std::to_string(extent), "at least 1");
-  return size;
-}
-Types infer_adaptive(const OpCall& call) {
-  MTMC_TRY(const auto size, adaptive_size(call));
-  TensorType out = call.type(0);
-  std::copy(size.begin(), size.end(), out.shape.end() - static_cast<long>(size.size()));
-  return std::vector<TensorType>{out};
-}
-
-Definition define_adaptive(const OpCall& call) {
-  const TensorType& in = call.type(0);
-  const TensorType out = infer_adaptive(call).value()[0];
-  const int axes = window_axes(call), rank = in.rank(), first = rank - axes;
-  Indices index = spatial(rank);
-  ExprP guard = constant(DType::b1, 1), count = index_constant(1);
-  std::vector<int64_t> widest;
-  for (int i = 0; i < axes; ++i) {
-    const int64_t from = in.shape[first + i], to = out.shape[first + i];
-    int64_t most = 0;
-    for (int64_t o = 0; o < to; ++o) most = std::max(most, ((o + 1) * from + to - 1) / to - o * from / to);
-    widest.push_back(most);
-    const ExprP start = adaptive_start(axis(first + i), from, to), end = adaptive_end(axis(first + i), from, to);
-    index[first + i] = start + axis(rank + i);
-    if (from % to != 0) guard = fn(Fn::logical_and, guard, fn(Fn::lt, index[first + i], end));
-    count = count * (end - start);
-  }
-  const ExprP body = operand(call, 0, index, is_constant(guard) ? nullptr : guard, 0);
-  Builder b;
-  const int sum = b.reduce("window_sum", {body->dtype, out.shape}, widest, Combine::sum, body);
-  const ExprP mean = b.at(sum, spatial(rank)) / cast(body->dtype, simplify(count, out.shape));
-  b.output(b.map("mean", out, cast(out.dtype, mean)), out.dtype);
-  return b.done();
-}
-
 OpDef max_pool(std::string_view name, std::string_view spelling, std::string_view overload) {
   return op(name, "The largest element of each window.", infer_pool, define_max_pool, spelling,
             {{overload, "self", "kernel_size stride padding dilation ceil_mode"}});
+}
+OpDef max_pool_with_index(std::string_view name, std::string_view spelling, std::string_view overload) {
+  return op(name, "The largest element of each window, and where it is.", infer_with_index, define_max_pool_with_index,
+            spelling, {{overload, "self", "kernel_size stride padding dilation ceil_mode"}});
 }
 OpDef avg_pool(std::string_view name, std::string_view spelling, std::string_view overload) {
   return op(name, "The mean of each window.", infer_pool, define_avg_pool, spelling,
             {{overload, "self", "kernel_size stride padding ceil_mode count_include_pad divisor_override"}});
 }
-OpDef adaptive(std::string_view name, std::string_view spelling, std::string_view overload) {
-  return op(name, "The means of as many windows as asked for.", infer_adaptive, define_adaptive, spelling,
-            {{overload, "self", "output_size"}});
-}
 #define MTMC_MAX_POOL(f) "F." f "({0}, {kernel_size}, {stride|None}, {padding|0}, {dilation|1}, {ceil_mode|False})"
+#define MTMC_MAX_POOL_WITH_INDEX(f) \
+  "F." f "({0}, {kernel_size}, {stride|None}, {padding|0}, {dilation|1}, {ceil_mode|False}, True)"
 #define MTMC_AVG_POOL(f) \
   "F." f "({0}, {kernel_size}, {stride|None}, {padding|0}, {ceil_mode|False}, {count_include_pad|True}"
 
@@ -195,16 +148,15 @@ extern const OpFile pool_def = {
     max_pool("max_pool1d", MTMC_MAX_POOL("max_pool1d"), "aten.max_pool1d.default"),
     max_pool("max_pool2d", MTMC_MAX_POOL("max_pool2d"), "aten.max_pool2d.default"),
     max_pool("max_pool3d", MTMC_MAX_POOL("max_pool3d"), "aten.max_pool3d.default"),
-    op("max_pool2d_with_indices", "The largest element of each window, and where it is.", infer_with_index,
-       define_max_pool_with_index,
-       "F.max_pool2d({0}, {kernel_size}, {stride|None}, {padding|0}, {dilation|1}, {ceil_mode|False}, True)",
-       {{"aten.max_pool2d_with_indices.default", "self", "kernel_size stride padding dilation ceil_mode"}}),
+    max_pool_with_index("max_pool1d_with_indices", MTMC_MAX_POOL_WITH_INDEX("max_pool1d"),
+                        "aten.max_pool1d_with_indices.default"),
+    max_pool_with_index("max_pool2d_with_indices", MTMC_MAX_POOL_WITH_INDEX("max_pool2d"),
+                        "aten.max_pool2d_with_indices.default"),
+    max_pool_with_index("max_pool3d_with_indices", MTMC_MAX_POOL_WITH_INDEX("max_pool3d"),
+                        "aten.max_pool3d_with_indices.default"),
     avg_pool("avg_pool1d", MTMC_AVG_POOL("avg_pool1d") ")", "aten.avg_pool1d.default"),
     avg_pool("avg_pool2d", MTMC_AVG_POOL("avg_pool2d") ", {divisor_override|None})", "aten.avg_pool2d.default"),
     avg_pool("avg_pool3d", MTMC_AVG_POOL("avg_pool3d") ", {divisor_override|None})", "aten.avg_pool3d.default"),
-    adaptive("adaptive_avg_pool1d", "F.adaptive_avg_pool1d({0}, {output_size})", "aten.adaptive_avg_pool1d.default"),
-    adaptive("adaptive_avg_pool2d", "F.adaptive_avg_pool2d({0}, {output_size})", "aten.adaptive_avg_pool2d.default"),
-    adaptive("adaptive_avg_pool3d", "F.adaptive_avg_pool3d({0}, {output_size})", "aten.adaptive_avg_pool3d.default"),
 };
 
 }  // namespace mtmc

@@ -54,6 +54,14 @@ Result<std::vector<TensorType>> infer_extreme(const OpCall& call) {
   MTMC_TRY(Shape shape, reduced_shape(call, true));
   return std::vector<TensorType>{{call.type(0).dtype, shape}, {DType::i64, shape}};
 }
+Result<std::vector<TensorType>> infer_count(const OpCall& call) {
+  MTMC_TRY(Shape shape, reduced_shape(call, false));
+  return std::vector<TensorType>{{DType::i64, shape}};
+}
+Result<std::vector<TensorType>> infer_extremes(const OpCall& call) {
+  MTMC_TRY(Shape shape, reduced_shape(call, true));
+  return std::vector<TensorType>(2, {call.type(0).dtype, shape});
+}
 Result<std::vector<TensorType>> infer_pair(const OpCall& call) {
   MTMC_TRY(auto one, infer_float(call));
   return std::vector<TensorType>{one[0], one[0]};
@@ -218,6 +226,34 @@ void default_order(AtenCall& call) {
     if (std::holds_alternative<std::monostate>(*p)) call.args.erase("p");
 }
 
+Definition define_count(const OpCall& call) {
+  const Split split = split_of(call);
+  const ExprP x = raw_operand(call, 0, split.input);
+  Builder b;
+  b.output(b.reduce("count", {DType::i64, split.shape}, split.over, Combine::sum,
+                    cast(DType::i64, fn(Fn::ne, cast(compute_type(x->dtype), x), number(compute_type(x->dtype), 0)))),
+           DType::i64);
+  return b.done();
+}
+Definition define_nansum(const OpCall& call) {
+  const DType out = infer_sum(call).value()[0].dtype, inner = compute_type(out);
+  const Split split = split_of(call);
+  const ExprP x = cast(inner, raw_operand(call, 0, split.input));
+  const ExprP known = is_float(inner) ? select(fn(Fn::isnan, x), number(inner, 0), x) : x;
+  Builder b;
+  b.output(b.reduce("sum", {inner, split.shape}, split.over, Combine::sum, known), out);
+  return b.done();
+}
+Definition define_extremes(const OpCall& call) {
+  const DType out = call.type(0).dtype;
+  const Split split = split_of(call);
+  const ExprP x = operand(call, 0, split.input);
+  Builder b;
+  b.output(b.reduce("smallest", {x->dtype, split.shape}, split.over, Combine::min, x), out);
+  b.output(b.reduce("largest", {x->dtype, split.shape}, split.over, Combine::max, x), out);
+  return b.done();
+}
+
 }  // namespace
 
 extern const OpFile reduction_def = {
@@ -260,6 +296,15 @@ extern const OpFile reduction_def = {
        "torch.max({0}, {dim}, {keepdim|False})", {{"aten.max.dim", "self", "dim keepdim"}}),
     op("min_dim", "The smallest value and its position.", infer_extreme, define_min_dim,
        "torch.min({0}, {dim}, {keepdim|False})", {{"aten.min.dim", "self", "dim keepdim"}}),
+    op("count_nonzero", "How many elements are not 0.", infer_count, define_count,
+       "torch.count_nonzero({0}, {dim|None})",
+       {{"aten.count_nonzero.default", "self", "dim"}, {"aten.count_nonzero.dim_IntList", "self", "dim"}}),
+    op("nansum", "The sum of what is not NaN.", infer_sum, define_nansum,
+       "torch.nansum({0}, {dim|None}, {keepdim|False}, dtype={dtype|None})",
+       {{"aten.nansum.default", "self", "dim keepdim dtype"}}),
+    op("aminmax", "The smallest and the largest value; NaN wins.", infer_extremes, define_extremes,
+       "torch.aminmax({0}, dim={dim|None}, keepdim={keepdim|False})",
+       {{"aten.aminmax.default", "self", "dim keepdim"}}),
     op("var", "The variance.", infer_float, define_variance<false, false>,
        "torch.var({0}, {dim|None}, correction={correction|1}, keepdim={keepdim|False})",
        {{"aten.var.correction", "self", "dim correction keepdim"},

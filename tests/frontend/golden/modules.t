@@ -173,7 +173,7 @@ program lstm {
   %5 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ lstm.py:10
   %6 = full(dtype=f32, shape=[1,1,5], value=0.0) : f32[1,1,5]  @ lstm.py:10
   %7 = full(dtype=f32, shape=[1,1,5], value=0.0) : f32[1,1,5]  @ lstm.py:10
-  %8, %9, %10 = library(%5, %6, %7, %1, %2, %3, %4, args="{0}, [{1}, {2}], [{3}, {4}, {5}, {6}], True, 1, 0.0, True, False, True", call="aten.lstm.input", types="f32[1,4,5] f32[1,1,5] f32[1,1,5]") : f32[1,4,5], f32[1,1,5], f32[1,1,5]  @ lstm.py:10
+  %8, %9, %10 = lstm(%5, %6, %7, %1, %2, %3, %4, batch_first=true, bidirectional=false, has_biases=true, num_layers=1) : f32[1,4,5], f32[1,1,5], f32[1,1,5]  @ lstm.py:10
   %11 = squeeze(%8, dim=0) : f32[4,5]  @ lstm.py:10
   return %11
 }

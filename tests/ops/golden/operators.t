@@ -26,6 +26,20 @@ program acos_last {
 }
 kernel k0 = { %1 } pointwise
 
+program acosh_first {
+  %0 = input "x0" : f32[3,5]
+  %1 = acosh(%0) : f32[3,5]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program acosh_last {
+  %0 = input "x0" : i64[4]
+  %1 = acosh(%0) : f32[4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
 program adaptive_avg_pool1d_first {
   %0 = input "x0" : f32[2,3,9]
   %1 = adaptive_avg_pool1d(%0, output_size=[4]) : f32[2,3,4]
@@ -54,6 +68,34 @@ program adaptive_avg_pool3d_first {
 }
 kernel k0 = { %1 } pointwise
 
+program adaptive_max_pool1d_first {
+  %0 = input "x0" : f32[2,3,9]
+  %1, %2 = adaptive_max_pool1d(%0, output_size=[4]) : f32[2,3,4], i64[2,3,4]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
+program adaptive_max_pool2d_first {
+  %0 = input "x0" : f32[2,4,9,8]
+  %1, %2 = adaptive_max_pool2d(%0, output_size=[3,5]) : f32[2,4,3,5], i64[2,4,3,5]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
+program adaptive_max_pool2d_last {
+  %0 = input "x0" : f32[4,9,8]
+  %1, %2 = adaptive_max_pool2d(%0, output_size=[3,4]) : f32[4,3,4], i64[4,3,4]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
+program adaptive_max_pool3d_first {
+  %0 = input "x0" : f32[1,2,4,5,6]
+  %1, %2 = adaptive_max_pool3d(%0, output_size=[2,3,4]) : f32[1,2,2,3,4], i64[1,2,2,3,4]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
 program add_first {
   %0 = input "x0" : f32[3,5]
   %1 = input "x1" : f32[3,5]
@@ -69,6 +111,24 @@ program add_last {
   return %2
 }
 kernel k0 = { %2 } pointwise
+
+program addbmm_first {
+  %0 = input "x0" : f32[3,5]
+  %1 = input "x1" : f32[2,3,4]
+  %2 = input "x2" : f32[2,4,5]
+  %3 = addbmm(%0, %1, %2) : f32[3,5]
+  return %3
+}
+kernel k0 = { %3 } pointwise
+
+program addbmm_last {
+  %0 = input "x0" : f32[5]
+  %1 = input "x1" : f32[2,3,4]
+  %2 = input "x2" : f32[2,4,5]
+  %3 = addbmm(%0, %1, %2, alpha=2.0, beta=0.5) : f32[3,5]
+  return %3
+}
+kernel k0 = { %3 } pointwise
 
 program addcdiv_first {
   %0 = input "x0" : f32[4]
@@ -171,6 +231,20 @@ program amin_last {
 }
 kernel k0 = { %1 } pointwise
 
+program aminmax_first {
+  %0 = input "x0" : f32[4,5]
+  %1, %2 = aminmax(%0, dim=1) : f32[4], f32[4]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
+program aminmax_last {
+  %0 = input "x0" : i64[4,5]
+  %1, %2 = aminmax(%0) : i64[], i64[]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
 program any_first {
   %0 = input "x0" : f32[3,4,5]
   %1 = any(%0) : b1[]
@@ -239,6 +313,20 @@ program asin_last {
 }
 kernel k0 = { %1 } pointwise
 
+program asinh_first {
+  %0 = input "x0" : f32[3,5]
+  %1 = asinh(%0) : f32[3,5]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program asinh_last {
+  %0 = input "x0" : f32[9]
+  %1 = asinh(%0) : f32[9]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
 program atan_first {
   %0 = input "x0" : f32[3,5]
   %1 = atan(%0) : f32[3,5]
@@ -268,6 +356,20 @@ program atan2_last {
   return %2
 }
 kernel k0 = { %2 } pointwise
+
+program atanh_first {
+  %0 = input "x0" : f32[3,5]
+  %1 = atanh(%0) : f32[3,5]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program atanh_last {
+  %0 = input "x0" : i64[4]
+  %1 = atanh(%0) : f32[4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
 
 program avg_pool1d_first {
   %0 = input "x0" : f32[2,3,9]
@@ -345,6 +447,25 @@ program batch_norm_train_last {
   return %3, %4, %5
 }
 kernel k0 = { %3 %4 %5 } pointwise
+
+program bilinear_first {
+  %0 = input "x0" : f32[4,3]
+  %1 = input "x1" : f32[4,5]
+  %2 = input "x2" : f32[2,3,5]
+  %3 = input "x3" : f32[2]
+  %4 = bilinear(%0, %1, %2, %3) : f32[4,2]
+  return %4
+}
+kernel k0 = { %4 } pointwise
+
+program bilinear_last {
+  %0 = input "x0" : f32[2,4,3]
+  %1 = input "x1" : f32[2,4,5]
+  %2 = input "x2" : f32[2,3,5]
+  %3 = bilinear(%0, %1, %2) : f32[2,4,2]
+  return %3
+}
+kernel k0 = { %3 } pointwise
 
 program binary_cross_entropy_first {
   %0 = input "x0" : f32[4,5]
@@ -476,6 +597,22 @@ program cat_last {
 }
 kernel k0 = { %2 } pointwise
 
+program cdist_first {
+  %0 = input "x0" : f32[2,4,3]
+  %1 = input "x1" : f32[5,3]
+  %2 = cdist(%0, %1, p=1.0) : f32[2,4,5]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
+program cdist_last {
+  %0 = input "x0" : f32[2,4,3]
+  %1 = input "x1" : f32[5,3]
+  %2 = cdist(%0, %1, p=inf) : f32[2,4,5]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
 program ceil_first {
   %0 = input "x0" : f32[3,5]
   %1 = ceil(%0) : f32[3,5]
@@ -500,6 +637,13 @@ kernel k0 = { %1 } pointwise
 program celu_last {
   %0 = input "x0" : f32[4]
   %1 = celu(%0, alpha=0.5) : f32[4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program channel_shuffle_first {
+  %0 = input "x0" : f32[2,6,3]
+  %1 = channel_shuffle(%0, groups=3) : f32[2,6,3]
   return %1
 }
 kernel k0 = { %1 } pointwise
@@ -545,6 +689,20 @@ kernel k0 = { %1 } pointwise
 program clone_last {
   %0 = input "x0" : f32[20]
   %1 = clone(%0) : f32[20]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program col2im_first {
+  %0 = input "x0" : f32[2,12,35]
+  %1 = col2im(%0, dilation=[1,1], kernel_size=[2,2], output_size=[6,8], padding=[0,0], stride=[1,1]) : f32[2,3,6,8]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program col2im_last {
+  %0 = input "x0" : f32[12,9]
+  %1 = col2im(%0, dilation=[2,1], kernel_size=[2,3], output_size=[6,8], padding=[1,0], stride=[2,2]) : f32[2,6,8]
   return %1
 }
 kernel k0 = { %1 } pointwise
@@ -635,6 +793,22 @@ program copy_last {
 }
 kernel k0 = { %2 } pointwise
 
+program copysign_first {
+  %0 = input "x0" : f32[19]
+  %1 = input "x1" : f32[19]
+  %2 = copysign(%0, %1) : f32[19]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
+program copysign_last {
+  %0 = input "x0" : f32[5]
+  %1 = constant "-2.0" : f32[]
+  %2 = copysign(%0, %1) : f32[5]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
 program cos_first {
   %0 = input "x0" : f32[3,5]
   %1 = cos(%0) : f32[3,5]
@@ -679,6 +853,36 @@ program cosine_similarity_last {
 }
 kernel k0 = { %2 } pointwise
 
+program count_nonzero_first {
+  %0 = input "x0" : i64[4,5]
+  %1 = count_nonzero(%0) : i64[]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program count_nonzero_last {
+  %0 = input "x0" : f32[4,5]
+  %1 = count_nonzero(%0, dim=[1]) : i64[4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program cross_first {
+  %0 = input "x0" : f32[4,3]
+  %1 = input "x1" : f32[4,3]
+  %2 = cross(%0, %1) : f32[4,3]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
+program cross_last {
+  %0 = input "x0" : f32[3,4]
+  %1 = input "x1" : f32[3,1]
+  %2 = cross(%0, %1, dim=0) : f32[3,4]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
 program cross_entropy_first {
   %0 = input "x0" : f32[4,5]
   %1 = input "x1" : i64[4]
@@ -719,6 +923,48 @@ kernel k0 = { %1 } pointwise
 program cumsum_last {
   %0 = input "x0" : i64[6]
   %1 = cumsum(%0, dim=0, dtype=f64) : f64[6]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program deg2rad_first {
+  %0 = input "x0" : f32[3,5]
+  %1 = deg2rad(%0) : f32[3,5]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program deg2rad_last {
+  %0 = input "x0" : i64[4]
+  %1 = deg2rad(%0) : f32[4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program diag_first {
+  %0 = input "x0" : f32[4,5]
+  %1 = diag(%0) : f32[4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program diag_last {
+  %0 = input "x0" : f32[4]
+  %1 = diag(%0, diagonal=-2) : f32[6,6]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program diag_embed_first {
+  %0 = input "x0" : f32[2,3]
+  %1 = diag_embed(%0) : f32[2,3,3]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program diag_embed_last {
+  %0 = input "x0" : f32[4]
+  %1 = diag_embed(%0, offset=-2) : f32[6,6]
   return %1
 }
 kernel k0 = { %1 } pointwise
@@ -829,6 +1075,20 @@ program erf_last {
 }
 kernel k0 = { %1 } pointwise
 
+program erfc_first {
+  %0 = input "x0" : f32[3,5]
+  %1 = erfc(%0) : f32[3,5]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program erfc_last {
+  %0 = input "x0" : i64[4]
+  %1 = erfc(%0) : f32[4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
 program exp_first {
   %0 = input "x0" : f32[3,5]
   %1 = exp(%0) : f32[3,5]
@@ -887,6 +1147,12 @@ kernel k0 = { %1 } pointwise
 
 program eye_first {
   %0 = eye(n=3) : f32[3,3]
+  return %0
+}
+kernel k0 = { %0 } pointwise
+
+program eye_last {
+  %0 = eye(m=5, n=3) : f32[3,5]
   return %0
 }
 kernel k0 = { %0 } pointwise
@@ -1089,6 +1355,22 @@ program glu_last {
 }
 kernel k0 = { %1 } pointwise
 
+program grid_sample_first {
+  %0 = input "x0" : f32[1,2,5,4]
+  %1 = input "x1" : f32[1,3,4,2]
+  %2 = grid_sample(%0, %1, align_corners=false, interpolation_mode=0, padding_mode=0) : f32[1,2,3,4]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
+program grid_sample_last {
+  %0 = input "x0" : f32[1,2,5,4]
+  %1 = input "x1" : f32[1,3,4,2]
+  %2 = grid_sample(%0, %1, align_corners=true, interpolation_mode=1, padding_mode=1) : f32[1,2,3,4]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
 program group_norm_first {
   %0 = input "x0" : f32[2,6,3,4]
   %1 = input "x1" : f32[6]
@@ -1177,6 +1459,14 @@ program hardtanh_last {
 }
 kernel k0 = { %1 } pointwise
 
+program heaviside_first {
+  %0 = input "x0" : f32[3]
+  %1 = input "x1" : f32[3]
+  %2 = heaviside(%0, %1) : f32[3]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
 program hinge_embedding_loss_first {
   %0 = input "x0" : f32[6]
   %1 = input "x1" : f32[6]
@@ -1224,6 +1514,20 @@ program hypot_last {
   return %2
 }
 kernel k0 = { %2 } pointwise
+
+program im2col_first {
+  %0 = input "x0" : f32[2,4,9,8]
+  %1 = im2col(%0, dilation=[1,1], kernel_size=[3,2], padding=[1,0], stride=[2,1]) : f32[2,24,35]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program im2col_last {
+  %0 = input "x0" : f32[4,9,8]
+  %1 = im2col(%0, dilation=[2,1], kernel_size=[2,2], padding=[0,0], stride=[1,1]) : f32[16,49]
+  return %1
+}
+kernel k0 = { %1 } pointwise
 
 program index_first {
   %0 = input "x0" : f32[2,3,4]
@@ -1420,6 +1724,18 @@ program linear_last {
 }
 kernel k0 = { %3 } pointwise
 
+program linspace_first {
+  %0 = linspace(end=2.5, start=-1.0, steps=9) : f32[9]
+  return %0
+}
+kernel k0 = { %0 } pointwise
+
+program linspace_last {
+  %0 = linspace(end=7, start=3, steps=1) : f32[1]
+  return %0
+}
+kernel k0 = { %0 } pointwise
+
 program log_first {
   %0 = input "x0" : f32[3,5]
   %1 = log(%0) : f32[3,5]
@@ -1516,6 +1832,22 @@ program logaddexp_last {
   %0 = input "x0" : f32[3]
   %1 = input "x1" : f32[3]
   %2 = logaddexp(%0, %1) : f32[3]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
+program logaddexp2_first {
+  %0 = input "x0" : f32[4,5]
+  %1 = input "x1" : f32[5]
+  %2 = logaddexp2(%0, %1) : f32[4,5]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
+program logaddexp2_last {
+  %0 = input "x0" : f32[3]
+  %1 = input "x1" : f32[3]
+  %2 = logaddexp2(%0, %1) : f32[3]
   return %2
 }
 kernel k0 = { %2 } pointwise
@@ -1681,6 +2013,13 @@ program max_pool1d_first {
 }
 kernel k0 = { %1 } pointwise
 
+program max_pool1d_with_indices_first {
+  %0 = input "x0" : f32[2,3,9]
+  %1, %2 = max_pool1d_with_indices(%0, kernel_size=[3], padding=[1], stride=[2]) : f32[2,3,5], i64[2,3,5]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
 program max_pool2d_first {
   %0 = input "x0" : f32[2,4,9,8]
   %1 = max_pool2d(%0, kernel_size=[2,2]) : f32[2,4,4,4]
@@ -1715,6 +2054,13 @@ program max_pool3d_first {
   return %1
 }
 kernel k0 = { %1 } pointwise
+
+program max_pool3d_with_indices_first {
+  %0 = input "x0" : f32[1,2,4,5,6]
+  %1, %2 = max_pool3d_with_indices(%0, kernel_size=[2,2,3], stride=[1,2,2]) : f32[1,2,3,2,2], i64[1,2,3,2,2]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
 
 program maximum_first {
   %0 = input "x0" : f32[4,5]
@@ -1832,6 +2178,20 @@ kernel k0 = { %1 } pointwise
 program nan_to_num_last {
   %0 = input "x0" : f32[20]
   %1 = nan_to_num(%0, nan=1.0, neginf=-2.0, posinf=2.0) : f32[20]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program nansum_first {
+  %0 = input "x0" : f32[4]
+  %1 = nansum(%0) : f32[]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program nansum_last {
+  %0 = input "x0" : f32[4,5]
+  %1 = nansum(%0, dim=[1], keepdim=true) : f32[4,1]
   return %1
 }
 kernel k0 = { %1 } pointwise
@@ -2003,6 +2363,20 @@ program prod_last {
 }
 kernel k0 = { %1 } pointwise
 
+program rad2deg_first {
+  %0 = input "x0" : f32[3,5]
+  %1 = rad2deg(%0) : f32[3,5]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program rad2deg_last {
+  %0 = input "x0" : i64[4]
+  %1 = rad2deg(%0) : f32[4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
 program reciprocal_first {
   %0 = input "x0" : f32[3,5]
   %1 = reciprocal(%0) : f32[3,5]
@@ -2121,6 +2495,20 @@ kernel k0 = { %1 } pointwise
 program roll_last {
   %0 = input "x0" : f32[2,3,4]
   %1 = roll(%0, shifts=[7]) : f32[2,3,4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program rot90_first {
+  %0 = input "x0" : f32[2,3,4]
+  %1 = rot90(%0, dims=[1,2]) : f32[2,4,3]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program rot90_last {
+  %0 = input "x0" : f32[2,3]
+  %1 = rot90(%0) : f32[3,2]
   return %1
 }
 kernel k0 = { %1 } pointwise
@@ -2251,6 +2639,20 @@ program sign_last {
 }
 kernel k0 = { %1 } pointwise
 
+program signbit_first {
+  %0 = input "x0" : f32[6]
+  %1 = signbit(%0) : b1[6]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program signbit_last {
+  %0 = input "x0" : i64[5]
+  %1 = signbit(%0) : b1[5]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
 program silu_first {
   %0 = input "x0" : f32[3,5]
   %1 = silu(%0) : f32[3,5]
@@ -2335,6 +2737,22 @@ program smooth_l1_loss_last {
   %0 = input "x0" : f32[9]
   %1 = input "x1" : f32[9]
   %2 = smooth_l1_loss(%0, %1, beta=0.0) : f32[]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
+program soft_margin_loss_first {
+  %0 = input "x0" : f32[4,5]
+  %1 = input "x1" : f32[4,5]
+  %2 = soft_margin_loss(%0, %1, reduction=0) : f32[4,5]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
+program soft_margin_loss_last {
+  %0 = input "x0" : f32[4,5]
+  %1 = input "x1" : f32[4,5]
+  %2 = soft_margin_loss(%0, %1, reduction=2) : f32[]
   return %2
 }
 kernel k0 = { %2 } pointwise
@@ -2575,6 +2993,20 @@ program to_last {
 }
 kernel k0 = { %1 } pointwise
 
+program trace_first {
+  %0 = input "x0" : f32[4,5]
+  %1 = trace(%0) : f32[]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program trace_last {
+  %0 = input "x0" : i64[5,4]
+  %1 = trace(%0) : i64[]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
 program transpose_first {
   %0 = input "x0" : f32[2,3,4]
   %1 = transpose(%0, dim0=0, dim1=-1) : f32[4,3,2]
@@ -2678,6 +3110,34 @@ program unsqueeze_last {
 }
 kernel k0 = { %1 } pointwise
 
+program upsample_cubic_first {
+  %0 = input "x0" : f32[1,2,5,4]
+  %1 = upsample_cubic(%0, align_corners=false, size=[7,9]) : f32[1,2,7,9]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program upsample_cubic_last {
+  %0 = input "x0" : f32[1,2,5,4]
+  %1 = upsample_cubic(%0, align_corners=false, factor0=1.5, factor1=2.0) : f32[1,2,7,8]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program upsample_linear_first {
+  %0 = input "x0" : f32[1,2,5,4]
+  %1 = upsample_linear(%0, align_corners=false, size=[7,9]) : f32[1,2,7,9]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program upsample_linear_last {
+  %0 = input "x0" : f32[1,2,3,4,2]
+  %1 = upsample_linear(%0, align_corners=true, size=[5,6,3]) : f32[1,2,5,6,3]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
 program upsample_nearest_first {
   %0 = input "x0" : f32[1,2,3,4]
   %1 = upsample_nearest(%0, factors=[2,3]) : f32[1,2,6,12]
@@ -2688,6 +3148,20 @@ kernel k0 = { %1 } pointwise
 program upsample_nearest_last {
   %0 = input "x0" : f32[1,1,2,2,2]
   %1 = upsample_nearest(%0, factors=[2,2,2]) : f32[1,1,4,4,4]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program upsample_nearest_any_first {
+  %0 = input "x0" : f32[1,2,5,4]
+  %1 = upsample_nearest_any(%0, size=[8,3]) : f32[1,2,8,3]
+  return %1
+}
+kernel k0 = { %1 } pointwise
+
+program upsample_nearest_any_last {
+  %0 = input "x0" : f32[1,2,5,4]
+  %1 = upsample_nearest_any(%0, exact=true, size=[8,3]) : f32[1,2,8,3]
   return %1
 }
 kernel k0 = { %1 } pointwise
