@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn as nn
 
-BATCH, TOKENS, FEATURES, HEADS = 4, 256, 256, 4
+BATCH, TOKENS, FEATURES, HEADS = (16, 1024, 768, 12) if torch.cuda.is_available() else (4, 256, 256, 4)
 
 
 class Model(nn.Module):

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-BATCH, CHANNELS_IN, CHANNELS_OUT, SIZE = 4, 32, 64, 56
+BATCH, CHANNELS_IN, CHANNELS_OUT, SIZE = (64, 64, 128, 112) if torch.cuda.is_available() else (4, 32, 64, 56)
 MODE = "eval"
 
 

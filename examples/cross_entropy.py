@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-BATCH, TOKENS, VOCABULARY = 4, 128, 8192
+BATCH, TOKENS, VOCABULARY = (8, 512, 32768) if torch.cuda.is_available() else (4, 128, 8192)
 
 
 class Model(nn.Module):

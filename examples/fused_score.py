@@ -2,7 +2,7 @@
 
 import torch
 
-ROWS, FEATURES = 16384, 256
+ROWS, FEATURES = (131072, 512) if torch.cuda.is_available() else (16384, 256)
 
 
 def score(query, key, sharpness):

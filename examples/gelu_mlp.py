@@ -5,7 +5,7 @@ import math
 import torch
 import torch.nn as nn
 
-TOKENS, FEATURES, HIDDEN = 512, 256, 1024
+TOKENS, FEATURES, HIDDEN = (16384, 1024, 4096) if torch.cuda.is_available() else (512, 256, 1024)
 
 
 class Model(nn.Module):

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-ROWS, COLUMNS = 512, 4096
+ROWS, COLUMNS = (8192, 8192) if torch.cuda.is_available() else (512, 4096)
 
 
 class Model(nn.Module):

@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-ROWS, FEATURES_IN, FEATURES_OUT = 1024, 256, 1024
+ROWS, FEATURES_IN, FEATURES_OUT = (8192, 1024, 4096) if torch.cuda.is_available() else (1024, 256, 1024)
 
 
 class Model(nn.Module):

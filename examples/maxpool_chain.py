@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-BATCH, CHANNELS, SIZE = 4, 64, 28
+BATCH, CHANNELS, SIZE = (64, 64, 112) if torch.cuda.is_available() else (4, 64, 28)
 
 
 class Model(nn.Module):

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-TOKENS, FEATURES = 2048, 1024
+TOKENS, FEATURES = (32768, 2048) if torch.cuda.is_available() else (2048, 1024)
 
 
 class Model(nn.Module):

@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-BATCH, CHANNELS_IN, CHANNELS_OUT, SIZE = 8, 64, 64, 56
+BATCH, CHANNELS_IN, CHANNELS_OUT, SIZE = (32, 128, 128, 112) if torch.cuda.is_available() else (8, 64, 64, 56)
 
 
 class Model(nn.Module):

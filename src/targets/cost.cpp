@@ -5,6 +5,7 @@
 
 #include "ops/recurrence.h"
 #include "targets/frame.h"
+#include "targets/gpu_cost.h"
 
 namespace mtmc {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 // than values.
 constexpr double kLibraryMemory = 0.6, kLibraryContraction = 0.7;
 constexpr double kOwnMemory = 0.9, kTiledContraction = 0.65, kNaiveContraction = 0.06;
-constexpr double kSerialChain = 0.6;  // one accumulator waits for itself
+constexpr double kDeviceLaunch = 2e-6;  // seconds between two kernels on a GPU
+constexpr double kSerialChain = 0.6;    // one accumulator waits for itself
 // Seconds of a recurrence's step, which waits for the step before: one of a layer and direction as a library call, and
 // one of a whole launch, whose layers work at once unless each needs the whole sequence below.
 constexpr double kLibraryStep = 9e-6, kOwnStep = 6e-6;
@@ -157,9 +159,22 @@ KernelCost cost_of(const Program& program, const Kernel& kernel, const Hardware&
   cost.bytes = traffic(program, kernel);
   cost.roofline =
       std::max(cost.bytes / hardware.bandwidth, cost.flops / hardware.flops_f32 + special / hardware.flops_special);
-  const Time time = cost.own ? own_time(program, kernel, hardware) : library_time(program, kernel, hardware);
   bool first = true;
   const bool captured = is_captured(program, kernel, &first);
+  if (hardware.flops_f16 > 0) {
+    const GpuTime time =
+        cost.own ? gpu_own_time(program, kernel, cost.bytes, hardware) : gpu_library_time(program, kernel, hardware);
+    cost.roofline = std::max(cost.bytes / hardware.bandwidth, contraction / hardware.flops_f16 +
+                                                                  (cost.flops - contraction) / hardware.flops_f32 +
+                                                                  special / hardware.flops_special);
+    // The host launches while the device works: only the longer of the two is seen.
+    const double one = cost.own ? hardware.launch_seconds : hardware.library_seconds;
+    const double host = captured ? (first ? 2 * one : 0) : one + 0.5 * one * (time.launches - 1);
+    const double device = std::max(time.memory, time.arithmetic) + 0.2 * std::min(time.memory, time.arithmetic);
+    cost.seconds = std::max(device + kDeviceLaunch * time.launches, host);
+    return cost;
+  }
+  const Time time = cost.own ? own_time(program, kernel, hardware) : library_time(program, kernel, hardware);
   const double launch = cost.own ? (captured && !first ? 0.1 * hardware.launch_seconds : hardware.launch_seconds)
                                  : hardware.library_seconds;
   cost.seconds = std::max(time.memory, time.arithmetic) + 0.2 * std::min(time.memory, time.arithmetic) + launch;
@@ -197,9 +212,11 @@ double minimum_bytes(const Program& program) {
 
 double roofline_seconds(const Program& program, const Hardware& hardware) {
   double flops = 0, special = 0;
+  // Matrix units multiply at another rate, in whatever precision the contract allows.
+  const double share = hardware.flops_f16 > 0 ? hardware.flops_f32 / hardware.flops_f16 : 1;
   for (const Node& node : program.nodes) {
     const Work work = work_of(program, node);
-    flops += work.flops;
+    flops += work.flops - work.contraction_flops * (1 - share);
     special += work.special;
   }
   return std::max(minimum_bytes(program) / hardware.bandwidth,

@@ -13,8 +13,8 @@ struct Launch {
   std::string kernel;                  // the Program's name of it: "k3"
   std::vector<ValueId> reads, writes;  // tensors it needs contiguous, tensors it fills
   std::string call;                    // Python statements, a line each; {N} stands for the Python name of value N:
-                     // "_lib.k3_relu({4}.data_ptr(), {7}.data_ptr())"
-  std::string source_marker;  // text in `source` where the kernel's own lines begin, or empty
+                                       // "_lib.k3_relu({4}.data_ptr(), {7}.data_ptr())"
+  std::string source_marker;           // text in `source` where the kernel's own lines begin, or empty
   int source_lines = 0;
 };
 

@@ -1,0 +1,107 @@
+#include "targets/gpu_cost.h"
+
+#include <algorithm>
+#include <set>
+
+#include "ops/op.h"
+#include "targets/frame.h"
+#include "targets/triton/attention_printer.h"
+
+namespace mtmc {
+namespace {
+
+// Shares of a peak that kernels reach, measured on an H200; ranks matter more than values.
+constexpr double kLibraryMemory = 0.7, kOwnMemory = 0.92;
+constexpr double kLibraryTf32 = 0.3;     // of the TF32 peak: cuDNN without channels-last
+constexpr double kLibraryGrouped = 0.1;  // of the f32 peak: convolutions in groups
+constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kSplit = 0.29, kAttention = 0.55;  // of the f16 peak
+constexpr double kExact = 0.4, kTf32x3 = 0.9;                                            // of the f32 peak
+
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+std::vector<const Node*> nodes_in(const Program& program, const Kernel& kernel) {
+  std::vector<const Node*> nodes;
+  const std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
+  for (const Node& node : program.nodes)
+    if (own.count(node.outputs[0])) nodes.push_back(&node);
+  return nodes;
+}
+
+bool reads_half(const Program& program, const Node& node) {
+  return !node.inputs.empty() && node.inputs[0] != kNoValue && is_half(program.value(node.inputs[0]).type.dtype);
+}
+
+double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool attention, const Hardware& hardware) {
+  bool half = true;
+  for (const ExprP& side : {stage.contraction->left, stage.contraction->right})
+    for (const Expr* load : loads_of(side)) half = half && is_half(load->dtype);
+  if (attention) return half ? kAttention * hardware.flops_f16 : kTf32x3 * hardware.flops_f32;
+  if (half) return kOwnHalf * hardware.flops_f16;
+  const auto precision = kernel.choices.find("precision");
+  if (precision == kernel.choices.end() || precision->second == "ieee") return kExact * hardware.flops_f32;
+  return (precision->second == "split" ? kSplit : kConvolution) * hardware.flops_f16;
+}
+
+}  // namespace
+
+GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  GpuTime time;
+  for (const Node* node : nodes_in(program, kernel)) {
+    const OpDef* op = find_op(node->op);
+    if (op && op->is_view) continue;
+    const Work work = work_of(program, *node);
+    double rate = hardware.flops_f32;
+    if (reads_half(program, *node)) {
+      rate = hardware.flops_f16;
+    } else if (op && op->in_tf32) {
+      rate = node->attrs.integer("groups", 1) > 1 ? kLibraryGrouped * hardware.flops_f32
+                                                  : kLibraryTf32 * hardware.flops_tf32;
+    }
+    time.memory += work.bytes / (hardware.bandwidth * kLibraryMemory);
+    time.arithmetic += work.contraction_flops / rate + (work.flops - work.contraction_flops) / hardware.flops_f32 +
+                       work.special / hardware.flops_special;
+  }
+  return time;
+}
+
+GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes, const Hardware& hardware) {
+  GpuTime time;
+  time.memory = bytes / (hardware.bandwidth * kOwnMemory);
+  const auto group = build_group(program, kernel);
+  if (!group.ok()) return time;
+  const bool attention = triton::has_attention(collapse_axes(*group));
+  const auto precision = kernel.choices.find("precision");
+  bool packed = false;
+  for (const GroupStage& stage : group->stages) {
+    const double elements = static_cast<double>(product(stage.stage.extents()));
+    if (stage.contraction) {
+      time.arithmetic += 2 * elements / contraction_rate(kernel, stage, attention, hardware);
+      if (precision != kernel.choices.end() && !attention) {
+        time.launches += precision->second == "split" ? 2 : precision->second == "half" ? 4 : 0;
+        packed |= precision->second != "ieee";
+      }
+      continue;
+    }
+    walk(stage.stage.body, [&](const Expr& e) {
+      if (e.kind != Expr::Kind::call || e.dtype == DType::i64) return;
+      const bool costly = e.fn >= Fn::exp && e.fn <= Fn::erf && e.fn != Fn::sqrt && e.fn != Fn::rsqrt;
+      time.arithmetic += elements * (costly ? 8 / hardware.flops_special : 1 / (0.5 * hardware.flops_f32));
+    });
+    // A reduction along few rows keeps few multiprocessors busy.
+    const double rows = static_cast<double>(stage.stage.type.elements());
+    if (!is_reduction(stage.stage.combine)) continue;
+    if (kernel.has("split")) {
+      ++time.launches;
+    } else if (rows < 2.0 * hardware.cores && elements > 1 << 16) {
+      time.memory += elements * 4 / hardware.bandwidth * (2.0 * hardware.cores / rows - 1);
+    }
+  }
+  if (packed) {  // operands are read, written in half precision, and read again
+    double operands = 0;
+    for (ValueId id : program.reads(kernel)) operands += static_cast<double>(program.value(id).type.size_bytes());
+    time.memory += 1.5 * operands / hardware.bandwidth;
+  }
+  return time;
+}
+
+}  // namespace mtmc
