@@ -138,6 +138,16 @@ class ModulePrinter {
     statement("with torch.no_grad():");
     margin_ += "    ";
     leaves();
+    if (parts_.graph) {
+      replay();
+      return;
+    }
+    kernels();
+    returns();
+    margin_.resize(margin_.size() - 4);
+  }
+
+  void kernels() {
     for (const Kernel& kernel : program_.kernels) {
       const auto launch = std::find_if(parts_.launches.begin(), parts_.launches.end(),
                                        [&](const Launch& l) { return l.kernel == kernel.name; });
@@ -149,8 +159,31 @@ class ModulePrinter {
     }
     for (const StateUpdate& state : program_.states)
       statement(attribute_path(state.name) + ".copy_(" + python_name(state.value) + ")");
+  }
+
+  // forward hands its tensors to one graph launch of _run.
+  void replay() {
+    std::vector<std::string> inputs, held, all;
+    for (const Value& value : program_.values) {
+      if (value.kind == ValueKind::result || (value.kind == ValueKind::constant && literal(value))) continue;
+      (value.kind == ValueKind::input ? inputs : held).push_back(python_name(value.id));
+    }
+    const auto tuple = [](const std::vector<std::string>& names) {
+      return "[" + join(names, ", ") + "]";
+    };
+    statement("results = _replay(self, " + tuple(inputs) + ", " + tuple(held) + ")");
+    std::set<ValueId> named;
+    for (size_t i = 0; i < program_.outputs.size(); ++i)
+      if (program_.outputs[i] != kNoValue && named.insert(program_.outputs[i]).second)
+        statement(python_name(program_.outputs[i]) + " = results[" + std::to_string(i) + "]");
     returns();
     margin_.resize(margin_.size() - 4);
+    for (const auto* list : {&inputs, &held}) all.insert(all.end(), list->begin(), list->end());
+    text("\n" + margin_ + "def _run(self" + (all.empty() ? "" : ", ") + join(all, ", ") + "):\n");
+    kernels();
+    std::vector<std::string> results;
+    for (ValueId id : program_.outputs) results.push_back(id == kNoValue ? "None" : python_name(id));
+    statement("return " + tuple(results));
   }
 
   void leaves() {

@@ -23,6 +23,7 @@ struct ModuleParts {
   std::string source;   // module-level Python of the target: its kernels and how they are built
   std::vector<Launch> launches;
   std::string device = "cpu";
+  bool graph = false;  // forward is one graph launch of a method _run, through the source's function _replay
 };
 
 // Library kernels are printed as torch calls, launches as the target says; both in the order of program.kernels.

@@ -50,6 +50,10 @@ struct TargetDef {
                                                             const Hardware& hardware);
   // The choices that a new kernel of this group begins with; null: none.
   void (*begin)(const Group& group, Kernel& kernel) = nullptr;
+  // How exactly it can multiply in this kernel, best first ("split", "ieee"); null or empty: there is no choice.
+  std::vector<std::string> (*precisions)(const Program& program, const Kernel& kernel) = nullptr;
+  // Captures are graphs of whole calls, library calls included; else they are runs of generated kernels.
+  bool graphs = false;
 };
 
 const TargetDef* find_target(std::string_view name);

@@ -5,8 +5,19 @@
 namespace mtmc {
 namespace {
 
-std::vector<std::vector<std::string>> runs(const Program& program) {
+std::vector<std::vector<std::string>> runs(const Program& program, const ActionContext& context) {
   std::vector<std::vector<std::string>> found;
+  if (context.target.graphs) {
+    if (!program.captures.empty()) return {};
+    size_t launches = 0;
+    std::vector<std::string> all;
+    for (const Kernel& kernel : program.kernels) {
+      launches += !is_view_kernel(program, kernel);
+      all.push_back(kernel.name);
+    }
+    if (launches > 0) found.push_back(std::move(all));
+    return found;
+  }
   std::vector<std::string> run;
   const auto flush = [&] {
     if (run.size() > 1 && std::find(program.captures.begin(), program.captures.end(), run) == program.captures.end())
@@ -33,17 +44,17 @@ std::vector<ValueId> values_of(const Program& program, const std::vector<std::st
   return values;
 }
 
-std::vector<Action> enumerate(const Program& program, const ActionContext&) {
+std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
   std::vector<Action> actions;
-  for (const auto& run : runs(program)) actions.push_back({"capture", {values_of(program, run)}, ""});
+  for (const auto& run : runs(program, context)) actions.push_back({"capture", {values_of(program, run)}, ""});
   return actions;
 }
 
-Result<Program> apply(const Program& program, const Action& action, const ActionContext&) {
+Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
   Program result = program;
   for (const auto& region : action.regions) {
     bool found = false;
-    for (const auto& run : runs(result)) {
+    for (const auto& run : runs(result, context)) {
       if (values_of(result, run) != region) continue;
       std::erase_if(result.captures,
                     [&](const auto& capture) { return std::find(run.begin(), run.end(), capture[0]) != run.end(); });
@@ -61,7 +72,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 namespace actions {
 extern const ActionDef capture_def;
 const ActionDef capture_def{"capture",
-                            "Launch consecutive kernels with one call.",
+                            "Launch consecutive kernels with one call; on a GPU, the whole module as one graph.",
                             "k1; k2; k3  becomes  one call of {k1 k2 k3}",
                             false,
                             false,

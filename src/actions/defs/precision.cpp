@@ -1,8 +1,10 @@
-// precision: an intermediate between two generated kernels is stored in half the bytes; arithmetic stays in f32. The
-// judge decides whether the accuracy contract allows it.
+// precision: an intermediate between two generated kernels is stored in half the bytes (arithmetic stays in f32), or a
+// contraction's operands become numbers that the matrix units multiply faster. The judge decides whether the accuracy
+// contract allows it.
 #include <algorithm>
 
 #include "actions/schedule.h"
+#include "base/text.h"
 
 namespace mtmc {
 namespace {
@@ -46,8 +48,29 @@ Status allowed(const Program& program, ValueId id) {
   return ok_status();
 }
 
-std::vector<Action> enumerate(const Program& program, const ActionContext&) {
+// How a generated kernel multiplies: a word that the target knows for it.
+Status may_multiply(const Program& program, const Kernel& kernel, const std::string& word, const ActionContext& context) {
+  if (!context.target.precisions)
+    return refuse("precision", "this target multiplies in one way only", std::string(context.target.name));
+  if (kernel.family == Family::library)
+    return refuse("precision", "a library call multiplies as it does", kernel.name, "a generated kernel");
+  const std::vector<std::string> words = context.target.precisions(program, kernel);
+  const auto now = kernel.choices.find("precision");
+  if (now != kernel.choices.end() && now->second == word)
+    return refuse("precision", "the kernel multiplies in this way already", word);
+  if (std::find(words.begin(), words.end(), word) == words.end())
+    return refuse("precision", "not a way to multiply in this kernel", word, words.empty() ? "" : join(words, " or "));
+  return ok_status();
+}
+
+std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
   std::vector<Action> actions;
+  if (context.target.precisions)
+    for (const Kernel& kernel : program.kernels) {
+      if (kernel.family == Family::library) continue;
+      for (const std::string& word : context.target.precisions(program, kernel))
+        if (may_multiply(program, kernel, word, context).ok()) actions.push_back({"precision", {kernel.values}, word});
+    }
   if (!worth_it(program).ok()) return actions;
   for (const Value& value : program.values)
     if (allowed(program, value.id).ok())
@@ -56,6 +79,16 @@ std::vector<Action> enumerate(const Program& program, const ActionContext&) {
 }
 
 Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
+  if (action.regions.size() == 1 && !parse_dtype(action.detail)) {
+    Program result = program;
+    Kernel* kernel = kernel_with(result, action.regions[0]);
+    if (!kernel) return refuse("precision", "no kernel computes exactly this region");
+    MTMC_RETURN_IF_ERROR(may_multiply(program, *kernel, action.detail, context));
+    kernel->choices["precision"] = action.detail;
+    kernel->numbers.clear();
+    MTMC_RETURN_IF_ERROR(context.target.supports(result, *kernel));
+    return result;
+  }
   const auto narrow = parse_dtype(action.detail);
   if (!narrow || std::find(std::begin(kNarrow), std::end(kNarrow), *narrow) == std::end(kNarrow))
     return refuse("precision", "not a storage type for this", action.detail, "f16 or bf16");
@@ -79,7 +112,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 namespace actions {
 extern const ActionDef precision_def;
 const ActionDef precision_def{"precision",
-                              "Store an intermediate in half the bytes; flagged, and judged like everything else.",
+                              "Store an intermediate in half the bytes, or multiply on faster units; flagged, and judged like everything else.",
                               "k1 -> %t : f32 -> k2  becomes  k1 -> %t : f32 storage f16 -> k2",
                               false,
                               true,

@@ -43,6 +43,39 @@ def _scratch(name, elements, dtype):
 
 )PY";
 
+constexpr const char* kReplay = R"PY(_graphs = weakref.WeakKeyDictionary()
+
+
+def _replay(module, inputs, held):
+    """The module's call as one graph launch: inputs are copied to where the graph reads them, results out of where it
+    writes them. Weights are read where they lie; other tensors in their place mean a new graph."""
+    if _DEVICE != "cuda":
+        return module._run(*inputs, *held)
+    addresses = [x.data_ptr() for x in held]
+    kept = _graphs.get(module)
+    if kept is None or kept[0] != addresses:
+        places = [x.clone() for x in inputs]
+        buffers, random = [(b, b.clone()) for b in module.buffers()], torch.cuda.get_rng_state()
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):  # compiles what must be compiled; what it changes is put back
+            module._run(*places, *held)
+        torch.cuda.current_stream().wait_stream(side)
+        for buffer, before in buffers:
+            buffer.copy_(before)
+        torch.cuda.set_rng_state(random)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            results = module._run(*places, *held)
+        kept = _graphs[module] = (addresses, places, graph, results)
+    for place, x in zip(kept[1], inputs):
+        place.copy_(x)
+    kept[2].replay()
+    return [None if result is None else result.clone() for result in kept[3]]
+
+
+)PY";
+
 constexpr const char* kTiles = R"PY(_views = {}
 
 
@@ -98,6 +131,8 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   for (const std::string& helper : helpers) add_helper(helper, done, parts.source);
   if (!kernels.empty()) parts.source += kLaunch;
   if (!kernels.empty() && (scratch || tiles)) parts.source += kScratch;
+  parts.graph = !program.captures.empty();
+  if (parts.graph) parts.source += kReplay;
   parts.source += (tiles ? kTiles : "") + kernels;
   Code code = print_module(program, shell, parts);
   // Triton's interpreter runs on the CPU.
@@ -141,9 +176,23 @@ void begin(const Group& group, Kernel& kernel) {
         kernel.choices.emplace("precision", find_op(stage.op)->in_tf32 ? "half" : "split");
 }
 
+// Operands of f32 as pairs of f16, as they are, and, where eager itself multiplies in TF32, as single f16 numbers.
+std::vector<std::string> precisions(const Program& program, const Kernel& kernel) {
+  if (is_recurrent(program, kernel)) return {};
+  const auto group = build_group(program, kernel);
+  if (!group.ok() || triton::has_attention(collapse_axes(*group))) return {};
+  for (const GroupStage& stage : group->stages) {
+    if (!stage.contraction || !reads_f32(*stage.contraction)) continue;
+    if (find_op(stage.op)->in_tf32) return {"half", "split", "ieee"};
+    return {"split", "ieee"};
+  }
+  return {};
+}
+
 }  // namespace
 
 extern const TargetDef triton_def;
-const TargetDef triton_def{"triton", "Triton kernels for NVIDIA GPUs", emit, supports, candidates, begin};
+const TargetDef triton_def{"triton",   "Triton kernels for NVIDIA GPUs", emit, supports, candidates, begin,
+                           precisions, true};
 
 }  // namespace mtmc
