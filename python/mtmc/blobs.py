@@ -22,6 +22,8 @@ import torch
 Tree = dict[str, Any]
 ALIGNED = 64  # bytes: where tensors begin in the file
 HASHED_ON_DEVICE = 1 << 16  # bytes; smaller tensors are copied to the host for it
+STAGE_BYTES = 32 << 20
+STAGE: list[torch.Tensor] = []  # the pinned memory, once it is needed
 CHUNK = 1 << 24  # eight-byte words that are mixed at a time
 
 
@@ -113,9 +115,47 @@ def leaves(value: Any) -> list[Any]:
 def save(value: Any, folder: Path) -> None:
     """Writes a structure of tensors and scalars; the folder is made."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "data.bin").open("wb+") as data:
+    with (folder / "data.bin").open("wb") as data:
         tree = _encode(value, data)
     (folder / "tree.json").write_text(json.dumps(tree))
+
+
+def save_changes(value: Any, base: Any, name: str, folder: Path) -> None:
+    """Writes only where a structure of large tensors differs from another one of that name, which readers have kept."""
+    changes = []
+    for new, old in zip(leaves(value), leaves(base), strict=True):
+        if isinstance(new, torch.Tensor):
+            flat = new.reshape(-1)
+            places = (flat != old.reshape(-1)).nonzero().reshape(-1)
+            changes.append([places, flat[places]])
+    save(changes, folder)
+    (folder / "base").write_text(name)
+
+
+def load_over(folder: Path, bases: dict[str, Any]) -> Any:
+    """As `load`, for folders that `save_changes` may have written; `bases` keeps the last large structure that was whole."""
+    if not (folder / "base").exists():
+        value = load(folder)
+        if (folder / "keep").exists():
+            bases.clear()
+            bases[(folder / "keep").read_text()] = copied(value)
+        return value
+    value = copied(bases[(folder / "base").read_text()])
+    tensors = [leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor)]
+    for tensor, (places, values) in zip(tensors, load(folder), strict=True):
+        tensor.view(-1)[places] = values
+    return value
+
+
+def copied(value: Any) -> Any:
+    """Fresh memory for every tensor of a structure; contiguous."""
+    if isinstance(value, torch.Tensor):
+        return value.clone(memory_format=torch.contiguous_format)
+    if isinstance(value, Mapping):
+        return {key: copied(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [copied(part) for part in value]
+    return value
 
 
 def load(folder: Path) -> Any:
@@ -150,19 +190,15 @@ def _encode(value: Any, data: Any) -> Tree:
 
 
 def _write_from_device(value: torch.Tensor, data: Any) -> None:
-    """Copies straight into the file's pages."""
-    size = value.numel() * value.element_size()
-    if not size:
-        return
-    start = data.tell()
-    data.flush()
-    os.ftruncate(data.fileno(), start + size)
-    base = start // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-    with mmap.mmap(data.fileno(), start + size - base, offset=base) as pages:
-        target = torch.frombuffer(pages, dtype=torch.uint8, count=size, offset=start - base)
-        target.copy_(value.reshape(-1).view(torch.uint8))
-        del target  # the mapping cannot be closed while someone looks into it
-    data.seek(start + size)
+    """Piece by piece through pinned memory, which the GPU writes to at full speed."""
+    flat = value.reshape(-1).view(torch.uint8)
+    if not STAGE:
+        STAGE.append(torch.empty(STAGE_BYTES, dtype=torch.uint8, pin_memory=True))
+    for start in range(0, flat.numel(), STAGE_BYTES):
+        part = flat[start : start + STAGE_BYTES]
+        staged = STAGE[0][: part.numel()]
+        staged.copy_(part)
+        data.write(bytes_of(staged))
 
 
 def _decode(tree: Tree, data: Any) -> Any:

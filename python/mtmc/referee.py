@@ -250,9 +250,17 @@ class Referee:
         }
 
     def on_arguments(self, request: Message) -> Message:
-        """Writes the arguments of a timed call, without computing anything about them."""
-        name = request["name"]
-        blobs.save(self._arguments(name), self.folder / "draws" / name)
+        """Writes the arguments of a timed call, without computing anything about them. `large`: of varied ones only what
+        differs from their origin, which came before."""
+        name, folder = request["name"], self.folder / "draws" / request["name"]
+        arguments, origin = self._arguments(name), name.partition("~")[0]
+        large = request.get("large", False)
+        if large and origin != name:
+            blobs.save_changes(arguments, self._arguments(origin), origin, folder)
+        else:
+            blobs.save(arguments, folder)
+            if large:
+                (folder / "keep").write_text(name)
         return {"seed": self._random_seed(name)}
 
     def on_forget(self, request: Message) -> Message:

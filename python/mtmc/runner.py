@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from mtmc import blobs, outputs, unplug
+from mtmc import ahead, blobs, outputs, unplug
 from mtmc.audit import Audit
 from mtmc.candidate import Refused, State, construct, give_weights, import_candidate, load_weights, state_of
 from mtmc.cuda import DeviceError
@@ -27,6 +27,7 @@ from mtmc.stopwatch import Stopwatch, overwrite
 from mtmc.tamper import Snapshot
 from mtmc.wire import Line, Message, serve
 
+CAPABILITIES = (80, 90, 100)  # of the GPUs that kernels are compiled for where there is none
 TIMED = ("wake", "go")  # requests after which nothing else may be done at once
 
 
@@ -210,7 +211,7 @@ class Runner:
         blobs.save(watch.result, Path(request["out"]) / "0")
         # After the saving: what is written until then counts as late, what is written from now on is not in the file.
         reply["written_later"], reply["reused"] = watch.written_later(), watch.reused()
-        pairs = zip(watch.arguments, blobs.load(Path(request["draw"])), strict=True)
+        pairs = zip(watch.arguments, watch.load(Path(request["draw"])), strict=True)
         reply["modified"] = [i for i, (now, given) in enumerate(pairs) if blobs.digest(now) != blobs.digest(given)]
         return reply
 
@@ -241,6 +242,24 @@ class Runner:
             changed = True
         return {"kernels": len(plugs), "claims": claims, "changed": changed}
 
+    def on_ahead(self, request: Message) -> Message:
+        """Compiles what one call would launch for GPUs that are not here. Nothing is launched."""
+        assert self.model is not None
+        model, arguments = self.model, blobs.load(Path(request["draw"]))
+        try:
+            launches = ahead.recorded(lambda: model(*arguments))
+        except Exception as error:
+            raise Refused(*classify(error, "raised", self.file)) from error
+        failure, kernels = "", {launch[0].fn.__name__ for launch in launches}
+        for launch in launches:
+            for capability in CAPABILITIES:
+                try:
+                    ahead.compile_for(launch, capability)
+                except Exception as error:  # whatever the compiler raises is the answer
+                    failure = failure or f"{launch[0].fn.__name__} for sm_{capability}: {str(error).strip()[:300]}"
+        names = ", ".join(f"sm_{capability}" for capability in CAPABILITIES)
+        return {"kernels": len(kernels), "compiled_for": names, "failure": failure}
+
     def on_ghost(self, request: Message) -> Message:
         """The first call of a new process, with the file's own Triton kernels unplugged: what it captures or keeps was
         never computed. Its answer is measured as any other's."""
@@ -266,4 +285,4 @@ def main(line: Line, parts: list[str], device: str) -> None:
     sys.dont_write_bytecode = True
     tempfile.tempdir = os.environ.get("TMPDIR")
     runner = Runner(parts, device)
-    serve(line, runner.handle)
+    serve(line, runner.handle, ("wake",) if device != "cpu" else ())

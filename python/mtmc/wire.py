@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
+import time
 from collections.abc import Callable
 from typing import Any
 
 REQUESTS, REPLIES = 3, 4  # the descriptors that LineProcess (src/base/process.h) gives its children
+HURRY_SECONDS = 0.005
 LONGEST = 64 << 20  # bytes
 Message = dict[str, Any]
 
@@ -43,15 +46,24 @@ class Line:
             raise ValueError("a message is too long")
         return bool(data)
 
+    def expect(self, seconds: float) -> None:
+        """Waits for the next message without going to sleep, for so long at most: a process that sleeps wakes up on another
+        core, whose caches know nothing of it."""
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until and not select.select([self.incoming], [], [], 0)[0]:
+            pass
+
     def complete(self) -> bool:
         return b"\n" in self.buffer
 
 
-def serve(line: Line, handle: Callable[[Message], Message]) -> None:
-    """Answers requests until the other side closes."""
+def serve(line: Line, handle: Callable[[Message], Message], hurried: tuple[str, ...] = ()) -> None:
+    """Answers requests until the other side closes. After the `hurried` ones the next is expected at once."""
     while (request := line.receive()) is not None:
         reply = handle(request)
         try:
             line.send(reply)
         except BrokenPipeError:
             return
+        if request["op"] in hurried:
+            line.expect(HURRY_SECONDS)

@@ -14,6 +14,7 @@ import gc
 import os
 import select
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -21,12 +22,14 @@ import torch
 import torch._dynamo  # torch imports it when it is first needed, and then wraps functions of its own
 import torch._dynamo.mutation_guard
 
-from mtmc import runner
+from mtmc import ahead, runner
 from mtmc.processes import kill_tree, unshared_memory, usage, waited_ns
 from mtmc.sandbox import Guest, Limits, can_own_proc, level, lock, start_echo, start_guest
+from mtmc.task_error import first_line
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
 WATCH_SECONDS = 0.05
+COMPILED_FOR = 90  # any GPU will do
 START_SECONDS = 60.0  # until a guest answers for the first time
 SETTLE_SECONDS, LISTEN_SECONDS = 0.03, 0.02  # OpenMP's threads spin for some milliseconds after a call
 
@@ -36,6 +39,7 @@ class Zygote:
         self.guest: Guest | None = None
         self.spare: tuple[Path, Guest] | None = None  # has been asked `hello`
         self.limits = Limits(memory_bytes=1 << 62)
+        self.ending: list[int] = []  # keepers that were killed
         self.own_proc: bool | None = None  # found out for the first guest on a GPU
         self.echo = start_echo()
         self.asked = 0.0  # when the guest last answered
@@ -91,6 +95,7 @@ class Zygote:
 
     def on_settle(self, _: Message) -> Message:
         """Nothing of ours shall run beside a timed call."""
+        self.reap()
         if self.spare is not None:
             select.select([self.spare[1].line.incoming], [], [], START_SECONDS)
         return {"ok": True}
@@ -208,20 +213,38 @@ class Zygote:
             self.guest = None
 
     def finish(self, guest: Guest) -> None:
+        """Ends a guest. On a GPU the driver takes its time to clean up after it: nobody waits before the next timed call."""
         kill_tree(guest.init)
         kill_tree(guest.keeper)
-        os.waitpid(guest.keeper, 0)
         os.close(guest.line.incoming)
+        self.ending.append(guest.keeper)
+        if self.own_proc is None:
+            self.reap()
+
+    def reap(self) -> None:
+        while self.ending:
+            os.waitpid(self.ending.pop(), 0)
 
 
 def load_gpu_packages() -> None:
-    """Imports what candidates for a GPU import; Triton may be missing here, and then theirs say so."""
+    """Imports what candidates for a GPU import, and has Triton compile once, which needs no GPU: the compiler finds its
+    tools and hashes itself for half a second the first time. Triton may be missing here, and then theirs say so."""
     try:
-        import triton
-        import triton.language
-        import triton.runtime  # noqa: F401
+        from mtmc.triton_seed_kernel import run_into
     except ImportError:
-        pass
+        return
+    before = os.environ.get("TRITON_CACHE_DIR")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TRITON_CACHE_DIR"] = folder
+        x = torch.zeros(64)
+        try:
+            for launch in ahead.recorded(lambda: run_into(x, x)):
+                ahead.compile_for(launch, COMPILED_FOR)
+        except Exception as error:  # only slower: each candidate finds out for itself what does not work
+            print(f"having Triton compile ahead: {first_line(error)}", file=sys.stderr)
+    del os.environ["TRITON_CACHE_DIR"]
+    if before is not None:
+        os.environ["TRITON_CACHE_DIR"] = before
 
 
 def main() -> None:

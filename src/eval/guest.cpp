@@ -16,7 +16,8 @@ constexpr double kStartSeconds = 60;   // until a guest answers for the first ti
 // Caches that tools keep in the user's home go to the candidate's own folders.
 Json environment_of(const Room& room) {
   const std::string build = room.build.string();
-  return {{"MTMC_KERNEL_CACHE", build},
+  return {{"TRITON_INTERPRET", room.interpret ? "1" : "0"},
+          {"MTMC_KERNEL_CACHE", build},
           {"HOME", build},
           {"XDG_CACHE_HOME", build},
           {"TORCH_EXTENSIONS_DIR", build + "/torch_extensions"},

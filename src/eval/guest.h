@@ -25,6 +25,7 @@ struct Room {
   std::filesystem::path inbox;   // the guest reads what we put there, and only while it is needed
   size_t memory_bytes = 0;
   std::string device = "cpu";
+  bool interpret = false;  // Triton's kernels are run by its interpreter
   // A guest that is prepared before its candidate is known builds in its own folder: what Triton needs of every kernel
   // is copied there from `seed`, which only our processes write; what this candidate compiled lies in `kept` between
   // guests.

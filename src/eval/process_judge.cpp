@@ -38,6 +38,15 @@ std::vector<std::string> timed_draws(int first, int own, int count) {
   return names;
 }
 
+// Modules that we print say on which device they make their memory. Where nothing is launched, it is the host's.
+std::string device_replaced(std::string code) {
+  const std::string mark = "\n_DEVICE = ";
+  const size_t start = code.find(mark);
+  if (start == code.npos) return code;
+  const size_t from = start + mark.size();
+  return code.replace(from, code.find('\n', from) - from, "\"cpu\"");
+}
+
 class ProcessJudge final : public Judge {
  public:
   explicit ProcessJudge(JudgeOptions options)
@@ -53,6 +62,7 @@ class ProcessJudge final : public Judge {
   }
 
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override;
+  Result<Offline> offline(const Task& task, const Candidate& candidate);
 
  private:
   static JudgeOptions complete(JudgeOptions options) {
@@ -61,6 +71,11 @@ class ProcessJudge final : public Judge {
   }
   Status open(const Task& task);
   Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
+  Result<Room> room_for(const Candidate& candidate);
+  std::filesystem::path file_of(const Candidate& candidate) const {
+    return shared() / "candidates" / short_hash(candidate.code) / "kernel.py";
+  }
+  Result<bool> interpret(Examination& examination, const Room& room);
   Result<bool> screen(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> certify(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> works_without_kernels(Examination& examination, const Room& room);
@@ -123,21 +138,25 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   Verdict verdict;
   verdict.tier = tier, verdict.evaluator = evaluator_of(options_);
   if (options_.freeze_weights && facts_->has_weights()) verdict.notes.push_back("frozen-weights");
-  const std::string key = short_hash(candidate.code);
-  Room room;
-  room.build = shared() / "build" / key;
-  room.memory_bytes = options_.memory_bytes, room.device = options_.device;
-  const std::filesystem::path file = shared() / "candidates" / key / "kernel.py";
-  std::filesystem::create_directories(file.parent_path());
-  MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
+  MTMC_TRY(const Room room, room_for(candidate));
   const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
   // On a GPU kernels are compiled when they are first called.
   const Limits limits{options_.load_seconds, call_seconds, on_gpu() ? options_.load_seconds : call_seconds};
-  Examination examination(*facts_, file, options_.threads, limits, verdict);
+  Examination examination(*facts_, file_of(candidate), options_.threads, limits, verdict);
   MTMC_TRY(const bool passed,
            tier == Tier::screen ? screen(examination, room, verdict) : certify(examination, room, verdict));
   examination.conclude(passed);
   return verdict;
+}
+
+Result<Room> ProcessJudge::room_for(const Candidate& candidate) {
+  Room room;
+  room.build = shared() / "build" / short_hash(candidate.code);
+  room.memory_bytes = options_.memory_bytes, room.device = options_.device;
+  const std::filesystem::path file = file_of(candidate);
+  std::filesystem::create_directories(file.parent_path());
+  MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
+  return room;
 }
 
 // On a GPU the next guest makes itself ready (a context takes a third of a second) while this one works.
@@ -209,6 +228,48 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
   MTMC_PASS(examination.load(fresh));
   MTMC_PASS(time(examination, fresh, Tier::certify, verdict));
   return examination.stays_quiet(fresh);
+}
+
+Result<bool> ProcessJudge::interpret(Examination& examination, const Room& like) {
+  MTMC_TRY(Guest guest, enter(like));
+  MTMC_PASS(examination.load(guest));
+  MTMC_PASS(examination.run(guest, "task-0"));
+  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
+  for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw));
+  return true;
+}
+
+Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candidate) {
+  MTMC_RETURN_IF_ERROR(open(task));
+  Offline found;
+  Verdict& verdict = found.interpreted;
+  verdict.evaluator = evaluator_of(options_) + ", interpreted";
+  verdict.notes.push_back("not-timed");
+  MTMC_TRY(Room room, room_for(candidate));
+  const Limits limits{options_.load_seconds, options_.call_seconds, options_.call_seconds};
+  Examination examination(*facts_, file_of(candidate), options_.threads, limits, verdict);
+  room.interpret = true;
+  MTMC_TRY(const bool right, interpret(examination, room));
+  examination.conclude(right);
+  const Candidate on_host{device_replaced(candidate.code), nullptr};
+  MTMC_TRY(const Room compiling_room, room_for(on_host));
+  Verdict loaded;
+  Examination compiling(*facts_, file_of(on_host), options_.threads, limits, loaded);
+  MTMC_TRY(Guest guest, enter(compiling_room));
+  MTMC_TRY(const bool loads, compiling.load(guest));
+  if (!loads) {
+    found.failure = loaded.reason + ": " + loaded.message;
+    return found;
+  }
+  const Json request = {{"op", "ahead"}, {"draw", guest.show(facts_->draw_folder("task-0"))}};
+  MTMC_TRY(const Answer answer, guest.call(request, options_.load_seconds));
+  if (!answer.ok()) {
+    found.failure = answer.reason + ": " + answer.message;
+    return found;
+  }
+  found.kernels = answer.reply->at("kernels");
+  found.compiled_for = answer.reply->at("compiled_for"), found.failure = answer.reply->at("failure");
+  return found;
 }
 
 // On a GPU kernels may have been captured or bound by the time the first guest unplugged them: a new one never has
@@ -291,7 +352,7 @@ Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tie
   plan.checks = small ? plan.rounds : tier == Tier::screen ? 3 : 8;
   // Screens share one set of arguments; every certification gets its own, which nothing has seen before.
   const int set = tier == Tier::screen ? 0 : ++timed_sets_;
-  plan.draws = timed_draws(1000 * set, small ? kScreenRounds : 5, plan.rounds + plan.warm_ups);
+  plan.draws = timed_draws(1000 * set, small ? kScreenRounds : facts_->large() ? 1 : 5, plan.rounds + plan.warm_ups);
   const Result<bool> timed = time_rounds(guest, baseline_, *facts_, examination, plan, rng_, verdict);
   if (tier == Tier::certify) MTMC_RETURN_IF_ERROR(facts_->forget_timed(plan.draws));
   MTMC_PASS(timed);
@@ -340,6 +401,11 @@ std::string evaluator_of(const JudgeOptions& options) {
   if (options.accuracy != Accuracy::eager) text += ", accuracy " + to_string(options.accuracy);
   if (options.freeze_weights) text += ", frozen weights";
   return text;
+}
+
+Result<Offline> check_offline(JudgeOptions options, const Task& task, const Candidate& candidate) {
+  options.device = "cpu";
+  return ProcessJudge(std::move(options)).offline(task, candidate);
 }
 
 std::unique_ptr<Judge> make_process_judge(const JudgeOptions& options) {

@@ -33,7 +33,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
                                           {"accuracy", to_string(options.accuracy)}},
                                          kReferenceSeconds));
   TaskFacts facts;
-  facts.referee_ = &referee, facts.folder_ = folder;
+  facts.referee_ = &referee, facts.folder_ = folder, facts.on_gpu_ = options.device == "cuda";
   facts.mode_ = reply.at("mode");
   facts.structured_ = reply.at("structured").get<std::vector<std::string>>();
   facts.files_ = reply.at("files").get<std::vector<std::string>>();
@@ -97,7 +97,8 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
 }
 
 Result<uint64_t> TaskFacts::prepare_timed(const std::string& name) {
-  MTMC_TRY(const Json reply, referee_->ask({{"op", "arguments"}, {"name", name}}, kReferenceSeconds));
+  MTMC_TRY(const Json reply,
+           referee_->ask({{"op", "arguments"}, {"name", name}, {"large", large()}}, kReferenceSeconds));
   return reply.at("seed").get<uint64_t>();
 }
 

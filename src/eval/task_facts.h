@@ -43,6 +43,10 @@ class TaskFacts {
   // Writes the arguments of a timed call to its draw_folder(); returns the seed of torch's generator. Their truth is
   // computed only when the call is measured.
   Result<uint64_t> prepare_timed(const std::string& name);
+  // Arguments on a GPU that take too long to be written anew for every timed call: all but the first set's are written
+  // as what differs from it.
+  bool large() const { return on_gpu_ && argument_bytes_ > kLargeArguments; }
+  static constexpr double kLargeArguments = 64e6;
   // These timed draws will not come again.
   Status forget_timed(const std::vector<std::string>& names);
   // `own_random`: the candidate draws its own random numbers.
@@ -69,6 +73,7 @@ class TaskFacts {
   std::vector<std::string> structured_, files_;
   int shapes_ = 0, weights_ = 0;
   double eager_seconds_ = 0, argument_bytes_ = 0;
+  bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;
   std::optional<bool> degenerate_;
   std::optional<Bytes> bytes_;

@@ -40,6 +40,8 @@ struct OptimizeOptions {
   bool freeze_weights = false, json = false;
 };
 
+constexpr int kInterpreterSeconds = 60;
+
 // What judges and tunes on a target, and what the machine is.
 struct Bench {
   const TargetDef* target = nullptr;
@@ -119,6 +121,34 @@ void print_conclusion(Progress& progress, const Optimized& done, const fs::path&
                             done.evaluations, done.seconds, folder.string()));
 }
 
+// Without a GPU: what the interpreter and the compiler say of the kernels, and that nothing was timed.
+Result<int> print_offline(Progress& progress, const OptimizeOptions& options, const Task& task,
+                          const fs::path& folder) {
+  MTMC_TRY(const std::string code, read_file(folder / "kernel.py"));
+  JudgeOptions judge;
+  judge.seed = static_cast<uint64_t>(options.seed);
+  judge.call_seconds = kInterpreterSeconds;
+  judge.accuracy = accuracy_named(options.accuracy);
+  progress.live(0, -1, "", "checking through Triton's interpreter");
+  MTMC_TRY(const Offline found, check_offline(judge, task, {code, nullptr}));
+  const Verdict& v = found.interpreted;
+  if (v.certified())
+    progress.line("checked by Triton's interpreter on " + join(v.draws, ", ") + ": as exact as " + v.accuracy_class);
+  else if (v.reason == "timed-out")
+    progress.line(
+        fmt::format("not checked: Triton's interpreter needs more than {} s for this task", kInterpreterSeconds));
+  else
+    progress.line("wrong by Triton's interpreter: " + v.reason + ": " + v.message);
+  if (found.failure.empty())
+    progress.line(fmt::format("{} kernels, compiled for {}", found.kernels, found.compiled_for));
+  else
+    progress.line("does not compile: " + found.failure);
+  progress.line("nothing was timed: this machine has no GPU, and the actions were chosen by what they cost on " +
+                h200_hardware().name);
+  progress.line(fmt::format("wrote {}/ with kernel.py, result.json, report.html", folder.string()));
+  return kNotBetter;
+}
+
 Result<int> optimize_task(const OptimizeOptions& options) {
   MTMC_TRY(const Task task, options.task.task());
   MTMC_TRY(const TargetDef* target, choose_target(options.target));
@@ -160,6 +190,7 @@ Result<int> optimize_task(const OptimizeOptions& options) {
            optimize(request, *bench.judge, *store, *coder, *policy, *find_strategy(options.strategy), watcher));
   MTMC_TRY(const ResultFiles files, result_files(*store, done.run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
+  if (bench.without_device) return print_offline(progress, options, task, folder);
   print_conclusion(progress, done, folder);
   if (options.json) fmt::print("{}\n", files.result);
   return done.answer == Answer::faster ? kDone : kNotBetter;
