@@ -8,7 +8,7 @@ from pathlib import Path
 
 COMPILERS = re.compile(r"(^|[/\s'\"])(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|nvcc|ninja|hipcc)(-[\d.]+)?($|[\s'\"])")
 COMPILER_ERROR = re.compile(
-    r"(error:|error C\d+|undefined reference|CompilationError|Error building extension|ptxas|out of resource|"
+    r"((?<!CUDA )error:|error C\d+|undefined reference|CompilationError|Error building extension|ptxas|out of resource|"
     r"too many resources requested for launch)"
 )
 # What CUDA says of a kernel that failed; nothing works in the process afterwards.
