@@ -70,6 +70,8 @@ class Baseline:
         self.engines = {}
         self.stopwatch = Stopwatch(self.device)
         gc.collect()
+        if self.device.name == "cuda":
+            torch.cuda.empty_cache()
         model = load_task(folder / "task.json", self.device.where).make_model(request["seed"])
         model.load_state_dict(blobs.load(folder / "state-first"))
         self.engines["eager"] = model

@@ -84,6 +84,9 @@ class Referee:
         torch.set_grad_enabled(False)
         self.folder, self.session, self.accuracy = Path(request["folder"]), request["seed"], request["accuracy"]
         self.draws, self.timed, self.errors, self.kept = {}, {}, {}, {}
+        self.reference = None
+        if request["device"] == "cuda":
+            torch.cuda.empty_cache()  # the memory of the task before: others may need it
         self.device = self.device or device_named(request["device"])
         self.kept_bytes = KEPT_BYTES if self.device.name == "cpu" else KEPT_ON_GPU
         task = load_task(self.folder / "task.json", self.device.where)

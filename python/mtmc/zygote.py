@@ -110,7 +110,7 @@ class Zygote:
             return self.call(request["request"], request["timeout"])
         ping = self.ping()  # before it: caches are as cold as they will be
         woken = self.call({"op": "wake"}, request["timeout"])
-        if "died" in woken:
+        if "died" in woken or "fail" in woken["reply"]:
             return woken
         before = self._waited_ms()
         answer = self.call(request["request"], request["timeout"])

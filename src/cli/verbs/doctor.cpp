@@ -92,7 +92,8 @@ void find_python(const Json& found, std::vector<Finding>& findings) {
   findings.push_back({"Triton", text_of(found, "triton"), "Triton kernels cannot be run or tested here"});
   std::string devices;
   for (const Json& device : found.at("devices")) devices += (devices.empty() ? "" : "; ") + device.get<std::string>();
-  findings.push_back({"GPU", devices, "the targets triton and cuda are not available; cpu is"});
+  findings.push_back(
+      {"GPU", devices, "kernels for the target triton are emitted and checked, but not timed; cpu is judged"});
   findings.push_back({"nvcc", first_line({"nvcc", "--version"}).empty() ? "" : "found",
                       "the target cuda needs it (or NVRTC); triton does not"});
 }
@@ -120,8 +121,10 @@ Result<int> diagnose(bool as_json) {
     fmt::print("{:<8} {:<9} {}\n", f.found.empty() ? "missing" : "ok", f.name, f.found.empty() ? f.cost : f.found);
     if (!f.found.empty() && !f.cost.empty() && f.name == "sandbox") fmt::print("{:18} {}\n", "", f.cost);
   }
-  fmt::print("{}\n", usable ? "mtmc optimize works here with --target cpu"
-                            : "mtmc optimize does not work here until what is missing above is installed");
+  const bool gpu = usable && !python.at("devices").empty() && !text_of(python, "triton").empty();
+  fmt::print("{}\n", gpu      ? "mtmc optimize works here with --target triton and --target cpu"
+                     : usable ? "mtmc optimize works here with --target cpu"
+                              : "mtmc optimize does not work here until what is missing above is installed");
   return usable ? kDone : kNotBetter;
 }
 

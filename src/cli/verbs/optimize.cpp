@@ -54,18 +54,18 @@ struct Bench {
 
 // auto: the GPU's target where there is a GPU. Without one, kernels for it are emitted, and ranked by the facts of an
 // H200.
-Result<const TargetDef*> choose_target(const std::string& name) {
-  const std::string chosen = name == "auto" ? has_gpu() && find_target("triton") != nullptr ? "triton" : "cpu" : name;
+Result<const TargetDef*> choose_target(const std::string& name, bool gpu) {
+  const std::string chosen = name == "auto" ? gpu && find_target("triton") != nullptr ? "triton" : "cpu" : name;
   const TargetDef* target = find_target(chosen);
   MTMC_CHECK(target != nullptr, "the option offers the targets there are");
   return target;
 }
 
-Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, const Program& eager) {
+Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, bool gpu, const Program& eager) {
   Bench bench;
   bench.target = &target;
   MTMC_TRY(bench.hardware, hardware_for(target.name));
-  bench.without_device = target.name == "triton" && !has_gpu();
+  bench.without_device = target.name == "triton" && !gpu;
   if (target.name == "null" || bench.without_device) {
     bench.judge = std::make_unique<CostJudge>(eager, bench.hardware);
     bench.evaluator = CostJudge::kVersion;
@@ -151,7 +151,10 @@ Result<int> print_offline(Progress& progress, const OptimizeOptions& options, co
 
 Result<int> optimize_task(const OptimizeOptions& options) {
   MTMC_TRY(const Task task, options.task.task());
-  MTMC_TRY(const TargetDef* target, choose_target(options.target));
+  // Only who may use a GPU asks for it: measuring one takes seconds the first time.
+  const bool may_use_gpu = options.target == "auto" || options.target == "triton";
+  MTMC_TRY(const std::optional<Hardware> gpu, may_use_gpu ? detect_gpu() : Result(std::optional<Hardware>()));
+  MTMC_TRY(const TargetDef* target, choose_target(options.target, gpu.has_value()));
   const fs::path folder =
       options.out.empty() ? fs::path("mtmc-out") / replace_all(task.name, ":", "_") : fs::path(options.out);
   MTMC_RETURN_IF_ERROR(ready_result_folder(folder));
@@ -164,7 +167,7 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   MTMC_TRY(Traced traced, trace(task.json));
   MTMC_TRY(const std::string source, source_of(task));
   const auto program = std::make_shared<const Program>(std::move(traced.program));
-  MTMC_TRY(Bench bench, make_bench(options, *target, *program));
+  MTMC_TRY(Bench bench, make_bench(options, *target, gpu.has_value(), *program));
   const bool paper_only = options.actions == "paper";
   OptimizeRequest request{
       .task = task,
