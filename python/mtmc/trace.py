@@ -39,10 +39,18 @@ from mtmc.task import Task, load_task
 from mtmc.task_error import TaskError, first_line
 from mtmc.trace_check import check_against_eager, clone_inputs, refuse_loose_state
 from mtmc.trace_graph import GraphWriter, UserCode, strides, type_text
+from mtmc.trace_losses import without_value_checks
 
 INLINE_CONSTANT = 64  # elements: larger constants are held by the module instead of the program's text
 KINDS = {InputKind.PARAMETER: "param", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
 aten = torch.ops.aten
+# What eager itself runs as several operators, without a kernel of its own.
+COMPOSITES = (
+    "diff.default float_power.Scalar float_power.Tensor_Scalar float_power.Tensor_Tensor inner.default isclose.default "
+    "kron.default linalg_multi_dot.default margin_ranking_loss.default meshgrid.default meshgrid.indexing "
+    "pairwise_distance.default poisson_nll_loss.default take_along_dim.default tensordot.default trapezoid.dx "
+    "trapezoid.x trapz.dx trapz.x"
+)
 
 
 def trace(task: Task) -> dict[str, Any]:
@@ -67,7 +75,7 @@ def trace(task: Task) -> dict[str, Any]:
 def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode) -> ExportedProgram:
     table = decompositions()
     try:
-        with user.recorded():
+        with user.recorded(), without_value_checks():
             program = torch.export.export(model, tuple(inputs), strict=False)
             return program.run_decompositions(table)
     except Exception as error:
@@ -78,6 +86,10 @@ def decompositions() -> dict[torch._ops.OpOverload, Any]:
     """Composites that are written in simpler operators: views that make lists, and contractions spelled as text."""
     table = torch.export.default_decompositions()
     chosen = {op: table[op] for op in (aten.einsum.default, aten.broadcast_tensors.default) if op in table}
+    for packet, overload in (name.split(".") for name in COMPOSITES.split()):
+        op = getattr(getattr(aten, packet), overload, None)  # newer or older torch may lack one
+        if op in table:
+            chosen[op] = table[op]
     for op in (aten.split.Tensor, aten.split.sizes, aten.split_with_sizes.default):
         chosen[op] = split_into_slices
     chosen[aten.copy.default] = lambda self, source, non_blocking=False: placed(source, self)

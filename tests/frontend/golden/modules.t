@@ -44,6 +44,23 @@ program autocast {
   return %8
 }
 
+program batch_norm_3d {
+  %0 = input "x" : f32[4,8]
+  %1 = param "n.weight" : f32[2]
+  %2 = param "n.bias" : f32[2]
+  %3 = buffer "n.running_mean" : f32[2]
+  %4 = buffer "n.running_var" : f32[2]
+  %5 = buffer "n.num_batches_tracked" : i64[]
+  %6 = constant "1" : i64[]
+  %7 = reshape(%0, shape=[2,2,2,2,2]) : f32[2,2,2,2,2]  @ batch_norm_3d.py:10
+  %8 = add(%5, %6) : i64[]  @ batch_norm_3d.py:10
+  %9, %10, %11, %12, %13 = batch_norm_train(%7, %1, %2, %3, %4, eps=1e-05, momentum=0.1) : f32[2,2,2,2,2], f32[2], f32[2], f32[2], f32[2]  @ batch_norm_3d.py:10
+  state "n.running_mean" = %12
+  state "n.running_var" = %13
+  state "n.num_batches_tracked" = %8
+  return %9
+}
+
 program batch_norm_eval {
   %0 = input "x" : f32[4,8]
   %1 = param "n.weight" : f32[8]
@@ -87,6 +104,29 @@ program buffers_swapped {
   return %6, %9
 }
 
+program cells {
+  %0 = input "x" : f32[4,8]
+  %1 = param "a.weight_ih" : f32[20,8]
+  %2 = param "a.weight_hh" : f32[20,5]
+  %3 = param "a.bias_ih" : f32[20]
+  %4 = param "a.bias_hh" : f32[20]
+  %5 = param "b.weight_ih" : f32[15,8]
+  %6 = param "b.weight_hh" : f32[15,5]
+  %7 = param "b.bias_ih" : f32[15]
+  %8 = param "b.bias_hh" : f32[15]
+  %9 = param "c.weight_ih" : f32[5,8]
+  %10 = param "c.weight_hh" : f32[5,5]
+  %11 = param "c.bias_ih" : f32[5]
+  %12 = param "c.bias_hh" : f32[5]
+  %13 = full(dtype=f32, shape=[4,5], value=0.0) : f32[4,5]  @ cells.py:12
+  %14, %15 = library(%0, %13, %1, %2, %3, %4, args="{0}, [{1}, {1}], {2}, {3}, {4}, {5}", call="aten.lstm_cell.default", types="f32[4,5] f32[4,5]") : f32[4,5], f32[4,5]  @ cells.py:12
+  %16 = full(dtype=f32, shape=[4,5], value=0.0) : f32[4,5]  @ cells.py:12
+  %17 = library(%0, %16, %5, %6, %7, %8, args="{0}, {1}, {2}, {3}, {4}, {5}", call="aten.gru_cell.default", types="f32[4,5]") : f32[4,5]  @ cells.py:12
+  %18 = full(dtype=f32, shape=[4,5], value=0.0) : f32[4,5]  @ cells.py:12
+  %19 = library(%0, %18, %9, %10, %11, %12, args="{0}, {1}, {2}, {3}, {4}, {5}", call="aten.rnn_tanh_cell.default", types="f32[4,5]") : f32[4,5]  @ cells.py:12
+  return %14, %15, %17, %19
+}
+
 program complex_inside {
   %0 = input "x" : f32[4,8]
   %1 = library(%0, args="torch.ops.aten.mul.Tensor(torch.ops.aten.fft_rfft.default({0}), 2j), 8", call="aten.fft_irfft.default", types="f32[4,8]") : f32[4,8]  @ complex_inside.py:7
@@ -126,6 +166,20 @@ program fresh_outputs {
   return %5, %3, %2, %6, %7
 }
 
+program gru {
+  %0 = input "x" : f32[4,8]
+  %1 = param "net.weight_ih_l0" : f32[15,8]
+  %2 = param "net.weight_hh_l0" : f32[15,5]
+  %3 = param "net.weight_ih_l1" : f32[15,5]
+  %4 = param "net.weight_hh_l1" : f32[15,5]
+  %5 = unsqueeze(%0, dim=1) : f32[4,1,8]  @ gru.py:10
+  %6 = full(dtype=f32, shape=[2,1,5], value=0.0) : f32[2,1,5]  @ gru.py:10
+  %7, %8 = gru(%5, %6, %1, %2, %3, %4, batch_first=false, bidirectional=false, has_biases=false, num_layers=2) : f32[4,1,5], f32[2,1,5]  @ gru.py:10
+  %9 = squeeze(%7, dim=1) : f32[4,5]  @ gru.py:10
+  %10 = squeeze(%8, dim=1) : f32[2,5]  @ gru.py:10
+  return %9, %10
+}
+
 program in_place_on_views {
   %0 = input "x" : f32[4,8]
   %1 = constant "1.0" : f32[]
@@ -141,6 +195,17 @@ program in_place_on_views {
   %11 = slice_scatter(%9, %10, end=3, start=1) : f32[4,8]  @ in_place_on_views.py:9
   %12 = relu(%11) : f32[4,8]  @ in_place_on_views.py:10
   return %12
+}
+
+program instance_norm_running {
+  %0 = input "x" : f32[4,8]
+  %1 = param "n.weight" : f32[4]
+  %2 = param "n.bias" : f32[4]
+  %3 = buffer "n.running_mean" : f32[4]
+  %4 = buffer "n.running_var" : f32[4]
+  %5 = unsqueeze(%0, dim=0) : f32[1,4,8]  @ instance_norm_running.py:10
+  %6 = library(%5, %1, %2, %3, %4, args="{0}, {1}, {2}, {3}, {4}, True, 0.1, 1e-05, False", call="aten.instance_norm.default", types="f32[1,4,8]") : f32[1,4,8]  @ instance_norm_running.py:10
+  return %6
 }
 
 program integers {
@@ -176,6 +241,59 @@ program lstm {
   %8, %9, %10 = lstm(%5, %6, %7, %1, %2, %3, %4, batch_first=true, bidirectional=false, has_biases=true, num_layers=1) : f32[1,4,5], f32[1,1,5], f32[1,1,5]  @ lstm.py:10
   %11 = squeeze(%8, dim=0) : f32[4,5]  @ lstm.py:10
   return %11
+}
+
+program lstm_deep {
+  %0 = input "x" : f32[3,2,8]
+  %1 = input "h" : f32[4,2,5]
+  %2 = input "c" : f32[4,2,5]
+  %3 = param "net.weight_ih_l0" : f32[20,8]
+  %4 = param "net.weight_hh_l0" : f32[20,5]
+  %5 = param "net.bias_ih_l0" : f32[20]
+  %6 = param "net.bias_hh_l0" : f32[20]
+  %7 = param "net.weight_ih_l0_reverse" : f32[20,8]
+  %8 = param "net.weight_hh_l0_reverse" : f32[20,5]
+  %9 = param "net.bias_ih_l0_reverse" : f32[20]
+  %10 = param "net.bias_hh_l0_reverse" : f32[20]
+  %11 = param "net.weight_ih_l1" : f32[20,10]
+  %12 = param "net.weight_hh_l1" : f32[20,5]
+  %13 = param "net.bias_ih_l1" : f32[20]
+  %14 = param "net.bias_hh_l1" : f32[20]
+  %15 = param "net.weight_ih_l1_reverse" : f32[20,10]
+  %16 = param "net.weight_hh_l1_reverse" : f32[20,5]
+  %17 = param "net.bias_ih_l1_reverse" : f32[20]
+  %18 = param "net.bias_hh_l1_reverse" : f32[20]
+  %19, %20, %21 = lstm(%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, batch_first=false, bidirectional=true, has_biases=true, num_layers=2) : f32[3,2,10], f32[4,2,5], f32[4,2,5]  @ lstm_deep.py:10
+  return %19, %20, %21
+}
+
+program lstm_projected {
+  %0 = input "x" : f32[4,8]
+  %1 = param "net.weight_ih_l0" : f32[20,8]
+  %2 = param "net.weight_hh_l0" : f32[20,3]
+  %3 = param "net.bias_ih_l0" : f32[20]
+  %4 = param "net.bias_hh_l0" : f32[20]
+  %5 = param "net.weight_hr_l0" : f32[3,5]
+  %6 = unsqueeze(%0, dim=1) : f32[4,1,8]  @ lstm_projected.py:10
+  %7 = full(dtype=f32, shape=[1,1,3], value=0.0) : f32[1,1,3]  @ lstm_projected.py:10
+  %8 = full(dtype=f32, shape=[1,1,5], value=0.0) : f32[1,1,5]  @ lstm_projected.py:10
+  %9, %10, %11 = library(%6, %7, %8, %1, %2, %3, %4, %5, args="{0}, [{1}, {2}], [{3}, {4}, {5}, {6}, {7}], True, 1, 0.0, True, False, False", call="aten.lstm.input", types="f32[4,1,3] f32[1,1,3] f32[1,1,5]") : f32[4,1,3], f32[1,1,3], f32[1,1,5]  @ lstm_projected.py:10
+  %12 = squeeze(%9, dim=1) : f32[4,3]  @ lstm_projected.py:10
+  return %12
+}
+
+program rnn_relu {
+  %0 = input "x" : f32[4,8]
+  %1 = param "net.weight_ih_l0" : f32[5,8]
+  %2 = param "net.weight_hh_l0" : f32[5,5]
+  %3 = param "net.bias_ih_l0" : f32[5]
+  %4 = param "net.bias_hh_l0" : f32[5]
+  %5 = unsqueeze(%0, dim=1) : f32[4,1,8]  @ rnn_relu.py:10
+  %6 = full(dtype=f32, shape=[1,1,5], value=0.0) : f32[1,1,5]  @ rnn_relu.py:10
+  %7, %8 = rnn_relu(%5, %6, %1, %2, %3, %4, batch_first=false, bidirectional=false, has_biases=true, num_layers=1) : f32[4,1,5], f32[1,1,5]  @ rnn_relu.py:10
+  %9 = squeeze(%7, dim=1) : f32[4,5]  @ rnn_relu.py:10
+  %10 = squeeze(%8, dim=1) : f32[1,5]  @ rnn_relu.py:10
+  return %9, %10
 }
 
 program sizes_from_data {

@@ -837,6 +837,24 @@ program cosh_last {
 }
 kernel k0 = { %1 } pointwise
 
+program cosine_embedding_loss_first {
+  %0 = input "x0" : f32[4,5]
+  %1 = input "x1" : f32[4,5]
+  %2 = input "x2" : f32[4]
+  %3 = cosine_embedding_loss(%0, %1, %2, margin=0.2, reduction=0) : f32[4]
+  return %3
+}
+kernel k0 = { %3 } pointwise
+
+program cosine_embedding_loss_last {
+  %0 = input "x0" : f32[4,5]
+  %1 = input "x1" : f32[4,5]
+  %2 = input "x2" : f32[4]
+  %3 = cosine_embedding_loss(%0, %1, %2, margin=0.2, reduction=2) : f32[]
+  return %3
+}
+kernel k0 = { %3 } pointwise
+
 program cosine_similarity_first {
   %0 = input "x0" : f32[4,5]
   %1 = input "x1" : f32[4,5]
@@ -2168,6 +2186,23 @@ program mul_last {
 }
 kernel k0 = { %2 } pointwise
 
+program multi_margin_loss_first {
+  %0 = input "x0" : f32[4,5]
+  %1 = input "x1" : i64[4]
+  %2 = input "x2" : f32[5]
+  %3 = multi_margin_loss(%0, %1, %2, margin=0.7, p=2, reduction=0) : f32[4]
+  return %3
+}
+kernel k0 = { %3 } pointwise
+
+program multi_margin_loss_last {
+  %0 = input "x0" : f32[4,5]
+  %1 = input "x1" : i64[4]
+  %2 = multi_margin_loss(%0, %1) : f32[]
+  return %2
+}
+kernel k0 = { %2 } pointwise
+
 program nan_to_num_first {
   %0 = input "x0" : f32[3,5]
   %1 = nan_to_num(%0) : f32[3,5]
@@ -3041,7 +3076,7 @@ program triplet_margin_loss_last {
   %0 = input "x0" : f32[4,5]
   %1 = input "x1" : f32[4,5]
   %2 = input "x2" : f32[4,5]
-  %3 = triplet_margin_loss(%0, %1, %2, margin=1.5, reduction=2) : f32[]
+  %3 = triplet_margin_loss(%0, %1, %2, p=3.0) : f32[]
   return %3
 }
 kernel k0 = { %3 } pointwise
