@@ -96,6 +96,12 @@ void evaluation(AtenCall& call) {
   if (const bool* on = call.get<bool>("training"); on && !*on) call.args.erase("training");
 }
 
+// An instance norm by given statistics is a batch norm.
+void given_statistics(AtenCall& call) {
+  if (const bool* own = call.get<bool>("use_input_stats"); own && !*own)
+    for (const char* name : {"use_input_stats", "momentum", "cudnn_enabled"}) call.args.erase(name);
+}
+
 }  // namespace
 
 extern const OpFile batch_norm_def = {
@@ -108,7 +114,8 @@ extern const OpFile batch_norm_def = {
                "", evaluation},
               {"aten._native_batch_norm_legit_functional.default", "input weight bias running_mean running_var", "eps",
                "", evaluation},
-              {"aten.batch_norm.default", "input weight bias running_mean running_var", "eps", "", evaluation}}},
+              {"aten.batch_norm.default", "input weight bias running_mean running_var", "eps", "", evaluation},
+              {"aten.instance_norm.default", "input weight bias running_mean running_var", "eps", "", given_statistics}}},
     {.name = "batch_norm_train",
      .doc = "Channels shifted and scaled to mean 0 and variance 1 over the batch; also the statistics, and the moved "
             "running ones.",

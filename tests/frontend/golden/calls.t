@@ -957,7 +957,7 @@ program call_93 {
   %2 = select(%0, dim=1, index=0) : f32[4]  @ call_93.py:7
   %3 = select(%0, dim=1, index=1) : f32[4]  @ call_93.py:7
   %4 = exp(%3) : f32[4]  @ call_93.py:7
-  %5 = library(%1, %2, %4, args="{0}, None, None, {1}, {2}, False, 0.1, 1e-05, False", call="aten.instance_norm.default", types="f32[1,4,8]") : f32[1,4,8]  @ call_93.py:7
+  %5 = batch_norm(%1, none, none, %2, %4, eps=1e-05) : f32[1,4,8]  @ call_93.py:7
   return %5
 }
 

@@ -21,3 +21,4 @@ for shape in ((4, 3, 5, 2), (6, 3)):
 case("_native_batch_norm_legit_functional.default", T(4, 3, 2), None, None, T(3), U(3), True, 0.3, 1e-3)
 case("_native_batch_norm_legit_no_training.default", T(4, 3), None, None, T(3), U(3), 0.1, 1e-5)
 case("_native_batch_norm_legit.no_stats", T(4, 3, 5), T(3), T(3), True, 0.1, 1e-5)
+case("instance_norm.default", T(2, 3, 4), T(3), T(3), T(3), U(3), False, 0.1, 1e-5, False)

@@ -420,13 +420,15 @@ program batch_norm_first {
 kernel k0 = { %5 } pointwise
 
 program batch_norm_last {
-  %0 = input "x0" : f32[4,3]
+  %0 = input "x0" : f32[2,3,4]
   %1 = input "x1" : f32[3]
   %2 = input "x2" : f32[3]
-  %3 = batch_norm(%0, none, none, %1, %2, eps=1e-05) : f32[4,3]
-  return %3
+  %3 = input "x3" : f32[3]
+  %4 = input "x4" : f32[3]
+  %5 = batch_norm(%0, %1, %2, %3, %4, eps=1e-05) : f32[2,3,4]
+  return %5
 }
-kernel k0 = { %3 } pointwise
+kernel k0 = { %5 } pointwise
 
 program batch_norm_train_first {
   %0 = input "x0" : f32[4,3,5,2]
