@@ -115,7 +115,8 @@ extern const OpFile batch_norm_def = {
               {"aten._native_batch_norm_legit_functional.default", "input weight bias running_mean running_var", "eps",
                "", evaluation},
               {"aten.batch_norm.default", "input weight bias running_mean running_var", "eps", "", evaluation},
-              {"aten.instance_norm.default", "input weight bias running_mean running_var", "eps", "", given_statistics}}},
+              {"aten.instance_norm.default", "input weight bias running_mean running_var", "eps", "",
+               given_statistics}}},
     {.name = "batch_norm_train",
      .doc = "Channels shifted and scaled to mean 0 and variance 1 over the batch; also the statistics, and the moved "
             "running ones.",
