@@ -3,8 +3,6 @@
 #include "ops/build.h"
 
 namespace mtmc {
-namespace {
-
 std::vector<std::optional<TensorType>> step_operands(const Recurrence& r, int layer) {
   const auto type = [&](Shape shape) { return TensorType{r.dtype, std::move(shape)}; };
   std::vector<std::optional<TensorType>> operands = {type({r.batch, r.inputs_of(layer)})};
@@ -14,8 +12,6 @@ std::vector<std::optional<TensorType>> step_operands(const Recurrence& r, int la
   for (int i = 0; i < 2 && r.biases; ++i) operands.push_back(type({r.gates * r.hidden}));
   return operands;
 }
-
-}  // namespace
 
 Definition step_definition(const Recurrence& r, int layer) {
   const DType inner = compute_type(r.dtype);

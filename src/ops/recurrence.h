@@ -40,6 +40,7 @@ struct Recurrence {
 // One step of one layer and direction as stages. Operands: the step's input [batch, inputs], the states before it
 // [batch, hidden], then the weights; outputs: the states after it.
 Definition step_definition(const Recurrence& recurrence, int layer);
+std::vector<std::optional<TensorType>> step_operands(const Recurrence& recurrence, int layer);  // their types
 // All steps in double.
 std::vector<std::vector<double>> evaluate(const Recurrence& recurrence,
                                           std::span<const std::vector<double>* const> operands);

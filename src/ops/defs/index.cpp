@@ -65,11 +65,12 @@ Definition define_gather(const OpCall& call) {
   return single(call, "gather", raw_operand(call, 0, at));
 }
 
-// x[i, :, j]: index tensors for some axes, which broadcast together. Only neighbouring axes: torch moves the result of
-// others to the front.
+// x[:, i, j]: index tensors for some axes, which broadcast together. Their result stands where the first of them did,
+// or in front when they are no neighbours.
 struct Chosen {
   Shape together;
-  int first = -1, count = 0;  // the indexed axes
+  std::vector<int> axes;  // the indexed ones
+  int place = 0;          // of the result's first common axis
 };
 Result<Chosen> chosen(const OpCall& call) {
   MTMC_RETURN_IF_ERROR(require_operands(call, 1, call.type(0).rank() + 1));
@@ -77,38 +78,41 @@ Result<Chosen> chosen(const OpCall& call) {
   for (int i = 1; i < call.count(); ++i) {
     if (!call.has(i)) continue;
     MTMC_RETURN_IF_ERROR(require_indices(call, i));
-    if (result.first < 0) result.first = i - 1;
-    if (i - 1 != result.first + result.count) return refusal(call, "indexed axes that are not neighbours");
-    ++result.count;
+    result.axes.push_back(i - 1);
     const auto shape = broadcast(result.together, call.type(i).shape);
     if (!shape) return refusal(call, "index shapes do not broadcast", to_string(call.type(i)));
     result.together = *shape;
   }
-  if (result.first < 0) return refusal(call, "no indices");
+  if (result.axes.empty()) return refusal(call, "no indices");
+  const int last = result.axes.back(), first = result.axes.front();
+  result.place = last - first + 1 == static_cast<int>(result.axes.size()) ? first : 0;
   return result;
 }
 Types infer_index(const OpCall& call) {
   MTMC_TRY(const Chosen which, chosen(call));
   Shape shape = call.type(0).shape;
-  shape.erase(shape.begin() + which.first, shape.begin() + which.first + which.count);
-  shape.insert(shape.begin() + which.first, which.together.begin(), which.together.end());
+  for (size_t i = which.axes.size(); i-- > 0;) shape.erase(shape.begin() + which.axes[i]);
+  shape.insert(shape.begin() + which.place, which.together.begin(), which.together.end());
   return std::vector<TensorType>{{call.type(0).dtype, shape}};
+}
+// A negative index counts from the end.
+ExprP from_start(const ExprP& index, int64_t extent) {
+  return select(fn(Fn::lt, index, index_constant(0)), index + index_constant(extent), index);
 }
 Definition define_index(const OpCall& call) {
   const Chosen which = chosen(call).value();
   const Shape& shape = call.type(0).shape;
   const int together = static_cast<int>(which.together.size());
-  const Indices common = spatial(together, which.first);
+  const Indices common = spatial(together, which.place);
   Indices at;
+  int kept = 0;
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
-    if (i < which.first) {
-      at.push_back(axis(i));
-    } else if (i < which.first + which.count) {
+    if (std::count(which.axes.begin(), which.axes.end(), i) > 0) {
       const ExprP index = index_operand(call, i + 1, broadcast_indices(call.type(i + 1).shape, common));
-      const ExprP from_end = fn(Fn::lt, index, index_constant(0));  // negative indices count from the end
-      at.push_back(select(from_end, index + index_constant(shape[i]), index));
+      at.push_back(from_start(index, shape[i]));
     } else {
-      at.push_back(axis(i - which.count + together));
+      at.push_back(axis(kept < which.place ? kept : kept + together));
+      ++kept;
     }
   }
   return single(call, "index", raw_operand(call, 0, at));
@@ -117,6 +121,17 @@ std::string spell_index(const OpCall&, std::span<const std::string> args) {
   std::string text = "torch.ops.aten.index(" + args[0] + ", [";
   for (size_t i = 1; i < args.size(); ++i) text += (i > 1 ? ", " : "") + args[i];
   return text + "])";
+}
+
+Types infer_take(const OpCall& call) {
+  MTMC_RETURN_IF_ERROR(require_operands(call, 2, 2));
+  MTMC_RETURN_IF_ERROR(require_indices(call, 1));
+  return std::vector<TensorType>{{call.type(0).dtype, call.type(1).shape}};
+}
+Definition define_take(const OpCall& call) {
+  const TensorType& x = call.type(0);
+  const ExprP flat = from_start(index_operand(call, 1, spatial(call.type(1).rank())), x.elements());
+  return single(call, "take", raw_operand(call, 0, unflatten(flat, x.shape)));
 }
 
 Types infer_one_hot(const OpCall& call) {
@@ -158,11 +173,17 @@ extern const OpFile index_def = {
      .spelling = "torch.gather({0}, {dim}, {1})",
      .aten = {{"aten.gather.default", "self index", "dim", "", only_forward}}},
     {.name = "index",
-     .doc = "Elements by index tensors for neighbouring axes.",
+     .doc = "Elements by index tensors for some axes.",
      .infer = infer_index,
      .define = define_index,
      .aten = {{"aten.index.Tensor", "self *indices"}},
      .spell = spell_index},
+    {.name = "take",
+     .doc = "Elements by their row-major positions.",
+     .infer = infer_take,
+     .define = define_take,
+     .spelling = "torch.take({0}, {1})",
+     .aten = {{"aten.take.default", "self index"}}},
     {.name = "one_hot",
      .doc = "1 at the index, 0 elsewhere along a new axis.",
      .infer = infer_one_hot,

@@ -18,12 +18,12 @@ Recurrence cell_of(std::string_view op, DType inner) {
   const auto sigmoid = [&](const ExprP& x) {
     return number(inner, 1) / (number(inner, 1) + fn(Fn::exp, fn(Fn::neg, x)));
   };
-  if (op == "lstm") {
+  if (op.starts_with("lstm")) {
     r.gates = 4;
     r.sums = {{0}, {1}, {2}, {3}};
     const ExprP c = sigmoid(take(1)) * take(5) + sigmoid(take(0)) * fn(Fn::tanh, take(2));
     r.next = {sigmoid(take(3)) * fn(Fn::tanh, c), c};
-  } else if (op == "gru") {
+  } else if (op.starts_with("gru")) {
     r.gates = 3;
     // The reset gate is multiplied with the state's part of the candidate alone.
     r.sums = {{0}, {1}, {2, true, false}, {2, false, true}};
@@ -32,7 +32,7 @@ Recurrence cell_of(std::string_view op, DType inner) {
     r.next = {candidate + keep * (take(4) - candidate)};
   } else {
     r.sums = {{0}};
-    r.next = {op == "rnn_relu" ? fn(Fn::max, take(0), number(inner, 0)) : fn(Fn::tanh, take(0))};
+    r.next = {op.starts_with("rnn_relu") ? fn(Fn::max, take(0), number(inner, 0)) : fn(Fn::tanh, take(0))};
   }
   return r;
 }
@@ -117,6 +117,53 @@ OpDef recurrent(std::string_view name, std::string_view doc, std::string_view ov
   return def;
 }
 
+// One step as an operator of its own: operands and results are those of a recurrence's step.
+Recurrence cell(const OpCall& call) {
+  const TensorType& x = call.type(0);
+  Recurrence r = cell_of(call.op, compute_type(x.dtype));
+  r.steps = 1;
+  r.batch = x.shape[0];
+  r.inputs = x.shape[1];
+  r.hidden = call.type(1).shape[1];
+  r.biases = call.count() == 1 + r.states() + 4;
+  r.dtype = x.dtype;
+  return r;
+}
+Types infer_cell(const OpCall& call) {
+  MTMC_RETURN_IF_ERROR(require_operands(call, 2, 7));
+  if (call.type(0).rank() != 2 || call.type(1).rank() != 2 || !is_float(call.type(0).dtype))
+    return refusal(call, "needs a step's input and a state", to_string(call.type(0)), "f32[batch,inputs]");
+  const Recurrence r = cell(call);
+  const auto wanted = step_operands(r, 0);
+  if (call.count() != static_cast<int>(wanted.size()))
+    return refusal(call, "wrong number of operands", std::to_string(call.count()), std::to_string(wanted.size()));
+  for (int i = 0; i < call.count(); ++i)
+    if (call.operands[i] != wanted[i])
+      return refusal(call, "operand " + std::to_string(i) + " does not fit",
+                     call.has(i) ? to_string(call.type(i)) : "none", to_string(*wanted[i]));
+  return Types(std::vector<TensorType>(r.states(), {r.dtype, {r.batch, r.hidden}}));
+}
+Definition define_cell(const OpCall& call) { return step_definition(cell(call), 0); }
+std::string spell_cell(const OpCall& call, std::span<const std::string> args) {
+  std::string text = "torch." + std::string(call.op) + "(" + args[0];
+  size_t next = 2;
+  if (cell(call).states() == 2) {
+    text += ", [" + args[1] + ", " + args[2] + "]";
+    next = 3;
+  } else {
+    text += ", " + args[1];
+  }
+  for (; next < args.size(); ++next) text += ", " + args[next];
+  return text + ")";
+}
+
+OpDef one_step(std::string_view name, std::string_view doc, std::string_view overload) {
+  OpDef def = op(name, doc, infer_cell, define_cell, {},
+                 {{overload, name == "lstm_cell" ? "input *hx w_ih w_hh b_ih b_hh" : "input hx w_ih w_hh b_ih b_hh"}});
+  def.spell = spell_cell;
+  return def;
+}
+
 }  // namespace
 
 extern const OpFile recurrent_def = {
@@ -126,6 +173,10 @@ extern const OpFile recurrent_def = {
               "aten.rnn_tanh.input"),
     recurrent("rnn_relu", "h = relu of weighted inputs and past h over time: y and the final h.",
               "aten.rnn_relu.input"),
+    one_step("lstm_cell", "One step of an LSTM: the next h and c.", "aten.lstm_cell.default"),
+    one_step("gru_cell", "One step of a GRU: the next h.", "aten.gru_cell.default"),
+    one_step("rnn_tanh_cell", "One step of an RNN with tanh: the next h.", "aten.rnn_tanh_cell.default"),
+    one_step("rnn_relu_cell", "One step of an RNN with relu: the next h.", "aten.rnn_relu_cell.default"),
 };
 
 }  // namespace mtmc

@@ -119,11 +119,11 @@ program cells {
   %11 = param "c.bias_ih" : f32[5]
   %12 = param "c.bias_hh" : f32[5]
   %13 = full(dtype=f32, shape=[4,5], value=0.0) : f32[4,5]  @ cells.py:12
-  %14, %15 = library(%0, %13, %1, %2, %3, %4, args="{0}, [{1}, {1}], {2}, {3}, {4}, {5}", call="aten.lstm_cell.default", types="f32[4,5] f32[4,5]") : f32[4,5], f32[4,5]  @ cells.py:12
+  %14, %15 = lstm_cell(%0, %13, %13, %1, %2, %3, %4) : f32[4,5], f32[4,5]  @ cells.py:12
   %16 = full(dtype=f32, shape=[4,5], value=0.0) : f32[4,5]  @ cells.py:12
-  %17 = library(%0, %16, %5, %6, %7, %8, args="{0}, {1}, {2}, {3}, {4}, {5}", call="aten.gru_cell.default", types="f32[4,5]") : f32[4,5]  @ cells.py:12
+  %17 = gru_cell(%0, %16, %5, %6, %7, %8) : f32[4,5]  @ cells.py:12
   %18 = full(dtype=f32, shape=[4,5], value=0.0) : f32[4,5]  @ cells.py:12
-  %19 = library(%0, %18, %9, %10, %11, %12, args="{0}, {1}, {2}, {3}, {4}, {5}", call="aten.rnn_tanh_cell.default", types="f32[4,5]") : f32[4,5]  @ cells.py:12
+  %19 = rnn_tanh_cell(%0, %18, %9, %10, %11, %12) : f32[4,5]  @ cells.py:12
   return %14, %15, %17, %19
 }
 

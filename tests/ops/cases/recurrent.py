@@ -19,3 +19,7 @@ for name, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
         params = weights(gates, 3, 4, layers, directions, biases)
         state = start if name == "lstm" else start[0]
         case(f"{name}.input", x, state, params, biases, layers, 0.3, False, directions == 2, batch_first)
+    state = [T(2, 4), T(2, 4)] if name == "lstm" else T(2, 4)
+    case(f"{name}_cell.default", T(2, 3), state, *weights(gates, 3, 4, 1, 1, False))
+    state = [T(2, 4), T(2, 4)] if name == "lstm" else T(2, 4)
+    case(f"{name}_cell.default", T(2, 3), state, *weights(gates, 3, 4, 1, 1, True))

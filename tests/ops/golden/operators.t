@@ -1407,6 +1407,28 @@ program group_norm_last {
 }
 kernel k0 = { %1 } pointwise
 
+program gru_cell_first {
+  %0 = input "x0" : f32[2,3]
+  %1 = input "x1" : f32[2,4]
+  %2 = input "x2" : f32[12,3]
+  %3 = input "x3" : f32[12,4]
+  %4 = gru_cell(%0, %1, %2, %3) : f32[2,4]
+  return %4
+}
+kernel k0 = { %4 } pointwise
+
+program gru_cell_last {
+  %0 = input "x0" : f32[2,3]
+  %1 = input "x1" : f32[2,4]
+  %2 = input "x2" : f32[12,3]
+  %3 = input "x3" : f32[12,4]
+  %4 = input "x4" : f32[12]
+  %5 = input "x5" : f32[12]
+  %6 = gru_cell(%0, %1, %2, %3, %4, %5) : f32[2,4]
+  return %6
+}
+kernel k0 = { %6 } pointwise
+
 program gt_first {
   %0 = input "x0" : f32[20]
   %1 = input "x1" : f32[20]
@@ -1558,10 +1580,10 @@ program index_first {
 kernel k0 = { %2 } pointwise
 
 program index_last {
-  %0 = input "x0" : f32[2,3,4]
-  %1 = input "x1" : i64[5]
-  %2 = input "x2" : i64[2,1]
-  %3 = index(%0, none, %1, %2) : f32[2,2,5]
+  %0 = input "x0" : f32[2,3,4,5]
+  %1 = input "x1" : i64[3]
+  %2 = input "x2" : i64[3]
+  %3 = index(%0, none, %1, none, %2) : f32[3,2,4]
   return %3
 }
 kernel k0 = { %3 } pointwise
@@ -1961,6 +1983,30 @@ program logsumexp_last {
   return %1
 }
 kernel k0 = { %1 } pointwise
+
+program lstm_cell_first {
+  %0 = input "x0" : f32[2,3]
+  %1 = input "x1" : f32[2,4]
+  %2 = input "x2" : f32[2,4]
+  %3 = input "x3" : f32[16,3]
+  %4 = input "x4" : f32[16,4]
+  %5, %6 = lstm_cell(%0, %1, %2, %3, %4) : f32[2,4], f32[2,4]
+  return %5, %6
+}
+kernel k0 = { %5 %6 } pointwise
+
+program lstm_cell_last {
+  %0 = input "x0" : f32[2,3]
+  %1 = input "x1" : f32[2,4]
+  %2 = input "x2" : f32[2,4]
+  %3 = input "x3" : f32[16,3]
+  %4 = input "x4" : f32[16,4]
+  %5 = input "x5" : f32[16]
+  %6 = input "x6" : f32[16]
+  %7, %8 = lstm_cell(%0, %1, %2, %3, %4, %5, %6) : f32[2,4], f32[2,4]
+  return %7, %8
+}
+kernel k0 = { %7 %8 } pointwise
 
 program lt_first {
   %0 = input "x0" : f32[20]
@@ -2522,6 +2568,50 @@ program rms_norm_last {
 }
 kernel k0 = { %1 } pointwise
 
+program rnn_relu_cell_first {
+  %0 = input "x0" : f32[2,3]
+  %1 = input "x1" : f32[2,4]
+  %2 = input "x2" : f32[4,3]
+  %3 = input "x3" : f32[4,4]
+  %4 = rnn_relu_cell(%0, %1, %2, %3) : f32[2,4]
+  return %4
+}
+kernel k0 = { %4 } pointwise
+
+program rnn_relu_cell_last {
+  %0 = input "x0" : f32[2,3]
+  %1 = input "x1" : f32[2,4]
+  %2 = input "x2" : f32[4,3]
+  %3 = input "x3" : f32[4,4]
+  %4 = input "x4" : f32[4]
+  %5 = input "x5" : f32[4]
+  %6 = rnn_relu_cell(%0, %1, %2, %3, %4, %5) : f32[2,4]
+  return %6
+}
+kernel k0 = { %6 } pointwise
+
+program rnn_tanh_cell_first {
+  %0 = input "x0" : f32[2,3]
+  %1 = input "x1" : f32[2,4]
+  %2 = input "x2" : f32[4,3]
+  %3 = input "x3" : f32[4,4]
+  %4 = rnn_tanh_cell(%0, %1, %2, %3) : f32[2,4]
+  return %4
+}
+kernel k0 = { %4 } pointwise
+
+program rnn_tanh_cell_last {
+  %0 = input "x0" : f32[2,3]
+  %1 = input "x1" : f32[2,4]
+  %2 = input "x2" : f32[4,3]
+  %3 = input "x3" : f32[4,4]
+  %4 = input "x4" : f32[4]
+  %5 = input "x5" : f32[4]
+  %6 = rnn_tanh_cell(%0, %1, %2, %3, %4, %5) : f32[2,4]
+  return %6
+}
+kernel k0 = { %6 } pointwise
+
 program roll_first {
   %0 = input "x0" : f32[2,3,4]
   %1 = roll(%0, dims=[0,2], shifts=[1,-5]) : f32[2,3,4]
@@ -2973,6 +3063,14 @@ program t_last {
   return %1
 }
 kernel k0 = { %1 } pointwise
+
+program take_first {
+  %0 = input "x0" : f32[2,3,4]
+  %1 = input "x1" : i64[2,5]
+  %2 = take(%0, %1) : f32[2,5]
+  return %2
+}
+kernel k0 = { %2 } pointwise
 
 program tan_first {
   %0 = input "x0" : f32[3,5]
