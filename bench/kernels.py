@@ -3,7 +3,8 @@
     ninja -C build bench_kernels && build/bench_kernels OUT bench/kernels/*.t && python3 bench/kernels.py OUT [NAME ...]
 
 Every version is checked against float64 first. Columns: the best version's time, its error and eager's, how often it is
-as fast as eager and torch.compile, the share of the memory roofline, and TFLOP/s of products. OUT/results.json has it all.
+as fast as eager and torch.compile, the share of the memory roofline, and TFLOP/s of products. OUT/results.json has it
+all; `kernels.py --markdown OUT/results.json` prints it as the table of docs/results.
 """
 
 import importlib.util
@@ -132,7 +133,36 @@ def warm(folder):
             print(i, failure)
 
 
+def best_of(rows):
+    own = {k: v for k, v in rows.items() if k.startswith("v") and "ms" in v}
+    return min(own, key=lambda k: own[k]["ms"]) if own else None
+
+
+def markdown(results):
+    """One line a kernel; shares of the roofline count every input and output byte once."""
+    print(
+        "| kernel | ms | eager | torch.compile | x eager | x compile | error | of eager | share of 4.3 TB/s | TFLOP/s | numbers |"
+    )
+    print("|" + " --- |" * 11)
+    for name, result in results.items():
+        rows = result["rows"]
+        best = best_of(rows)
+        if best is None:
+            print(f"| {name} | no version ran |")
+            continue
+        row, eager, compiled = rows[best], rows["eager"], rows["compile"].get("ms", math.nan)
+        flops = f"{FLOPS[name] / row['ms'] / 1e9:.0f}" if name in FLOPS else ""
+        numbers = " ".join(f"{key} {value}" for key, value in row["numbers"].items())
+        print(
+            f"| {name} | {row['ms']:.3f} | {eager['ms']:.3f} | {compiled:.3f} | {eager['ms'] / row['ms']:.2f} | {compiled / row['ms']:.2f} "
+            f"| {row['error']:.1e} | {eager['error']:.1e} | {result['bytes'] / BANDWIDTH * 1e3 / row['ms']:.0%} | {flops} | {numbers} |"
+        )
+
+
 def main():
+    if sys.argv[1] == "--markdown":
+        markdown(json.loads(Path(sys.argv[2]).read_text()))
+        return
     out = Path(sys.argv[1])
     names = sys.argv[2:] or sorted(p.name for p in out.iterdir() if (p / "versions.json").exists())
     with ThreadPoolExecutor(14) as pool:
@@ -149,11 +179,10 @@ def main():
             print(f"{name:18} failed: {type(failure).__name__}: {str(failure)[:200]}")
             continue
         rows = result["rows"]
-        own = {k: v for k, v in rows.items() if k.startswith("v") and "ms" in v}
-        if not own:
+        best = best_of(rows)
+        if best is None:
             print(name, rows)
             continue
-        best = min(own, key=lambda k: own[k]["ms"])
         row, eager = own[best], rows["eager"]
         flops = FLOPS.get(name, math.nan)
         print(

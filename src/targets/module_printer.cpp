@@ -168,9 +168,7 @@ class ModulePrinter {
       if (value.kind == ValueKind::result || (value.kind == ValueKind::constant && literal(value))) continue;
       (value.kind == ValueKind::input ? inputs : held).push_back(python_name(value.id));
     }
-    const auto tuple = [](const std::vector<std::string>& names) {
-      return "[" + join(names, ", ") + "]";
-    };
+    const auto tuple = [](const std::vector<std::string>& names) { return "[" + join(names, ", ") + "]"; };
     statement("results = _replay(self, " + tuple(inputs) + ", " + tuple(held) + ")");
     std::set<ValueId> named;
     for (size_t i = 0; i < program_.outputs.size(); ++i)

@@ -49,7 +49,8 @@ Status allowed(const Program& program, ValueId id) {
 }
 
 // How a generated kernel multiplies: a word that the target knows for it.
-Status may_multiply(const Program& program, const Kernel& kernel, const std::string& word, const ActionContext& context) {
+Status may_multiply(const Program& program, const Kernel& kernel, const std::string& word,
+                    const ActionContext& context) {
   if (!context.target.precisions)
     return refuse("precision", "this target multiplies in one way only", std::string(context.target.name));
   if (kernel.family == Family::library)
@@ -111,13 +112,14 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 namespace actions {
 extern const ActionDef precision_def;
-const ActionDef precision_def{"precision",
-                              "Store an intermediate in half the bytes, or multiply on faster units; flagged, and judged like everything else.",
-                              "k1 -> %t : f32 -> k2  becomes  k1 -> %t : f32 storage f16 -> k2",
-                              false,
-                              true,
-                              enumerate,
-                              apply};
+const ActionDef precision_def{
+    "precision",
+    "Store an intermediate in half the bytes, or multiply on faster units; flagged, and judged like everything else.",
+    "k1 -> %t : f32 -> k2  becomes  k1 -> %t : f32 storage f16 -> k2",
+    false,
+    true,
+    enumerate,
+    apply};
 }  // namespace actions
 
 }  // namespace mtmc

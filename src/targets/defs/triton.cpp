@@ -125,8 +125,8 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     scratch |= !printed.scratch.empty();
     parts.launches.push_back(std::move(launch));
   }
-  parts.imports =
-      std::string(kImports) + (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
+  parts.imports = (program.captures.empty() ? "" : "import weakref\n\n") + std::string(kImports) +
+                  (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
   std::set<std::string> done;
   for (const std::string& helper : helpers) add_helper(helper, done, parts.source);
   if (!kernels.empty()) parts.source += kLaunch;
@@ -192,7 +192,7 @@ std::vector<std::string> precisions(const Program& program, const Kernel& kernel
 }  // namespace
 
 extern const TargetDef triton_def;
-const TargetDef triton_def{"triton",   "Triton kernels for NVIDIA GPUs", emit, supports, candidates, begin,
-                           precisions, true};
+const TargetDef triton_def{"triton", "Triton kernels for NVIDIA GPUs", emit, supports, candidates, begin, precisions,
+                           true};
 
 }  // namespace mtmc
