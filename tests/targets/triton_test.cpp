@@ -148,6 +148,10 @@ void window_cases(std::vector<Case>& cases, const std::string& precision) {
   cases.push_back(odd.one_kernel(
       {odd.op("relu", {odd.op("conv_transpose3d", {dx, dw, kNoValue}, {{"stride", std::vector<int64_t>{2, 2, 2}}})})},
       choices));
+  Maker g("conv2d_in_groups");
+  const ValueId gx = g.in("f32[2,32,9,11]"), gw = g.in("f32[24,16,3,3]"), gb = g.in("f32[24]");
+  cases.push_back(g.one_kernel(
+      {g.op("relu", {g.op("conv2d", {gx, gw, gb}, {{"padding", both(1)}, {"groups", int64_t{2}}})})}, choices));
   Maker m("conv1d_dilated");
   const ValueId x = m.in("f32[2,32,40]"), w = m.in("f32[16,32,5]");
   cases.push_back(m.one_kernel({m.op("conv1d", {x, w, kNoValue}, {{"dilation", std::vector<int64_t>{2}}})}, choices));

@@ -164,13 +164,15 @@ bool reads_f32(const Contraction& contraction) {
 // eager convolves in TF32 and multiplies matrices in f32.
 void begin(const Group& group, Kernel& kernel) {
   if (triton::needs_split(collapse_axes(group))) kernel.choices["split"] = "";
+  const Group products = triton::ungroup(group);
+  if (products.stages.size() > group.stages.size()) kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
   kernel.choices["tiled"] = "";
   if (triton::has_attention(collapse_axes(group))) {
     kernel.family = Family::attention;
     return;
   }
-  for (const GroupStage& stage : group.stages)
+  for (const GroupStage& stage : products.stages)
     if (stage.contraction)
       if (reads_f32(*stage.contraction))
         kernel.choices.emplace("precision", find_op(stage.op)->in_tf32 ? "half" : "split");
@@ -181,7 +183,7 @@ std::vector<std::string> precisions(const Program& program, const Kernel& kernel
   if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
   if (!group.ok() || triton::has_attention(collapse_axes(*group))) return {};
-  for (const GroupStage& stage : group->stages) {
+  for (const GroupStage& stage : triton::ungroup(*group).stages) {
     if (!stage.contraction || !reads_f32(*stage.contraction)) continue;
     if (find_op(stage.op)->in_tf32) return {"half", "split", "ieee"};
     return {"split", "ieee"};

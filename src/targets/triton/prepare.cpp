@@ -355,7 +355,8 @@ class Packer {
       const int64_t least = bounds->least, most = bounds->most;
       bool spatial = false, reduced = false;
       for (int a = 0; a < count; ++a)
-        if (extents[a] > 1 && uses_axis(e->args[d], a)) (in(k, a) ? reduced : spatial) = true;
+        if (extents[a] > 1 && !in(of.contraction->batch, a) && uses_axis(e->args[d], a))
+          (in(k, a) ? reduced : spatial) = true;
       slides |= spatial && reduced;
       if (reduced && !spatial && (channel < 0 || source.type.shape[d] > source.type.shape[channel]))
         channel = static_cast<int>(d);
@@ -474,12 +475,93 @@ void split_stage(Group& result, const GroupStage& whole, int64_t parts) {
   result.stages.push_back(std::move(rest));
 }
 
+constexpr int64_t kWorthUnits = 8;  // rows of weights in a group from which matrix units pay
+
+// Axis a of a stage as (a / each, a % each); null when that makes no contraction of it.
+std::optional<GroupStage> cut_axis(const GroupStage& whole, int a, int64_t each) {
+  const Stage& s = whole.stage;
+  GroupStage cut = whole;
+  cut.stage.type.shape[a] /= each;
+  cut.stage.type.shape.insert(cut.stage.type.shape.begin() + a + 1, each);
+  std::vector<ExprP> to;
+  for (int i = 0; i < static_cast<int>(s.extents().size()); ++i) to.push_back(axis(i <= a ? i : i + 1));
+  to[a] = axis(a) * index_constant(each) + axis(a + 1);
+  cut.stage.body = simplify(substitute_axes(s.body, to), cut.stage.extents());
+  cut.contraction = classify_contraction(cut.stage);
+  if (!cut.contraction) return std::nullopt;
+  return cut;
+}
+
+std::optional<std::pair<GroupStage, int>> by_groups(const GroupStage& stage) {
+  if (stage.contraction || stage.stage.combine != Combine::sum) return std::nullopt;
+  for (int a = 0; a < stage.stage.rank(); ++a) {
+    std::set<int64_t> sizes;
+    walk(stage.stage.body, [&](const Expr& e) {
+      if (e.kind == Expr::Kind::call && e.fn == Fn::div && e.args[0]->kind == Expr::Kind::axis &&
+          e.args[0]->axis == a && is_constant(e.args[1]))
+        sizes.insert(e.args[1]->integer);
+    });
+    for (int64_t each : sizes)
+      if (each >= kWorthUnits && each < stage.stage.type.shape[a] && stage.stage.type.shape[a] % each == 0)
+        if (auto cut = cut_axis(stage, a, each)) return std::pair(std::move(*cut), a);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+Group ungroup(const Group& group) {
+  Group result;
+  result.name = group.name;
+  result.tensors = group.tensors;
+  std::map<int, std::pair<int, std::vector<ExprP>>> renamed;  // scratch -> the tensor in groups, and where in it
+  for (const GroupStage& original : group.stages) {
+    GroupStage stage = original;
+    stage.stage.body = transform(stage.stage.body, [&](const ExprP& e) -> ExprP {
+      const auto at = e->kind == Expr::Kind::load ? renamed.find(e->tensor) : renamed.end();
+      if (at == renamed.end()) return e;
+      std::vector<ExprP> indices;
+      for (const ExprP& index : at->second.second) indices.push_back(substitute_axes(index, e->args));
+      return cast(e->dtype, load(at->second.first, DType::f32, indices, e->guard,
+                                 e->other ? cast(DType::f32, e->other) : nullptr));
+    });
+    auto cut = by_groups(stage);
+    if (!cut) {
+      result.stages.push_back(stage);
+      continue;
+    }
+    auto& [product, a] = *cut;
+    const Shape& shape = product.stage.type.shape;
+    result.tensors.push_back({GroupTensor::Role::scratch,
+                              kNoValue,
+                              group.tensors[stage.dest].name + "_groups",
+                              {DType::f32, shape},
+                              contiguous_strides(shape),
+                              false});
+    product.dest = static_cast<int>(result.tensors.size()) - 1;
+    product.stage.type.dtype = DType::f32;
+    GroupStage rest = stage;
+    rest.stage.combine = Combine::none;
+    rest.stage.reduce.clear();
+    std::vector<ExprP> at;
+    for (int i = 0; i < stage.stage.rank(); ++i) {
+      const ExprP each = index_constant(shape[a + 1]);
+      at.push_back(i == a ? axis(i) / each : axis(i));
+      if (i == a) at.push_back(axis(i) % each);
+    }
+    rest.stage.body = cast(stage.stage.type.dtype, load(product.dest, DType::f32, at));
+    if (group.tensors[stage.dest].role == GroupTensor::Role::scratch) renamed[stage.dest] = {product.dest, at};
+    result.stages.push_back(std::move(product));
+    if (!renamed.count(stage.dest)) result.stages.push_back(std::move(rest));
+  }
+  return result;
+}
 
 bool needs_split(const Group& group) { return std::any_of(group.stages.begin(), group.stages.end(), splits); }
 
 Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts) {
-  Group laid = collapse_axes(Packer(group, precision).windows(group).group);
+  const Group whole = ungroup(group);
+  Group laid = collapse_axes(Packer(whole, precision).windows(whole).group);
   Group chunked;
   chunked.name = laid.name;
   chunked.tensors = laid.tensors;

@@ -18,6 +18,10 @@ struct Prepared {
 // `parts`: into how many chunks reductions that run along too few rows are split; 0: none is.
 Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts);
 
+// Sums of products in groups (convolutions) become contractions with the group as a batch: an axis that one operand
+// knows only by its group is cut in two.
+Group ungroup(const Group& group);
+
 // Whether some reduction of the group keeps too few programs busy.
 bool needs_split(const Group& group);
 
