@@ -183,7 +183,7 @@ def main():
         if best is None:
             print(name, rows)
             continue
-        row, eager = own[best], rows["eager"]
+        row, eager = rows[best], rows["eager"]
         flops = FLOPS.get(name, math.nan)
         print(
             f"{name:18} {row['ms']:8.3f} {row['error']:8.1e} {eager['ms']:9.3f} {eager['error']:8.1e} "
