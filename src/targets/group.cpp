@@ -164,15 +164,16 @@ class GroupBuilder {
 
   std::string unique(std::string wanted) {
     static const std::set<std::string> kReserved = {
-        "int",   "long",   "float",    "double",   "bool", "char",     "short",  "auto",    "const", "for",
-        "if",    "else",   "return",   "do",       "new",  "delete",   "this",   "default", "case",  "switch",
-        "while", "static", "template", "register", "and",  "or",       "not",    "xor",     "in",    "is",
-        "def",   "class",  "lambda",   "None",     "True", "False",    "torch",  "self",    "load",  "store",
-        "full",  "W",      "unsigned", "signed",   "void", "operator", "public", "private", "tile",  "tl",
-        "min",   "max",    "exp",      "log",      "abs",  "sqrt",     "pow",    "select",  "round", "floor",
-        "ceil",  "erf",    "tanh",     "inf",      "acc",  "total",    "all",    "partial", "parts", "one",
-        "best",  "carry",  "scratch",  "vec",      "keep", "each",     "sweep",  "splat",   "iota",  "choose",
-        "trunc", "expm1",  "log1p",    "compare",  "widen"};
+        "int",     "long",   "float",    "double",   "bool", "char",     "short",  "auto",    "const", "for",
+        "if",      "else",   "return",   "do",       "new",  "delete",   "this",   "default", "case",  "switch",
+        "while",   "static", "template", "register", "and",  "or",       "not",    "xor",     "in",    "is",
+        "def",     "class",  "lambda",   "None",     "True", "False",    "torch",  "self",    "load",  "store",
+        "full",    "W",      "unsigned", "signed",   "void", "operator", "public", "private", "tile",  "tl",
+        "min",     "max",    "exp",      "log",      "abs",  "sqrt",     "pow",    "select",  "round", "floor",
+        "ceil",    "erf",    "tanh",     "inf",      "acc",  "total",    "all",    "partial", "parts", "one",
+        "best",    "carry",  "scratch",  "vec",      "keep", "each",     "sweep",  "splat",   "iota",  "choose",
+        "query",   "key",    "weight",   "largest",  "part", "triton",   "range",  "trunc",   "expm1", "log1p",
+        "compare", "widen"};
     wanted = identifier(wanted);
     // Loop variables are one of these letters, often with a number.
     const bool loop = std::string("beikrnpul").find(wanted[0]) != std::string::npos &&

@@ -15,6 +15,7 @@ DTYPES = {
     "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
 }  # fmt: skip
 CAPABILITIES = (80, 90, 100)
+SHARED_BYTES = 232448  # that a block may have on sm_90
 
 
 def load(path):
@@ -63,7 +64,11 @@ def compile_ahead(module, inputs):
         aligned = {(i,): [["tt.divisibility", 16]] for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)}
         for capability in CAPABILITIES:
             source = ASTSource(function, signature, {}, aligned)
-            compile(source, target=GPUTarget("cuda", capability, 32), options=dict(options))
+            made = compile(source, target=GPUTarget("cuda", capability, 32), options=dict(options))
+            if capability == 90 and made.metadata.shared > SHARED_BYTES:
+                raise ValueError(
+                    f"{function.__name__} needs {made.metadata.shared} bytes of shared memory of {SHARED_BYTES}"
+                )
     return {"outputs": [], "launches": len(launches)}
 
 

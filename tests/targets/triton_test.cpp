@@ -179,6 +179,101 @@ void attention_cases(std::vector<Case>& cases, const std::string& dtype) {
   cases.push_back(masked.one_kernel({masked.op("scaled_dot_product_attention", {mq, mk, mv, mask})}));
 }
 
+Case filled(Case c, double value) {
+  for (auto& leaf : c.leaves) std::fill(leaf.begin(), leaf.end(), value);
+  return c;
+}
+
+// What went wrong once: signs, minima, what lies in dead lanes, and patterns that only look like a fast one.
+void corner_cases(std::vector<Case>& cases) {
+  const auto dims = [](int64_t d) { return std::vector<int64_t>{d}; };
+  {
+    Maker m("product_of_integers");
+    cases.push_back(m.one_kernel({m.op("mul", {m.in("i64[70]"), m.in("i64[70]")})}));
+  }
+  for (const char* type : {"i8[3,100]", "i32[3,100]"}) {
+    Maker m("smallest_integers");
+    const ValueId x = m.in(type);
+    cases.push_back(filled(
+        m.one_kernel({m.op("argmax", {x}, {{"dim", int64_t{1}}}), m.op("amax", {x}, {{"dim", dims(1)}})}), -128));
+  }
+  for (const char* op : {"amax", "amin"}) {
+    Maker m("split_integers");
+    cases.push_back(
+        filled(m.one_kernel({m.op(op, {m.in("i32[1,30007]")}, {{"dim", dims(1)}})}, {{"split", ""}}, {{"parts", 64}}),
+               *op == 'a' && op[2] == 'a' ? -5 : 5));
+  }
+  {
+    Maker m("two_sums_of_one_maximum");
+    const ValueId x = m.in("f32[3,200]");
+    const ValueId e = m.op("exp", {m.op("sub", {x, m.op("amax", {x}, {{"dim", dims(1)}, {"keepdim", true}})})});
+    cases.push_back(
+        m.one_kernel({m.op("sum", {e}, {{"dim", dims(1)}}), m.op("sum", {m.op("mul", {e, e})}, {{"dim", dims(1)}})}, {},
+                     {{"rows", 1}, {"block", 32}, {"warps", 4}}));
+  }
+  {
+    Maker m("padded_with_ones");
+    const auto padded = [&](const char* type, std::vector<int64_t> pad) {
+      return m.op("pad", {m.in(type)}, {{"pad", std::move(pad)}, {"value", 1.0}});
+    };
+    const ValueId x = padded("f32[33,37]", {0, 3}), y = padded("f32[37,20]", {0, 0, 0, 3});
+    cases.push_back(m.one_kernel({m.op("matmul", {x, y})}, {{"tiled", ""}, {"precision", "ieee"}}));
+  }
+  {
+    Maker m("attention_sink");
+    const ValueId q = m.in("f32[2,32,16]"), k = m.in("f32[2,16,32]"), v = m.in("f32[2,32,16]");
+    const ValueId s = m.op("matmul", {q, k});
+    const ValueId e = m.op("exp", {m.op("sub", {s, m.op("amax", {s}, {{"dim", dims(-1)}, {"keepdim", true}})})});
+    const ValueId sum = m.op("sum", {e}, {{"dim", dims(-1)}, {"keepdim", true}});
+    const ValueId below = m.op("add", {sum, m.op("exp", {m.op("sub", {sum, sum})})});
+    cases.push_back(m.one_kernel({m.op("matmul", {m.op("div", {e, below}), v})}));
+  }
+  {
+    Maker m("attention_and_its_transpose");
+    const ValueId q = m.in("f32[2,32,32]"), k = m.in("f32[2,32,32]"), v = m.in("f32[2,32,32]");
+    const ValueId o = m.op("scaled_dot_product_attention", {q, k, v, kNoValue});
+    cases.push_back(
+        m.one_kernel({m.op("add", {o, m.op("transpose", {o}, {{"dim0", int64_t{1}}, {"dim1", int64_t{2}}})})}));
+  }
+  {
+    Maker m("attention_of_computed_operands");
+    const auto shifted = [&] {
+      const ValueId x = m.in("f32[2,40,24]");
+      return m.op("sub", {x, m.op("amax", {x}, {{"dim", dims(-1)}, {"keepdim", true}})});
+    };
+    const ValueId q = shifted(), k = shifted(), v = m.in("f32[2,40,24]");
+    cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}));
+  }
+}
+
+void convolution_corner_cases(std::vector<Case>& cases) {
+  const Choices choices = {{"tiled", ""}, {"precision", "half"}};
+  {
+    Maker m("conv1d_by_two");
+    cases.push_back(m.one_kernel(
+        {m.op("conv1d", {m.in("f32[1,32,66]"), m.in("f32[16,32,3]"), kNoValue}, {{"stride", std::vector<int64_t>{2}}})},
+        choices));
+  }
+  {
+    Maker m("conv_of_ones_around");
+    const ValueId x =
+        m.op("pad", {m.in("f32[2,16,9,11]")}, {{"pad", std::vector<int64_t>{1, 1, 1, 1}}, {"value", 1.0}});
+    cases.push_back(m.one_kernel({m.op("conv2d", {x, m.in("f32[16,16,3,3]"), kNoValue})}, choices));
+  }
+  {
+    Maker m("conv_transpose_dilated");
+    cases.push_back(m.one_kernel({m.op("conv_transpose1d", {m.in("f32[2,16,20]"), m.in("f32[16,16,3]"), kNoValue},
+                                       {{"stride", std::vector<int64_t>{2}}, {"dilation", std::vector<int64_t>{2}}})},
+                                 choices));
+  }
+  {
+    Maker m("conv_transpose_twice");
+    const ValueId y =
+        m.op("conv_transpose2d", {m.in("f32[2,16,5,6]"), m.in("f32[16,10,3,3]"), kNoValue}, {{"stride", both(2)}});
+    cases.push_back(m.one_kernel({y, m.op("tanh", {y})}, choices));
+  }
+}
+
 void expect_close(const std::vector<Case>& cases, double tolerance, const std::string& device) {
   std::vector<Program> programs;
   std::vector<std::vector<std::vector<double>>> leaves;
@@ -204,11 +299,13 @@ void expect_all_families(const std::string& device) {
   for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
   window_cases(exact, "ieee");
   attention_cases(exact, "f32");
+  corner_cases(exact);
   expect_close(exact, 3e-6, device);
   product_cases(half, "half");
   product_cases(half, "ieee", "f16");
   window_cases(half, "half");
   attention_cases(half, "f16");
+  convolution_corner_cases(half);
   expect_close(half, 1.5e-3, device);
 }
 
@@ -231,6 +328,11 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   window_cases(cases, "half");
   attention_cases(cases, "bf16");
   attention_cases(cases, "f32");
+  {
+    Maker m("attention_of_wide_heads");
+    const ValueId q = m.in("f16[1,2,128,256]"), k = m.in("f16[1,2,128,256]"), v = m.in("f16[1,2,128,256]");
+    cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}));
+  }
   std::vector<Program> programs;
   for (const Case& c : cases) programs.push_back(c.program);
   const std::vector<std::string> failures = testing::compile_triton(programs);

@@ -49,7 +49,7 @@ constexpr const char* kReplay = R"PY(_graphs = weakref.WeakKeyDictionary()
 def _replay(module, inputs, held):
     """The module's call as one graph launch: inputs are copied to where the graph reads them, results out of where it
     writes them. Weights are read where they lie; other tensors in their place mean a new graph."""
-    if _DEVICE != "cuda":
+    if _DEVICE != "cuda" or torch.cuda.is_current_stream_capturing():
         return module._run(*inputs, *held)
     addresses = [x.data_ptr() for x in held]
     kept = _graphs.get(module)
@@ -81,7 +81,7 @@ constexpr const char* kTiles = R"PY(_views = {}
 
 def _tiles(tensor, height, width, down, across):
     """The memory of a tensor as a matrix that is read by rectangles of down x across elements."""
-    key = (id(tensor), down, across)
+    key = (id(tensor), height, width, down, across)
     if key in _views:
         return _views[key]
     made = TensorDescriptor(tensor if tensor.data_ptr() % 16 == 0 else tensor.clone(), [height, width], [width, 1], [down, across])
@@ -96,7 +96,7 @@ def _tiles(tensor, height, width, down, across):
 void add_helper(const std::string& name, std::set<std::string>& done, std::string& text) {
   if (!done.insert(name).second) return;
   const std::string source = triton::helper_source(name);
-  for (const char* other : {"_atan2", "_atan"})
+  for (const char* other : {"_atan2", "_atan", "_expm1"})
     if (name != other && source.find(std::string(other) + "(") != std::string::npos) add_helper(other, done, text);
   text += source + "\n\n";
 }
@@ -172,10 +172,12 @@ void begin(const Group& group, Kernel& kernel) {
     kernel.family = Family::attention;
     return;
   }
+  bool tf32 = true;  // all that eager multiplies in this kernel
+  for (const GroupStage& stage : products.stages)
+    if (stage.contraction) tf32 = tf32 && find_op(stage.op)->in_tf32;
   for (const GroupStage& stage : products.stages)
     if (stage.contraction)
-      if (reads_f32(*stage.contraction))
-        kernel.choices.emplace("precision", find_op(stage.op)->in_tf32 ? "half" : "split");
+      if (reads_f32(*stage.contraction)) kernel.choices.emplace("precision", tf32 ? "half" : "split");
 }
 
 // Operands of f32 as pairs of f16, as they are, and, where eager itself multiplies in TF32, as single f16 numbers.
@@ -183,12 +185,14 @@ std::vector<std::string> precisions(const Program& program, const Kernel& kernel
   if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
   if (!group.ok() || triton::has_attention(collapse_axes(*group))) return {};
+  bool tf32 = true, found = false;
   for (const GroupStage& stage : triton::ungroup(*group).stages) {
     if (!stage.contraction || !reads_f32(*stage.contraction)) continue;
-    if (find_op(stage.op)->in_tf32) return {"half", "split", "ieee"};
-    return {"split", "ieee"};
+    found = true;
+    tf32 = tf32 && find_op(stage.op)->in_tf32;
   }
-  return {};
+  if (!found) return {};
+  return tf32 ? std::vector<std::string>{"half", "ieee"} : std::vector<std::string>{"split", "ieee"};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace mtmc::triton {
 namespace {
 
 constexpr double kLog2e = 1.4426950408889634;
+constexpr int64_t kSharedBytes = 200 << 10;  // that a block has on Hopper, less some room
 constexpr const char* kInfinity = "float(\"-inf\")";
 
 ExprP narrow(const ExprP& e) {
@@ -44,64 +45,6 @@ struct Axes {
   std::vector<int> batch;
   int m = 0, t = 0, d = 0, e = 0;
   std::map<int, std::vector<int>> of_stage;  // stage -> axis of the launch for each of its axes
-};
-
-class Finder {
- public:
-  explicit Finder(const Group& group) : group_(group) {}
-
-  std::optional<Attention> run(int first) {
-    Attention found;
-    found.scores = first;
-    const GroupStage& scores = group_.stages[first];
-    const int stages = static_cast<int>(group_.stages.size());
-    if (!scores.contraction || first + 4 >= stages) return std::nullopt;
-    const Contraction& c = *scores.contraction;
-    if (c.m.size() != 1 || c.n.size() != 1 || c.k.size() != 1) return std::nullopt;
-    const int s = scores.dest;
-    found.largest = first + 1, found.weights = first + 2, found.sum = first + 3, found.context = first + 4;
-    const Stage& largest = group_.stages[found.largest].stage;
-    const Stage& weights = group_.stages[found.weights].stage;
-    const Stage& sum = group_.stages[found.sum].stage;
-    const GroupStage& context = group_.stages[found.context];
-    const int largest_at = group_.stages[found.largest].dest, weights_at = group_.stages[found.weights].dest,
-              sum_at = group_.stages[found.sum].dest;
-    if (largest.combine != Combine::max || sum.combine != Combine::sum || weights.combine != Combine::none ||
-        !context.contraction || !reads(largest.body, s) || !loads_only(sum.body, {weights_at}))
-      return std::nullopt;
-    if (scores.stage.type.shape != weights.type.shape || c.n[0] != scores.stage.rank() - 1) return std::nullopt;
-    // exp(f - g(largest)), f the very expression whose maximum was taken.
-    if (!is_fn(weights.body, Fn::exp) || !is_fn(weights.body->args[0], Fn::sub)) return std::nullopt;
-    if (to_string(weights.body->args[0]->args[0]) != to_string(largest.body)) return std::nullopt;
-    if (!loads_only(weights.body->args[0]->args[1], {largest_at})) return std::nullopt;
-    const Contraction& v = *context.contraction;
-    if (v.m.size() != 1 || v.n.size() != 1 || v.k.size() != 1) return std::nullopt;
-    const ExprP& left = v.left;
-    found.normalised = is_fn(left, Fn::div) && reads(left->args[1], sum_at);
-    const ExprP& weight = found.normalised ? left->args[0] : left;
-    if (weight->kind != Expr::Kind::load || weight->tensor != weights_at || reads(v.right, weights_at))
-      return std::nullopt;
-    found.last = found.context;
-    for (int next = found.context + 1; next < stages; ++next) {
-      if (group_.stages[next].stage.combine != Combine::none ||
-          group_.stages[next].stage.type.shape != context.stage.type.shape)
-        break;
-      found.last = next;
-    }
-    for (int i : {found.scores, found.weights, found.sum, found.largest})
-      if (group_.tensors[group_.stages[i].dest].role == GroupTensor::Role::write || read_after(i, found.last))
-        return std::nullopt;
-    return found;
-  }
-
- private:
-  bool read_after(int stage, int last) const {
-    for (size_t i = static_cast<size_t>(last) + 1; i < group_.stages.size(); ++i)
-      if (reads(group_.stages[i].stage.body, group_.stages[stage].dest)) return true;
-    return false;
-  }
-
-  const Group& group_;
 };
 
 Axes axes_of(const Group& group, const Attention& found) {
@@ -148,6 +91,105 @@ Axes axes_of(const Group& group, const Attention& found) {
   return axes;
 }
 
+ExprP canonical(const Axes& axes, int s, const ExprP& e) {
+  std::vector<ExprP> to;
+  for (int a : axes.of_stage.at(s)) to.push_back(axis(a));
+  return simplify(substitute_axes(e, to), axes.extents);
+}
+
+class Finder {
+ public:
+  explicit Finder(const Group& group) : group_(group) {}
+
+  std::optional<Attention> run(int first) {
+    Attention found;
+    found.scores = first, found.largest = first + 1, found.weights = first + 2, found.sum = first + 3;
+    found.context = found.last = first + 4;
+    if (found.context >= static_cast<int>(group_.stages.size()) || !shaped(found)) return std::nullopt;
+    try {
+      const Axes axes = axes_of(group_, found);
+      if (!computes(found, axes)) return std::nullopt;
+      extend(found);
+      if (!reads_alike(found, axes_of(group_, found))) return std::nullopt;
+    } catch (const Unsupported&) {
+      return std::nullopt;
+    }
+    for (int i : {found.scores, found.weights, found.sum, found.largest})
+      if (group_.tensors[group_.stages[i].dest].role == GroupTensor::Role::write || read_after(i, found.last))
+        return std::nullopt;
+    return found;
+  }
+
+ private:
+  const Stage& stage(int s) const { return group_.stages[s].stage; }
+  int dest(int s) const { return group_.stages[s].dest; }
+
+  // The stages are of the right kinds, each over one axis of every role.
+  bool shaped(const Attention& found) const {
+    const auto& scores = group_.stages[found.scores].contraction;
+    const auto& context = group_.stages[found.context].contraction;
+    if (!scores || !context) return false;
+    for (const auto* c : {&*scores, &*context})
+      if (c->m.size() != 1 || c->n.size() != 1 || c->k.size() != 1) return false;
+    return stage(found.largest).combine == Combine::max && stage(found.sum).combine == Combine::sum &&
+           stage(found.weights).combine == Combine::none && scores->n[0] == stage(found.scores).rank() - 1 &&
+           stage(found.scores).type.shape == stage(found.weights).type.shape;
+  }
+
+  // exp(f - g(largest)), f the very expression whose maximum was taken; its sum; and the products of the weights, or of
+  // the weights divided by exactly that sum.
+  bool computes(Attention& found, const Axes& axes) const {
+    const ExprP weights = canonical(axes, found.weights, stage(found.weights).body);
+    const ExprP f = canonical(axes, found.largest, stage(found.largest).body);
+    if (!is_fn(weights, Fn::exp) || !is_fn(weights->args[0], Fn::sub)) return false;
+    if (!reads(f, dest(found.scores)) || to_string(weights->args[0]->args[0]) != to_string(f)) return false;
+    if (!loads_only(weights->args[0]->args[1], {dest(found.largest)})) return false;
+    const ExprP sum = canonical(axes, found.sum, stage(found.sum).body);
+    if (sum->kind != Expr::Kind::load || sum->tensor != dest(found.weights) || sum->guard) return false;
+    const Contraction& v = *group_.stages[found.context].contraction;
+    const ExprP left = canonical(axes, found.context, v.left);
+    found.normalised = is_fn(left, Fn::div);
+    const ExprP& weight = found.normalised ? left->args[0] : left;
+    if (found.normalised && (left->args[1]->kind != Expr::Kind::load || left->args[1]->tensor != dest(found.sum)))
+      return false;
+    return weight->kind == Expr::Kind::load && weight->tensor == dest(found.weights) && !weight->guard &&
+           !reads(v.right, dest(found.weights)) && !reads(v.right, dest(found.scores));
+  }
+
+  // Pointwise stages of the result's shape that look at the result, not at scores or weights.
+  void extend(Attention& found) const {
+    for (int next = found.context + 1; next < static_cast<int>(group_.stages.size()); ++next) {
+      if (stage(next).combine != Combine::none || stage(next).type.shape != stage(found.context).type.shape) return;
+      if (reads(stage(next).body, dest(found.scores)) || reads(stage(next).body, dest(found.weights))) return;
+      found.last = next;
+    }
+  }
+
+  // Whatever one of these stages makes, another reads at its own place.
+  bool reads_alike(const Attention& found, const Axes& axes) const {
+    for (int s = found.scores; s <= found.last; ++s) {
+      const ExprP body = canonical(axes, s, stage(s).body);
+      for (const Expr* e : loads_of(body))
+        for (int p = found.scores; p < s; ++p) {
+          if (dest(p) != e->tensor) continue;
+          if (e->guard || static_cast<int>(e->args.size()) != stage(p).rank()) return false;
+          for (int d = 0; d < stage(p).rank(); ++d)
+            if (stage(p).type.shape[d] > 1 && to_string(e->args[d]) != to_string(axis(axes.of_stage.at(p)[d])))
+              return false;
+        }
+    }
+    return true;
+  }
+
+  bool read_after(int s, int last) const {
+    for (size_t i = static_cast<size_t>(last) + 1; i < group_.stages.size(); ++i)
+      if (reads(group_.stages[i].stage.body, dest(s))) return true;
+    return false;
+  }
+
+  const Group& group_;
+};
+
 class AttentionPrinter : public ExprPrinter {
  public:
   AttentionPrinter(const Group& group, const Attention& found, std::string name, const Numbers& numbers)
@@ -160,7 +202,11 @@ class AttentionPrinter : public ExprPrinter {
         bt_(numbers.at("n")),
         warps_(numbers.at("warps")),
         stages_(numbers.at("stages")) {
-    for (const GroupTensor& tensor : group.tensors) out_.fresh(tensor.name);
+    for (const GroupTensor& tensor : group.tensors) {
+      out_.fresh(tensor.name);
+      if (tensor.role != GroupTensor::Role::scratch && tensor.type.elements() > INT32_MAX)
+        throw Unsupported{"attention over more than 2^31 elements"};
+    }
     for (const char* word : {"acc", "largest", "total", "query", "key", "weight", "start"}) out_.fresh(word);
     for (Tile* tile : {&query_, &key_, &score_, &value_, &result_}) tile->extents = axes_.extents;
     query_.name = "query", key_.name = "key", score_.name = "score", value_.name = "value", result_.name = "result";
@@ -204,15 +250,10 @@ class AttentionPrinter : public ExprPrinter {
     out_.remember("held:" + std::to_string(dest(s)), {text, dims});
   }
 
-  ExprP canonical(int s, const ExprP& e) const {
-    std::vector<ExprP> to;
-    for (int a : axes_.of_stage.at(s)) to.push_back(axis(a));
-    return simplify(substitute_axes(e, to), axes_.extents);
-  }
-  ExprP body(int s) const { return canonical(s, group_.stages[s].stage.body); }
+  ExprP body(int s) const { return canonical(axes_, s, group_.stages[s].stage.body); }
   ExprP operand(int s, bool left) const {
     const Contraction& c = *group_.stages[s].contraction;
-    return narrow(canonical(s, left ? c.left : c.right));
+    return narrow(canonical(axes_, s, left ? c.left : c.right));
   }
 
   void lane(Lane& lane, int axis, const std::string& name, const std::string& start, int64_t block) {
@@ -294,11 +335,12 @@ class AttentionPrinter : public ExprPrinter {
     lane(t, axes_.t, "t", start, bt_);
     key_.columns = score_.columns = value_.rows = t;
     const ExprP keys = operand(found_.scores, false), values = operand(found_.context, false);
-    const bool f32 = keys->dtype == DType::f32;
-    const std::string exact = f32 ? ", input_precision=\"tf32x3\")" : ")";
+    if (keys->dtype != operand(found_.scores, true)->dtype) throw Unsupported{"attention of operands of two types"};
+    const auto exact = [](const ExprP& e) { return e->dtype == DType::f32 ? ", input_precision=\"tf32x3\")" : ")"; };
+    const bool f32 = values->dtype == DType::f32;
     out_.line("key = " + fetch(keys, key_, {axes_.t}, {axes_.d}, start, "0", bt_, key_.rows.block, true));
     const std::string score = out_.fresh("score");
-    out_.line(score + " = tl.dot(query, key" + exact);
+    out_.line(score + " = tl.dot(query, key" + exact(keys));
     hold(found_.scores, score, kRows | kColumns);
     // In powers of two: f * log2(e), folded into the scale where there is one.
     Value scaled = value(in_log2(f), score_);
@@ -309,7 +351,10 @@ class AttentionPrinter : public ExprPrinter {
     out_.line(x + " = " + scaled.text);
     out_.line(now + " = tl.maximum(largest, tl.max(" + x + ", axis=1))");
     // A row may have seen only masked keys so far.
-    out_.line(shift + " = " + (causal() ? now : "tl.where(" + now + " == " + kInfinity + ", 0.0, " + now + ")"));
+    out_.line(shift + " = " +
+              (causal() && loads_only(f_->args[1], {dest(found_.scores)})
+                   ? now
+                   : "tl.where(" + now + " == " + kInfinity + ", 0.0, " + now + ")"));
     out_.line("weight = tl.exp2(" + x + " - " + shift + "[:, None])");
     out_.line(shrink + " = tl.exp2(largest - " + shift + ")");
     out_.line("total = total * " + shrink + " + tl.sum(weight, axis=1)");
@@ -320,7 +365,7 @@ class AttentionPrinter : public ExprPrinter {
                 (f32 ? "" : ".to(" + dtype_text(values->dtype) + ")"));
     out_.line("acc = tl.dot(weight" +
               std::string(values->dtype == DType::f32 ? "" : ".to(" + dtype_text(values->dtype) + ")") + ", " + v +
-              ", acc * " + shrink + "[:, None]" + exact);
+              ", acc * " + shrink + "[:, None]" + exact(values));
     out_.line("largest = " + now);
     out_.close();
   }
@@ -344,8 +389,11 @@ class AttentionPrinter : public ExprPrinter {
           rectangles_.load(group_, *view, tile.scalars, outer_start, inner_start, outer_block, inner_block);
       return text + (view->inner_across == turned ? ".T" : "");
     }
-    const Value one = value(e, tile);
+    Value one = value(e, tile);
     if (one.dims != (kRows | kColumns)) throw Unsupported{"attention with an operand that is not a matrix"};
+    const std::string mask = tile.mask(turned ? kRows : kColumns);  // dead lanes of the inner axis add nothing
+    if (!mask.empty() && (e->kind != Expr::Kind::load || e->guard))
+      one.text = "tl.where(" + mask + ", " + one.text + ", 0.0)";
     return one.text;
   }
 
@@ -404,7 +452,12 @@ std::vector<Numbers> attention_candidates(const Group& group, const Attention& f
                 keys = std::max<int64_t>(16, power_of_two(axes.extents[axes.t]));
   const bool f32 = narrow(group.stages[found.scores].contraction->left)->dtype == DType::f32;
   std::vector<Numbers> all;
+  const int64_t wide = power_of_two(axes.extents[axes.d]), out = power_of_two(axes.extents[axes.e]);
+  const int64_t element = f32 ? 4 : 2;
   const auto add = [&](int64_t m, int64_t n, int64_t warps, int64_t stages) {
+    // Queries, and stages of keys and values, must fit shared memory.
+    while ((stages * n * (wide + out) + m * wide) * element > kSharedBytes && (n > 16 || stages > 1 || m > 16))
+      (stages > 2 ? stages : n > 16 ? n : stages > 1 ? stages : m) /= 2;
     Numbers one = {{"m", std::min(m, rows)}, {"n", std::min(n, keys)}, {"warps", warps}, {"stages", stages}};
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   };

@@ -224,6 +224,7 @@ bool ContractionPrinter::held(const Expr& load, const Tile&, Value& value) {
   for (int s = frame_.first; s <= frame_.last; ++s) {
     if (group_.stages[s].dest != load.tensor) continue;
     const std::vector<ExprP> own = own_indices(s);
+    if (own.size() != load.args.size()) throw Unsupported{"a read of a value that is placed elsewhere"};
     for (size_t d = 0; d < own.size(); ++d)
       if (group_.stages[s].stage.type.shape[d] > 1 && to_string(own[d]) != to_string(load.args[d]))
         throw Unsupported{"a shifted read of a value in registers"};
@@ -266,7 +267,7 @@ std::string ContractionPrinter::operand(const ExprP& whole, bool left) {
   if (one.dims != all)
     one.text = "(" + one.text + " + tl.zeros(" + tile.shape(all) + ", " + dtype_text(expr->dtype) + "))";
   const std::string mask = tile.mask(k_dim);
-  if (!mask.empty() && (expr->kind != Expr::Kind::load || one.dims != all))
+  if (!mask.empty() && (expr->kind != Expr::Kind::load || expr->guard || one.dims != all))
     one.text = "tl.where(" + mask + ", " + one.text + ", 0)";
   out_.line(name + " = " + one.text);
   return name;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -52,12 +53,30 @@ const char* builtin(Fn fn) {
   }
 }
 
-std::string number(const Expr& e) {
+}  // namespace
+
+std::string number_text(const Expr& e) {
   if (!is_float(e.dtype)) return e.dtype == DType::b1 ? (e.integer ? "True" : "False") : std::to_string(e.integer);
   if (std::isnan(e.number)) return "float(\"nan\")";
   if (std::isinf(e.number)) return e.number > 0 ? "float(\"inf\")" : "float(\"-inf\")";
   return format_double(e.number);
 }
+
+ExprP neutral(Combine combine, DType dtype) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const bool low = combine == Combine::max || combine == Combine::argmax;
+  const bool extreme = low || combine == Combine::min || combine == Combine::argmin;
+  if (!extreme) return constant(dtype, combine == Combine::prod || combine == Combine::scan_prod ? 1 : 0);
+  if (is_float(dtype)) return constant(dtype, low ? -infinity : infinity);
+  if (dtype == DType::b1 || dtype == DType::u8) return constant(dtype, low ? 0 : dtype == DType::b1 ? 1 : 255);
+  const int bits = 8 * bytes(dtype) - 1;
+  if (low) return constant(dtype, -std::ldexp(1.0, bits));
+  Expr largest = *constant(dtype, 0);
+  largest.integer = static_cast<int64_t>((uint64_t(1) << bits) - 1);
+  return std::make_shared<const Expr>(largest);
+}
+
+namespace {
 
 // An integer expression as base + sum coefficient * axis + sum coefficient * other.
 struct Terms {
@@ -83,6 +102,13 @@ void collect(const ExprP& e, int64_t factor, Terms& terms) {
   } else {
     terms.others.emplace_back(e, factor);
   }
+}
+
+// A sum, a difference or a multiple: what `collect` takes apart.
+bool is_linear(const ExprP& e) {
+  if (e->kind != Expr::Kind::call || e->dtype != DType::i64) return false;
+  return e->fn == Fn::add || e->fn == Fn::sub ||
+         (e->fn == Fn::mul && (is_constant(e->args[0]) || is_constant(e->args[1])));
 }
 
 std::string product_text(const std::string& text, int64_t factor) {
@@ -149,20 +175,27 @@ Value ExprPrinter::named(const std::string& key, const std::string& hint, Value 
 }
 
 Value ExprPrinter::print(const ExprP& expr, const Tile& tile) {
-  if (expr->kind == Expr::Kind::constant) return {number(*expr), 0};
+  if (expr->kind == Expr::Kind::constant) return {number_text(*expr), 0};
   if (expr->kind == Expr::Kind::axis) return index(expr, tile);
   const std::string key = tile.name + ":" + to_string(expr);
   if (const auto* known = out_.find(key)) return {known->text, known->dims};
   if (expr->kind == Expr::Kind::load) return load_value(expr, tile);
-  if (expr->dtype == DType::i64 && expr->kind == Expr::Kind::call &&
-      (expr->fn == Fn::add || expr->fn == Fn::sub || expr->fn == Fn::mul)) {
-    const Value sum = index(expr, tile);
+  if (is_linear(expr)) {
+    Value sum = index(expr, tile);
+    // What fits i64 but not the i32 of indices is computed in i64.
+    if (const auto bounds = bounds_of(expr, tile.extents);
+        bounds && (bounds->most > INT32_MAX || bounds->least < INT32_MIN)) {
+      const bool first = is_constant(expr->args[0]);
+      sum.text = "((" + print(expr->args[first ? 1 : 0], tile).text + ").to(tl.int64) " + infix(expr->fn) + " " +
+                 print(expr->args[first ? 0 : 1], tile).text + ")";
+      if (first && expr->fn == Fn::sub) throw Unsupported{"a large constant less an index"};
+    }
     return seen_[to_string(expr)] > 1 ? named(key, "at", sum) : sum;
   }
   Value value;
   if (expr->kind == Expr::Kind::cast) {
     if (is_constant(expr->args[0]))
-      return {"tl.full([], " + number(*expr->args[0]) + ", " + dtype_text(expr->dtype) + ")", 0};
+      return {"tl.full([], " + number_text(*expr->args[0]) + ", " + dtype_text(expr->dtype) + ")", 0};
     value = print(expr->args[0], tile);
     // Python's numbers, a scalar axis of extent 1, have no type of their own.
     if (value.dims == 0 && !value.text.empty() &&

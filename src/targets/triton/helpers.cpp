@@ -15,12 +15,18 @@ const std::map<std::string, std::string>& sources() {
       {"_floor_div", "q = a // b\nreturn tl.where((a % b != 0) & ((a < 0) != (b < 0)), q - 1, q)"},
       {"_floor_mod", "r = a % b\nreturn tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
       {"_remainder",
-       "r = a - tl.where(a / b < 0, tl.ceil(a / b), tl.floor(a / b)) * b\n"
+       "q = a / b\nr = a - tl.where(q < 0, tl.ceil(q), tl.floor(q)) * b\n"
+       "r = tl.where(tl.abs(b) == float(\"inf\"), tl.where(tl.abs(a) == float(\"inf\"), float(\"nan\"), a), r)\n"
+       "r = tl.where((tl.abs(r) >= tl.abs(b)) & (tl.abs(b) != float(\"inf\")), r - tl.where((r < 0) == (b < 0), b, "
+       "-b), r)\n"
        "return tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
       {"_trunc", "return tl.where(a < 0, tl.ceil(a), tl.floor(a))"},
-      // Adding 1.5 * 2^23 leaves no bits behind the point: ties to even.
-      {"_round", "return tl.where(tl.abs(a) < 4194304.0, (a + 12582912.0) - 12582912.0, a)"},
+      {"_round",
+       "r = tl.floor(a + 0.5)\nodd = r - 2.0 * tl.floor(r * 0.5) != 0\n"
+       "return tl.where(tl.floor(a) == a, a, tl.where((r - a == 0.5) & odd, r - 1.0, r))"},
       {"_tanh",
+       "if a.dtype == tl.float64:\n    e = _expm1(2.0 * tl.minimum(tl.abs(a), 20.0))\n    t = e / (e + 2.0)\n"
+       "    return tl.where(a != a, a, tl.where(a < 0, -t, t))\n"
        "z = a * a\n"
        "p = -5.70498872745e-3 * z + 2.06390887954e-2\np = p * z - 5.37397155531e-2\n"
        "p = p * z + 1.33314422036e-1\np = p * z - 3.33332819422e-1\n"
@@ -59,7 +65,8 @@ const std::map<std::string, std::string>& sources() {
        "whole = tl.floor(y)\nr = tl.exp2(y * tl.log2(tl.abs(x)))\n"
        "r = tl.where((x < 0) & (whole - 2.0 * tl.floor(whole * 0.5) != 0), -r, r)\n"
        "r = tl.where((x < 0) & (whole != y), float(\"nan\"), r)\n"
-       "return tl.where((y == 0) | (x == 1), 1.0, r).to(u.dtype)"},
+       "r = tl.where((y == 0) | (x == 1), 1.0, r)\n"
+       "if u.dtype.is_int():\n    r = tl.floor(r + 0.5)\nreturn r.to(u.dtype)"},
       {"_first_largest",
        "take = ((a != a) & ((b == b) | (i < j))) | ((b == b) & ((a > b) | ((a == b) & (i < j))))\n"
        "return tl.where(take, a, b), tl.where(take, i, j)"},

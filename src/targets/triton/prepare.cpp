@@ -30,7 +30,7 @@ class Packer {
   // The windows of convolutions, before axes are merged.
   Prepared windows(const Group& group) {
     for (const GroupStage& stage : group.stages) {
-      if (!stage.contraction || precision_ == "ieee") {
+      if (!stage.contraction || (precision_ != "half" && !of_half(stage))) {
         push(stage);
         continue;
       }
@@ -51,7 +51,9 @@ class Packer {
   // A stage that reads its predecessor once, at [.., a % s, .., a / s, ..], walks the predecessor's axes instead and is
   // stored at p + s * q: the phases of a transposed convolution then never reach memory apart.
   static void follow(const GroupStage& from, GroupStage& stage) {
-    if (stage.stage.combine != Combine::none || !stage.place.empty() || from.stage.rank() <= stage.stage.rank()) return;
+    if (stage.stage.combine != Combine::none || !stage.place.empty() || !from.place.empty() ||
+        from.stage.rank() <= stage.stage.rank())
+      return;
     const Expr* read = nullptr;
     for (const Expr* e : loads_of(stage.stage.body)) {
       if (e->tensor != from.dest) continue;
@@ -118,6 +120,9 @@ class Packer {
  private:
   static bool is_half(const ExprP& e) {
     return e->kind == Expr::Kind::cast && (e->args[0]->dtype == DType::f16 || e->args[0]->dtype == DType::bf16);
+  }
+  static bool of_half(const GroupStage& stage) {
+    return is_half(stage.contraction->left) && is_half(stage.contraction->right);
   }
   bool needs_packing(const GroupStage& stage) const {
     const Contraction& c = *stage.contraction;
@@ -364,6 +369,7 @@ class Packer {
       high.push_back(most);
     }
     if (!slides || channel < 0) return nullptr;
+    if (e->guard && !(is_constant(e->other) && e->other->number == 0)) return nullptr;
     return slide(of, e, source, channel, low, high);
   }
 
@@ -402,7 +408,28 @@ class Packer {
     if (!half) element = cast(DType::f16, element * load(scale, DType::f32, {}));
     const DType kept = half ? e->dtype : DType::f16;
     const int laid = stage(of, source.name + "_channels_last", {kept, shape}, {}, Combine::none, element);
-    return cast(DType::f32, load(laid, kept, to));
+    if (!e->guard || only_inside(*e, source, of.stage.extents())) return cast(DType::f32, load(laid, kept, to));
+    return cast(DType::f32, load(laid, kept, to, e->guard, constant(kept, 0)));
+  }
+
+  // Whether a guard says no more than that every index is inside the tensor.
+  static bool only_inside(const Expr& e, const GroupTensor& source, const std::vector<int64_t>& extents) {
+    std::set<std::string> known;
+    for (size_t d = 0; d < e.args.size(); ++d)
+      for (const ExprP& one : {call(Fn::ge, {e.args[d], index_constant(0)}),
+                               call(Fn::lt, {e.args[d], index_constant(source.type.shape[d])})})
+        known.insert(to_string(simplify(one, extents)));
+    std::vector<ExprP> open = {e.guard};
+    while (!open.empty()) {
+      const ExprP one = open.back();
+      open.pop_back();
+      if (one->kind == Expr::Kind::call && one->fn == Fn::logical_and) {
+        open.insert(open.end(), one->args.begin(), one->args.end());
+      } else if (!known.count(to_string(simplify(one, extents)))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   std::string precision_;
@@ -418,14 +445,6 @@ bool splits(const GroupStage& stage) {
   const int64_t rows = s.type.elements(), k = product(s.reduce);
   if (stage.contraction) return false;
   return rows < kEnoughRows && rows * k >= kWorthSplitting;
-}
-
-ExprP neutral(const Stage& stage) {
-  const double infinity = std::numeric_limits<double>::infinity();
-  const DType dtype = stage.body->dtype;
-  if (stage.combine == Combine::prod) return constant(dtype, 1);
-  if (stage.combine == Combine::sum || !is_float(dtype)) return constant(dtype, 0);
-  return constant(dtype, stage.combine == Combine::max ? -infinity : infinity);
 }
 
 // r = combine over k of f(k)  becomes  partial[p] = combine over chunk p of f, r = combine over p of partial[p].
@@ -454,7 +473,7 @@ void split_stage(Group& result, const GroupStage& whole, int64_t parts) {
       return load(e->tensor, e->dtype, e->args, e->guard ? call(Fn::logical_and, {inside, e->guard}) : inside,
                   e->other ? e->other : constant(e->dtype, 0));
     });
-    body = select(inside, body, neutral(s));
+    body = select(inside, body, neutral(s.combine, s.body->dtype));
   }
   partial.stage.body = simplify(body, partial.stage.extents());
   partial.contraction.reset();

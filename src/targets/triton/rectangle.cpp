@@ -64,6 +64,10 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
   }
   view.base_down = form.base / view.width;
   view.base_right = form.base % view.width;
+  // Nothing may reach over the end of a row: outside the view there are zeros.
+  int64_t reach = view.base_right + extent_of(view.inner_across ? inner : outer) - 1;
+  for (const auto& [axis, step] : view.right) reach += step * (extents[axis] - 1);
+  if (reach >= view.width) return std::nullopt;
   return view;
 }
 

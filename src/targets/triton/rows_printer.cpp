@@ -45,24 +45,13 @@ int64_t number(const Numbers& numbers, const std::string& key, int64_t otherwise
   return at == numbers.end() ? otherwise : at->second;
 }
 
-std::string neutral(const Stage& stage) {
-  const DType dtype = stage.body->dtype;
-  const bool low = stage.combine == Combine::max || stage.combine == Combine::argmax;
-  switch (stage.combine) {
-    case Combine::prod: return "1";
-    case Combine::max:
-    case Combine::argmax:
-    case Combine::min:
-    case Combine::argmin:
-      if (is_float(dtype)) return low ? "float(\"-inf\")" : "float(\"inf\")";
-      if (dtype == DType::b1 || dtype == DType::u8) return low ? "0" : dtype == DType::b1 ? "1" : "255";
-      return (low ? "-" : "") + std::to_string((uint64_t(1) << (8 * bytes(dtype) - 1)) - 1);
-    default: return "0";
-  }
-}
-
 // Booleans are reduced as integers.
 DType working_type(const Stage& stage) { return stage.body->dtype == DType::b1 ? DType::i32 : stage.body->dtype; }
+
+std::string neutral_text(const Stage& stage) {
+  const ExprP value = neutral(stage.combine, stage.body->dtype);
+  return stage.body->dtype == DType::b1 ? std::to_string(value->integer) : number_text(*value);
+}
 
 }  // namespace
 
@@ -112,7 +101,7 @@ void RowsPrinter::lane(Lane& lane, const std::string& name, const std::string& s
     return;
   }
   out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) +
-            ")" + (start == "0" ? wide : ""));
+            ")" + wide);
   if (count % lane.block == 0) return;
   lane.mask = lane.flat + "_live";
   out_.line(lane.mask + " = " + lane.flat + " < " + std::to_string(count));
@@ -202,6 +191,7 @@ bool RowsPrinter::held(const Expr& load, const Tile&, Value& value) {
   for (int s = frame_.first; s <= frame_.last; ++s) {
     if (group_.stages[s].dest != load.tensor) continue;
     const std::vector<ExprP> own = own_indices(s);
+    if (own.size() != load.args.size()) throw Unsupported{"a read of a value that is placed elsewhere"};
     for (size_t d = 0; d < own.size(); ++d)
       if (stage(s).type.shape[d] > 1 && to_string(own[d]) != to_string(load.args[d]))
         throw Unsupported{"a shifted read of a value in registers"};
@@ -231,7 +221,7 @@ void RowsPrinter::keep(int s, Value value) {
   out_.line(name + " = " + value.text + "  # " + group_.stages[s].op +
             (group_.stages[s].location.empty() ? "" : ", " + group_.stages[s].location));
   out_.remember("held:" + std::to_string(group_.stages[s].dest), {name, value.dims});
-  if (!stored(s)) return;
+  if (!stored(s) || !written_.insert(s).second) return;
   std::vector<ExprP> place;
   for (const ExprP& e : group_.stages[s].place) place.push_back(canonical(s, e));
   const ExprP& placed = group_.stages[s].placed;
@@ -255,18 +245,18 @@ RowsPrinter::Partial RowsPrinter::start(int s, unsigned dims) {
   Partial partial;
   partial.dims = dims;
   partial.value = out_.fresh(group_.tensors[group_.stages[s].dest].name + "_so_far");
-  out_.line(partial.value + " = tl.full(" + tile_.shape(dims) + ", " + neutral(stage(s)) + ", " +
+  out_.line(partial.value + " = tl.full(" + tile_.shape(dims) + ", " + neutral_text(stage(s)) + ", " +
             dtype_text(working_type(stage(s))) + ")");
   if (stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
     partial.place = out_.fresh(group_.tensors[group_.stages[s].dest].name + "_place");
-    out_.line(partial.place + " = tl.full(" + tile_.shape(dims) + ", 0, tl.int32)");
+    out_.line(partial.place + " = tl.full(" + tile_.shape(dims) + ", 0, " + (wide_ ? "tl.int64)" : "tl.int32)"));
   }
   return partial;
 }
 
 void RowsPrinter::add(int s, const Partial& partial, Value value, const std::string& place, const std::string& mask) {
   if (stage(s).body->dtype == DType::b1) value.text = "(" + value.text + ").to(tl.int32)";
-  if (!mask.empty()) value.text = "tl.where(" + mask + ", " + value.text + ", " + neutral(stage(s)) + ")";
+  if (!mask.empty()) value.text = "tl.where(" + mask + ", " + value.text + ", " + neutral_text(stage(s)) + ")";
   const bool floating = is_float(stage(s).body->dtype);
   const std::string& so_far = partial.value;
   const std::string nan = floating ? ", propagate_nan=tl.PropagateNan.ALL)" : ")";
@@ -296,10 +286,11 @@ Value RowsPrinter::sequential(int s) {
     if (axes[a] >= 0) count *= plan_.extents[axes[a]];
   for (size_t a = stage(s).rank(); a < axes.size(); ++a) {
     if (axes[a] < 0) continue;
-    const std::string name = out_.fresh("r");
+    const std::string counter = out_.fresh("r"), name = out_.fresh("r");
     const std::string extent = std::to_string(plan_.extents[axes[a]]);
     tile_.scalars[axes[a]] = name;
-    out_.open("for " + name + " in " + (count <= kUnrolled ? "tl.static_range(" : "range(") + extent + "):");
+    out_.open("for " + counter + " in " + (count <= kUnrolled ? "tl.static_range(" : "range(") + extent + "):");
+    out_.line(name + " = tl.full([], " + counter + ", " + (wide_ ? "tl.int64)" : "tl.int32)"));
     place = place.empty() ? name : "(" + place + ") * " + extent + " + " + name;
     ++loops;
   }
@@ -368,10 +359,10 @@ void RowsPrinter::resident() {
     if (reduces_columns(s)) {
       Value all = value(body(s), tile_);
       if (stage(s).body->dtype == DType::b1) all.text = "(" + all.text + ").to(tl.int32)";
-      const unsigned full = tile_.columns.block > 1 ? (all.dims | kColumns) : all.dims;
+      const unsigned full = tile_.all();
       all = filled(all, full, working_type(stage(s)));
       const std::string mask = tile_.mask(full & kColumns);
-      if (!mask.empty()) all.text = "tl.where(" + mask + ", " + all.text + ", " + neutral(stage(s)) + ")";
+      if (!mask.empty()) all.text = "tl.where(" + mask + ", " + all.text + ", " + neutral_text(stage(s)) + ")";
       Partial partial{all.text, "", full};
       if (stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
         partial.place = filled({tile_.columns.block > 1 ? tile_.along(tile_.columns.flat, kColumns) : "0",
@@ -434,7 +425,12 @@ std::vector<int> RowsPrinter::levels() const {
 
 void RowsPrinter::looped() {
   for (int s = frame_.first; s <= frame_.last; ++s)
-    if (const int largest = shifted_by(s); largest >= 0) online_[s] = largest;
+    if (const int largest = shifted_by(s); largest >= 0) {
+      // A maximum takes one sum along: a second one would find it moved.
+      const bool taken =
+          std::any_of(online_.begin(), online_.end(), [&](const auto& pair) { return pair.second == largest; });
+      if (!taken) online_[s] = largest;
+    }
   const std::vector<int> level = levels();
   for (int now = 0; now <= *std::max_element(level.begin(), level.end()); ++now) pass(now);
   for (int s = frame_.first; s <= frame_.last; ++s)

@@ -2,6 +2,7 @@
 // blocks, once for every level of reductions that need another's result.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ class RowsPrinter : public ExprPrinter {
   int64_t programs_ = 1, warps_ = 4;
   bool wide_ = false, loops_ = false;
   std::map<int, std::string> carries_;
+  std::set<int> written_;      // stages whose store is printed
   std::map<int, int> online_;  // sum of exponentials -> the maximum that shifts them
 };
 

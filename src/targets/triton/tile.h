@@ -19,6 +19,11 @@ std::string dtype_text(DType dtype);
 int64_t power_of_two(int64_t n);  // the least one that is not below n
 inline int64_t blocks(int64_t extent, int64_t block) { return (extent + block - 1) / block; }
 
+// A constant as Python writes it.
+std::string number_text(const Expr& constant);
+// What changes nothing when it is combined: 0 of sums, the least number of maxima.
+ExprP neutral(Combine combine, DType dtype);
+
 // The least and the largest value of an index expression, both inclusive, if they are known.
 struct Bounds {
   int64_t least = 0, most = 0;

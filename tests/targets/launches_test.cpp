@@ -1,0 +1,46 @@
+// How many launches the triton target makes of one kernel.
+#include <gtest/gtest.h>
+
+#include "targets/case_maker.h"
+#include "targets/triton/kernel_printer.h"
+
+namespace mtmc {
+namespace {
+
+using testing::Maker;
+
+TritonKernel printed(const testing::Case& one) {
+  auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
+  MTMC_CHECK(kernel.ok(), kernel.error().message());
+  return std::move(*kernel);
+}
+
+TEST(Launches, AttentionIsOne) {
+  for (const bool causal : {false, true}) {
+    Maker m("attention");
+    const ValueId q = m.in("bf16[2,4,256,64]"), k = m.in("bf16[2,4,256,64]"), v = m.in("bf16[2,4,256,64]");
+    const auto one = m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})});
+    const TritonKernel kernel = printed(one);
+    EXPECT_EQ(kernel.calls.size(), 1u) << kernel.text;
+    EXPECT_TRUE(kernel.scratch.empty()) << "scores reach memory";
+  }
+}
+
+TEST(Launches, RowsAreOneAndTheirSplitSumsTwo) {
+  Maker m("softmax");
+  EXPECT_EQ(printed(m.one_kernel({m.op("softmax", {m.in("f32[8,20000]")}, {{"dim", int64_t{1}}})})).calls.size(), 1u);
+  Maker s("sum");
+  EXPECT_EQ(printed(s.one_kernel({s.op("sum", {s.in("f32[300000]")})}, {{"split", ""}})).calls.size(), 2u);
+}
+
+TEST(Launches, PhasesOfATransposedConvolutionAreStoredInTheirPlaces) {
+  Maker m("transposed");
+  const ValueId x = m.in("f32[2,64,32,32]"), w = m.in("f32[64,32,3,3]"), b = m.in("f32[32]");
+  const ValueId y = m.op("conv_transpose2d", {x, w, b},
+                         {{"stride", std::vector<int64_t>{2, 2}}, {"padding", std::vector<int64_t>{1, 1}}});
+  const TritonKernel kernel = printed(m.one_kernel({m.op("relu", {y})}, {{"precision", "half"}}));
+  for (const std::string& made : kernel.scratch) EXPECT_EQ(made.find("phases"), std::string::npos) << made;
+}
+
+}  // namespace
+}  // namespace mtmc
