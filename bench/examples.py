@@ -3,7 +3,8 @@
 
   bench/examples.py [--mtmc PROGRAM] [--out FOLDER] [--rounds N] [--reuse] [NAME...]   # prints a Markdown table
 
-Each round calls every contestant once, in turn, with cold caches; a figure is the median over the rounds. Optimised
+On a GPU the modules have the sizes that their files name for it. Each round calls every contestant once, in turn, with cold
+caches; a figure is the median over the rounds. Optimised
 folders are kept in --out; --reuse times what lies there.
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 
 import torch
+from clock import Clock
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -44,43 +46,41 @@ def optimise(args: argparse.Namespace, name: str) -> Path:
     return out
 
 
-def times_ms(contestants: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+def times_ms(contestants: dict[str, Callable[[], object]], rounds: int, device: str) -> dict[str, list[float]]:
     """Milliseconds of every contestant in every round."""
-    flush = torch.empty(64 << 20, dtype=torch.uint8)
+    clock = Clock(device)
     times: dict[str, list[float]] = {name: [] for name in contestants}
     for name in contestants:
         for _ in range(3):
             contestants[name]()
-    for number in range(rounds):
+    for _ in range(rounds):
         for name, call in contestants.items():
             call()
-            flush.fill_(number % 256)
-            start = time.perf_counter_ns()
-            call()
-            times[name].append((time.perf_counter_ns() - start) / 1e6)
+            times[name].append(clock.ms(call))
     return times
 
 
 def measure(name: str, out: Path, rounds: int) -> dict[str, float]:
     task, kernel = load(ROOT / "examples" / f"{name}.py", name), load(out / "kernel.py", f"{name}_kernel")
+    device = getattr(kernel, "_DEVICE", "cpu")
     init = task.get_init_inputs() if hasattr(task, "get_init_inputs") else []
 
     def make(kind: type[torch.nn.Module]) -> torch.nn.Module:
         torch.manual_seed(0)
-        return kind(*init).train(getattr(task, "MODE", "train") == "train")
+        return kind(*init).train(getattr(task, "MODE", "train") == "train").to(device)
 
     eager, new = make(task.Model), make(kernel.ModelNew)
     new.load_state_dict(eager.state_dict())
     compiled = torch.compile(make(task.Model))
     torch.manual_seed(1)
-    inputs = task.get_inputs()
+    inputs = [x.to(device) if isinstance(x, torch.Tensor) else x for x in task.get_inputs()]
     contestants = {
         "eager": lambda: eager(*inputs),
         "compile": lambda: compiled(*inputs),
         "kernel": lambda: new(*inputs),
     }
     with torch.no_grad():
-        times = times_ms(contestants, rounds)
+        times = times_ms(contestants, rounds, device)
     return {key: statistics.median(values) for key, values in times.items()}
 
 

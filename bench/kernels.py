@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import torch
+from clock import Clock
 
 BANDWIDTH = 4.3e12  # bytes per second of an H200 that a copy reaches
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "i64": torch.int64}
@@ -42,24 +43,6 @@ def draw(type_text):
     if dtype == "i64":
         return torch.randint(0, 1000, shape, device="cuda")
     return torch.randn(shape, device="cuda").to(DTYPES[dtype])
-
-
-class Clock:
-    """Device events around a call, the L2 cache filled with something else before it."""
-
-    def __init__(self):
-        self.sweep = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
-
-    def ms(self, call):
-        self.sweep.zero_()
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        torch.cuda.synchronize()
-        torch.cuda._sleep(200_000)  # the launch does not wait for the host
-        start.record()
-        call()
-        end.record()
-        torch.cuda.synchronize()
-        return start.elapsed_time(end)
 
 
 def truth_of(name, folder, inputs):
@@ -167,7 +150,7 @@ def main():
     names = sys.argv[2:] or sorted(p.name for p in out.iterdir() if (p / "versions.json").exists())
     with ThreadPoolExecutor(14) as pool:
         list(pool.map(lambda name: precompile(out / name), names))
-    clock, results = Clock(), {}
+    clock, results = Clock("cuda", ahead=True), {}
     print(
         f"{'kernel':18} {'ms':>8} {'error':>8} {'eager ms':>9} {'error':>8} {'x eager':>8} {'x compile':>9} {'roofline':>8} {'TFLOP/s':>8}"
     )
