@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "targets/triton/rectangle.h"
+#include "targets/triton/stage_printer.h"
 
 namespace mtmc::triton {
 namespace {
@@ -190,25 +191,21 @@ class Finder {
   const Group& group_;
 };
 
-class AttentionPrinter : public ExprPrinter {
+class AttentionPrinter : public StagePrinter {
  public:
   AttentionPrinter(const Group& group, const Attention& found, std::string name, const Numbers& numbers)
-      : ExprPrinter(out_, group),
-        group_(group),
+      : StagePrinter(group, found.scores, found.last, std::move(name)),
         found_(found),
-        axes_(axes_of(group, found)),
-        name_(std::move(name)),
+        at_(axes_of(group, found)),
         bm_(numbers.at("m")),
         bt_(numbers.at("n")),
         warps_(numbers.at("warps")),
         stages_(numbers.at("stages")) {
-    for (const GroupTensor& tensor : group.tensors) {
-      out_.fresh(tensor.name);
-      if (tensor.role != GroupTensor::Role::scratch && tensor.type.elements() > INT32_MAX)
-        throw Unsupported{"attention over more than 2^31 elements"};
-    }
+    axes_ = at_.of_stage;
+    extents_ = at_.extents;
+    if (wide_) throw Unsupported{"attention over more than 2^31 elements"};
     for (const char* word : {"acc", "largest", "total", "query", "key", "weight", "start"}) out_.fresh(word);
-    for (Tile* tile : {&query_, &key_, &score_, &value_, &result_}) tile->extents = axes_.extents;
+    for (Tile* tile : {&query_, &key_, &score_, &value_, &result_}) tile->extents = extents_;
     query_.name = "query", key_.name = "key", score_.name = "score", value_.name = "value", result_.name = "result";
     f_ = body(found.largest);
   }
@@ -221,54 +218,28 @@ class AttentionPrinter : public ExprPrinter {
     out_.line("largest = tl.full(" + m_shape + ", " + kInfinity + ", tl.float32)");
     out_.line("total = tl.zeros(" + m_shape + ", tl.float32)");
     const ExprP queries = operand(found_.scores, true);
-    out_.line("query = " + fetch(queries, query_, {axes_.m}, {axes_.d}, m_start_, "0", bm_, query_.columns.block));
+    out_.line("query = " + fetch(queries, query_, {at_.m}, {at_.d}, m_start_, "0", bm_, query_.columns.block));
     loops();
     finish();
-    TritonLaunch launch;
-    launch.name = name_;
-    for (int tensor : used()) launch.parameters.push_back(group_.tensors[tensor].name);
-    launch.arguments = launch.parameters;
+    TritonLaunch launch = finished(programs_, warps_, stages_);
     rectangles_.pass(launch);
-    launch.source = "@triton.jit\ndef " + name_ + "(" + join(launch.parameters, ", ") + "):\n" + out_.text() + "\n";
-    launch.programs = programs_;
-    launch.warps = warps_, launch.stages = stages_;
-    launch.helpers = helpers();
     return launch;
   }
 
- protected:
-  bool held(const Expr& load, const Tile&, Value& value) override {
-    const auto* known = out_.find("held:" + std::to_string(load.tensor));
-    if (!known) return false;
-    value = {known->text, known->dims};
-    return true;
-  }
-
  private:
-  int dest(int s) const { return group_.stages[s].dest; }
-  void hold(int s, const std::string& text, unsigned dims) {
-    out_.remember("held:" + std::to_string(dest(s)), {text, dims});
-  }
-
-  ExprP body(int s) const { return canonical(axes_, s, group_.stages[s].stage.body); }
   ExprP operand(int s, bool left) const {
     const Contraction& c = *group_.stages[s].contraction;
-    return narrow(canonical(axes_, s, left ? c.left : c.right));
+    return narrow(canonical(s, left ? c.left : c.right));
   }
 
   void lane(Lane& lane, int axis, const std::string& name, const std::string& start, int64_t block) {
     lane.axes = {axis};
     lane.block = block;
-    lane.flat = out_.fresh(name);
-    out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(block) + ")");
-    lane.mask.clear();
-    if (axes_.extents[axis] % block == 0) return;
-    lane.mask = lane.flat + "_live";
-    out_.line(lane.mask + " = " + lane.flat + " < " + std::to_string(axes_.extents[axis]));
+    open_lane(lane, name, start, extents_[axis]);
   }
 
   void header() {
-    const int64_t tiles = blocks(axes_.extents[axes_.m], bm_);
+    const int64_t tiles = blocks(extents_[at_.m], bm_);
     programs_ = tiles;
     const std::string pid = out_.fresh("pid"), tile = out_.fresh("tile");
     out_.line(pid + " = tl.program_id(0)");
@@ -277,15 +248,15 @@ class AttentionPrinter : public ExprPrinter {
     out_.line(tile + " = " + (causal() ? std::to_string(tiles - 1) + " - " + which : which));
     std::string rest = out_.fresh("head");
     out_.line(rest + " = " + pid + " // " + std::to_string(tiles));
-    for (size_t i = axes_.batch.size(); i-- > 0;) {
-      const int a = axes_.batch[i];
-      programs_ *= axes_.extents[a];
+    for (size_t i = at_.batch.size(); i-- > 0;) {
+      const int a = at_.batch[i];
+      programs_ *= extents_[a];
       std::string name = rest;
       if (i > 0) {
         name = out_.fresh("b");
-        out_.line(name + " = " + rest + " % " + std::to_string(axes_.extents[a]));
+        out_.line(name + " = " + rest + " % " + std::to_string(extents_[a]));
         const std::string next = out_.fresh("head");
-        out_.line(next + " = " + rest + " // " + std::to_string(axes_.extents[a]));
+        out_.line(next + " = " + rest + " // " + std::to_string(extents_[a]));
         rest = next;
       }
       for (Tile* t : {&query_, &key_, &score_, &value_, &result_}) t->scalars[a] = name;
@@ -293,9 +264,9 @@ class AttentionPrinter : public ExprPrinter {
     m_start_ = tiles == 1 ? "0" : out_.fresh("first");
     if (tiles > 1) out_.line(m_start_ + " = " + tile + " * " + std::to_string(bm_));
     Lane m, d, e;
-    lane(m, axes_.m, "m", m_start_, bm_);
-    lane(d, axes_.d, "d", "0", std::max<int64_t>(16, power_of_two(axes_.extents[axes_.d])));
-    lane(e, axes_.e, "e", "0", std::max<int64_t>(16, power_of_two(axes_.extents[axes_.e])));
+    lane(m, at_.m, "m", m_start_, bm_);
+    lane(d, at_.d, "d", "0", std::max<int64_t>(16, power_of_two(extents_[at_.d])));
+    lane(e, at_.e, "e", "0", std::max<int64_t>(16, power_of_two(extents_[at_.e])));
     query_.rows = score_.rows = result_.rows = m;
     query_.columns = key_.rows = d;
     value_.columns = result_.columns = e;
@@ -305,12 +276,12 @@ class AttentionPrinter : public ExprPrinter {
   bool causal() const {
     if (!is_masked(f_) || !is_fn(f_->args[0], Fn::le)) return false;
     const ExprP& condition = f_->args[0];
-    return condition->args[0]->kind == Expr::Kind::axis && condition->args[0]->axis == axes_.t &&
-           condition->args[1]->kind == Expr::Kind::axis && condition->args[1]->axis == axes_.m;
+    return condition->args[0]->kind == Expr::Kind::axis && condition->args[0]->axis == at_.t &&
+           condition->args[1]->kind == Expr::Kind::axis && condition->args[1]->axis == at_.m;
   }
 
   void loops() {
-    const int64_t keys = axes_.extents[axes_.t];
+    const int64_t keys = extents_[at_.t];
     if (!causal()) {
       block("0", std::to_string(keys), f_);
       return;
@@ -332,16 +303,16 @@ class AttentionPrinter : public ExprPrinter {
     const std::string start = out_.fresh("start");
     out_.open("for " + start + " in range(" + from + ", " + to + ", " + std::to_string(bt_) + "):");
     Lane t;
-    lane(t, axes_.t, "t", start, bt_);
+    lane(t, at_.t, "t", start, bt_);
     key_.columns = score_.columns = value_.rows = t;
     const ExprP keys = operand(found_.scores, false), values = operand(found_.context, false);
     if (keys->dtype != operand(found_.scores, true)->dtype) throw Unsupported{"attention of operands of two types"};
     const auto exact = [](const ExprP& e) { return e->dtype == DType::f32 ? ", input_precision=\"tf32x3\")" : ")"; };
     const bool f32 = values->dtype == DType::f32;
-    out_.line("key = " + fetch(keys, key_, {axes_.t}, {axes_.d}, start, "0", bt_, key_.rows.block, true));
+    out_.line("key = " + fetch(keys, key_, {at_.t}, {at_.d}, start, "0", bt_, key_.rows.block, true));
     const std::string score = out_.fresh("score");
     out_.line(score + " = tl.dot(query, key" + exact(keys));
-    hold(found_.scores, score, kRows | kColumns);
+    hold(found_.scores, {score, kRows | kColumns});
     // In powers of two: f * log2(e), folded into the scale where there is one.
     Value scaled = value(in_log2(f), score_);
     if (const std::string mask = score_.mask(kColumns); !mask.empty())
@@ -359,7 +330,7 @@ class AttentionPrinter : public ExprPrinter {
     out_.line(shrink + " = tl.exp2(largest - " + shift + ")");
     out_.line("total = total * " + shrink + " + tl.sum(weight, axis=1)");
     const std::string v = out_.fresh("v");
-    out_.line(v + " = " + fetch(values, value_, {axes_.t}, {axes_.e}, start, "0", bt_, value_.columns.block));
+    out_.line(v + " = " + fetch(values, value_, {at_.t}, {at_.e}, start, "0", bt_, value_.columns.block));
     if (!value_.rows.mask.empty())
       out_.line(v + " = tl.where(" + value_.mask(kRows) + ", " + v + ", 0.0)" +
                 (f32 ? "" : ".to(" + dtype_text(values->dtype) + ")"));
@@ -383,8 +354,8 @@ class AttentionPrinter : public ExprPrinter {
   std::string fetch(const ExprP& e, const Tile& tile, const std::vector<int>& outer, const std::vector<int>& inner,
                     const std::string& outer_start, const std::string& inner_start, int64_t outer_block,
                     int64_t inner_block, bool turned = false) {
-    const auto view = find_rectangle(group_, e, axes_.extents, outer, inner);
-    if (view && axes_.extents[inner[0]] == inner_block) {
+    const auto view = find_rectangle(group_, e, extents_, outer, inner);
+    if (view && extents_[inner[0]] == inner_block) {
       const std::string text =
           rectangles_.load(group_, *view, tile.scalars, outer_start, inner_start, outer_block, inner_block);
       return text + (view->inner_across == turned ? ".T" : "");
@@ -402,33 +373,15 @@ class AttentionPrinter : public ExprPrinter {
     out_.line("largest = largest * " + format_double(1 / kLog2e));
     const std::string total = out_.fresh("sum");
     out_.line(total + " = total[:, None]");
-    hold(found_.sum, total, kRows);
-    hold(found_.largest, "largest[:, None]", kRows);
-    for (int s = found_.context; s <= found_.last; ++s) {
-      const GroupStage& one = group_.stages[s];
-      const GroupTensor& to = group_.tensors[one.dest];
-      Value result =
-          s == found_.context ? Value{found_.normalised ? "acc / " + total : "acc", all} : value(body(s), result_);
-      const DType computed = s == found_.context ? DType::f32 : one.stage.body->dtype;
-      const std::string name = out_.fresh(to.name + "_value");
-      if (to.type.dtype != computed) result.text = "(" + result.text + ").to(" + dtype_text(to.type.dtype) + ")";
-      out_.line(name + " = " + result.text + "  # " + one.op + (one.location.empty() ? "" : ", " + one.location));
-      hold(s, name, result.dims);
-      bool stored = to.role == GroupTensor::Role::write;
-      for (size_t later = static_cast<size_t>(found_.last) + 1; later < group_.stages.size(); ++later)
-        stored |= reads(group_.stages[later].stage.body, one.dest);
-      if (!stored) continue;
-      std::vector<ExprP> own;
-      for (int a = 0; a < one.stage.rank(); ++a) own.push_back(axis(axes_.of_stage.at(s)[a]));
-      store(one.dest, own, {name, result.dims}, result_);
-    }
+    hold(found_.sum, {total, kRows});
+    hold(found_.largest, {"largest[:, None]", kRows});
+    keep(found_.context, {found_.normalised ? "acc / " + total : "acc", all}, DType::f32, result_);
+    for (int s = found_.context + 1; s <= found_.last; ++s)
+      keep(s, value(body(s), result_), stage(s).body->dtype, result_);
   }
 
-  const Group& group_;
   const Attention& found_;
-  Axes axes_;
-  std::string name_;
-  Writer out_;
+  const Axes at_;
   int64_t bm_, bt_, warps_, stages_, programs_ = 1;
   Tile query_, key_, score_, value_, result_;
   Rectangles rectangles_;

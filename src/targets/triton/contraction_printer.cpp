@@ -97,11 +97,8 @@ bool is_contraction(const Group& group, const Frame& frame) {
 
 ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
                                        const Numbers& numbers)
-    : ExprPrinter(out_, group), group_(group), frame_(frame), products_(std::move(products)), name_(std::move(name)) {
-  for (const GroupTensor& tensor : group.tensors) {
-    out_.fresh(tensor.name);
-    if (tensor.type.elements() > INT32_MAX) throw Unsupported{"a contraction of more than 2^31 elements"};
-  }
+    : StagePrinter(group, frame.first, frame.last, std::move(name)), frame_(frame), products_(std::move(products)) {
+  if (wide_) throw Unsupported{"a contraction of more than 2^31 elements"};
   f32_ = is_f32(products_);
   Numbers chosen = default_numbers(sizes_of(group, frame), f32_, products_.pairs.size() > 1, lane_extent(group, frame));
   for (const auto& [key, value] : numbers)
@@ -113,25 +110,22 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
 
 void ContractionPrinter::plan_axes() {
   for (const SharedAxis& axis : frame_.shared) extents_.push_back(axis.extent);
-  for (int s = frame_.first; s <= frame_.last; ++s) {
-    std::vector<int> axes;
-    for (int a = 0; a < group_.stages[s].stage.rank(); ++a) axes.push_back(frame_.shared_of(s, a));
-    axes_.push_back(axes);
-  }
-  const GroupStage& stage = group_.stages[frame_.first];
+  for (int s = first_; s <= last_; ++s)
+    for (int a = 0; a < stage(s).rank(); ++a) axes_[s].push_back(frame_.shared_of(s, a));
+  const Contraction& contraction = *group_.stages[first_].contraction;
   std::vector<int> k;
-  for (int a : stage.contraction->k) {
-    axes_[0].push_back(static_cast<int>(extents_.size()));
+  for (int a : contraction.k) {
+    axes_[first_].push_back(static_cast<int>(extents_.size()));
     k.push_back(static_cast<int>(extents_.size()));
-    extents_.push_back(stage.stage.extents()[a]);
+    extents_.push_back(stage(first_).extents()[a]);
   }
   const auto role = [&](const std::vector<int>& from, std::vector<int>& to) {
     for (int a : from)
-      if (axes_[0][a] >= 0) to.push_back(axes_[0][a]);
+      if (axes_[first_][a] >= 0) to.push_back(axes_[first_][a]);
   };
-  role(stage.contraction->batch, batch_);
-  role(stage.contraction->m, m_);
-  role(stage.contraction->n, n_);
+  role(contraction.batch, batch_);
+  role(contraction.m, m_);
+  role(contraction.n, n_);
   k_lane_ = lane_axes(k, extents_);
   for (int a : k)
     if (std::find(k_lane_.begin(), k_lane_.end(), a) == k_lane_.end()) k_loop_.push_back(a);
@@ -145,16 +139,6 @@ int64_t ContractionPrinter::extent_of(const std::vector<int>& axes) const {
   return extent;
 }
 
-void ContractionPrinter::lane(Lane& lane, const std::string& name, const std::string& start, int64_t count) {
-  lane.flat = out_.fresh(name);
-  lane.mask.clear();
-  out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) +
-            ")");
-  if (count % lane.block == 0) return;
-  lane.mask = lane.flat + "_live";
-  out_.line(lane.mask + " = " + lane.flat + " < " + std::to_string(count));
-}
-
 // Programs in groups of rows of tiles, so that what is in the second-level cache is used again.
 void ContractionPrinter::header() {
   const int64_t tiles_m = blocks(extent_of(m_), bm_), tiles_n = blocks(extent_of(n_), bn_);
@@ -164,7 +148,7 @@ void ContractionPrinter::header() {
   out_.line(rest + " = tl.program_id(0)");
   if (!batch_.empty()) {
     // Phases of one result lie between each other in memory: programs that fill the same lines run at the same time.
-    const bool phases = std::any_of(group_.stages.begin() + frame_.first, group_.stages.begin() + frame_.last + 1,
+    const bool phases = std::any_of(group_.stages.begin() + first_, group_.stages.begin() + last_ + 1,
                                     [](const GroupStage& s) { return !s.place.empty(); });
     const int64_t tiles = tiles_m * tiles_n, matrices = extent_of(batch_);
     std::string which = out_.fresh("matrix");
@@ -201,39 +185,10 @@ void ContractionPrinter::header() {
   Lane rows, columns;
   rows.axes = m_, rows.block = bm_;
   columns.axes = n_, columns.block = bn_;
-  lane(rows, "m", m_start_, extent_of(m_));
-  lane(columns, "n", n_start_, extent_of(n_));
+  open_lane(rows, "m", m_start_, extent_of(m_));
+  open_lane(columns, "n", n_start_, extent_of(n_));
   left_.rows = result_.rows = rows;
   right_.columns = result_.columns = columns;
-}
-
-ExprP ContractionPrinter::body(int s) const {
-  std::vector<ExprP> axes;
-  for (int a : axes_[s - frame_.first]) axes.push_back(a < 0 ? index_constant(0) : axis(a));
-  return simplify(substitute_axes(group_.stages[s].stage.body, axes), extents_);
-}
-
-std::vector<ExprP> ContractionPrinter::own_indices(int s) const {
-  std::vector<ExprP> indices;
-  for (int a = 0; a < group_.stages[s].stage.rank(); ++a)
-    indices.push_back(axes_[s - frame_.first][a] < 0 ? index_constant(0) : axis(axes_[s - frame_.first][a]));
-  return indices;
-}
-
-bool ContractionPrinter::held(const Expr& load, const Tile&, Value& value) {
-  for (int s = frame_.first; s <= frame_.last; ++s) {
-    if (group_.stages[s].dest != load.tensor) continue;
-    const std::vector<ExprP> own = own_indices(s);
-    if (own.size() != load.args.size()) throw Unsupported{"a read of a value that is placed elsewhere"};
-    for (size_t d = 0; d < own.size(); ++d)
-      if (group_.stages[s].stage.type.shape[d] > 1 && to_string(own[d]) != to_string(load.args[d]))
-        throw Unsupported{"a shifted read of a value in registers"};
-    const auto* known = out_.find("held:" + std::to_string(load.tensor));
-    if (!known) throw Unsupported{"a value before it is computed"};
-    value = {known->text, known->dims};
-    return true;
-  }
-  return false;
 }
 
 std::optional<Rectangle> ContractionPrinter::rectangle(const ExprP& expr, bool left) const {
@@ -286,11 +241,9 @@ void ContractionPrinter::accumulate() {
     const GroupTensor& tensor = group_.tensors[products_.flags[i]];
     std::vector<ExprP> rows;
     const Expr* high = loads_of(i == 0 ? products_.pairs[0].first : products_.pairs[0].second)[0];
-    std::vector<ExprP> axes;
-    for (int a : axes_[0]) axes.push_back(a < 0 ? index_constant(0) : axis(a));
     for (const ExprP& index : high->args)
-      if (index->kind == Expr::Kind::axis && index->axis < group_.stages[frame_.first].stage.rank())
-        rows.push_back(substitute_axes(index, axes));
+      if (index->kind == Expr::Kind::axis && index->axis < stage(first_).rank())
+        rows.push_back(canonical(first_, index));
     MTMC_CHECK(rows.size() == static_cast<size_t>(tensor.type.rank()), "scales of " + tensor.name + " of another rank");
     const Value scale = value(load(products_.flags[i], DType::f32, rows), result_);
     least.push_back(scale.dims == 0 ? scale.text : "tl.min(tl.min(" + scale.text + ", axis=1), axis=0)");
@@ -355,13 +308,11 @@ void ContractionPrinter::loop() {
 void ContractionPrinter::steps() {
   Lane k;
   k.axes = k_lane_, k.block = bk_;
-  lane(k, "k", k_start_, extent_of(k_lane_));
+  open_lane(k, "k", k_start_, extent_of(k_lane_));
   left_.columns = right_.rows = k;
-  std::vector<ExprP> axes;
-  for (int a : axes_[0]) axes.push_back(a < 0 ? index_constant(0) : axis(a));
   std::map<std::string, std::string> names;  // a part that several pairs multiply is read once
   const auto once = [&](const ExprP& expr, bool left) {
-    const ExprP here = simplify(substitute_axes(expr, axes), extents_);
+    const ExprP here = canonical(first_, expr);
     const std::string key = (left ? "l" : "r") + to_string(here);
     if (!names.count(key)) names[key] = operand(here, left);
     return names[key];
@@ -382,30 +333,8 @@ void ContractionPrinter::steps() {
 }
 
 void ContractionPrinter::epilogue() {
-  const unsigned all = kRows | kColumns;
-  for (int s = frame_.first; s <= frame_.last; ++s) {
-    const GroupStage& one = group_.stages[s];
-    const GroupTensor& dest = group_.tensors[one.dest];
-    Value result = s == frame_.first ? Value{"acc", all} : value(body(s), result_);
-    const DType computed = s == frame_.first ? DType::f32 : one.stage.body->dtype;
-    const std::string name = out_.fresh(dest.name + "_value");
-    if (dest.type.dtype != computed) result.text = "(" + result.text + ").to(" + dtype_text(dest.type.dtype) + ")";
-    out_.line(name + " = " + result.text + "  # " + one.op + (one.location.empty() ? "" : ", " + one.location));
-    out_.remember("held:" + std::to_string(one.dest), {name, result.dims});
-    bool stored = dest.role == GroupTensor::Role::write;
-    for (size_t later = static_cast<size_t>(frame_.last) + 1; later < group_.stages.size(); ++later)
-      for (const Expr* e : loads_of(group_.stages[later].stage.body)) stored |= e->tensor == one.dest;
-    if (!stored) continue;
-    const auto canonical = [&](const ExprP& e) {
-      std::vector<ExprP> axes;
-      for (int a : axes_[s - frame_.first]) axes.push_back(a < 0 ? index_constant(0) : axis(a));
-      return simplify(substitute_axes(e, axes), extents_);
-    };
-    std::vector<ExprP> place;
-    for (const ExprP& e : one.place) place.push_back(canonical(e));
-    store(one.dest, one.place.empty() ? own_indices(s) : place, {name, result.dims}, result_,
-          one.placed ? canonical(one.placed) : nullptr);
-  }
+  keep(first_, {"acc", kRows | kColumns}, DType::f32, result_);
+  for (int s = first_ + 1; s <= last_; ++s) keep(s, value(body(s), result_), stage(s).body->dtype, result_);
 }
 
 TritonLaunch ContractionPrinter::run() {
@@ -413,18 +342,8 @@ TritonLaunch ContractionPrinter::run() {
   header();
   accumulate();
   epilogue();
-  TritonLaunch launch;
-  launch.name = name_;
-  for (int tensor : used()) {
-    launch.parameters.push_back(group_.tensors[tensor].name);
-    launch.arguments.push_back(group_.tensors[tensor].name);
-  }
+  TritonLaunch launch = finished(programs_, warps_, stages_);
   rectangles_.pass(launch);
-  launch.source = "@triton.jit\ndef " + name_ + "(" + join(launch.parameters, ", ") + "):\n" + out_.text() + "\n";
-  launch.programs = programs_;
-  launch.warps = warps_;
-  launch.stages = stages_;
-  launch.helpers = helpers();
   return launch;
 }
 

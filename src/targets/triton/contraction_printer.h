@@ -8,6 +8,7 @@
 
 #include "targets/triton/launch.h"
 #include "targets/triton/rectangle.h"
+#include "targets/triton/stage_printer.h"
 
 namespace mtmc::triton {
 
@@ -19,20 +20,16 @@ struct Products {
   int64_t promote = 0;     // partial sums move to a second accumulator after so many elements of K; 0: never
 };
 
-class ContractionPrinter : public ExprPrinter {
+class ContractionPrinter : public StagePrinter {
  public:
   // The frame's first stage is the contraction; all axes of its result are shared.
   ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
                      const Numbers& numbers);
   TritonLaunch run();
 
- protected:
-  bool held(const Expr& load, const Tile& tile, Value& value) override;
-
  private:
   void plan_axes();
   void header();
-  void lane(Lane& lane, const std::string& name, const std::string& start, int64_t count);
   void accumulate();
   void loop();
   void steps();
@@ -40,17 +37,10 @@ class ContractionPrinter : public ExprPrinter {
   std::optional<Rectangle> rectangle(const ExprP& expr, bool left) const;
   std::string rectangle_text(const Rectangle& view, bool left);
   void epilogue();
-  ExprP body(int s) const;
-  std::vector<ExprP> own_indices(int s) const;
   int64_t extent_of(const std::vector<int>& axes) const;
 
-  const Group& group_;
   const Frame& frame_;
   Products products_;
-  std::string name_;
-  Writer out_;
-  std::vector<int64_t> extents_;        // shared axes, then those of K
-  std::vector<std::vector<int>> axes_;  // stage first + i: axis of the launch for each of its axes
   std::vector<int> batch_, m_, n_, k_lane_, k_loop_;
   int64_t bm_ = 0, bn_ = 0, bk_ = 0, group_size_ = 8, warps_ = 4, stages_ = 3;
   Tile left_, right_, result_;

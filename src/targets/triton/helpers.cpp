@@ -15,11 +15,11 @@ const std::map<std::string, std::string>& sources() {
       {"_floor_div", "q = a // b\nreturn tl.where((a % b != 0) & ((a < 0) != (b < 0)), q - 1, q)"},
       {"_floor_mod", "r = a % b\nreturn tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
       {"_remainder",
-       "q = a / b\nr = a - tl.where(q < 0, tl.ceil(q), tl.floor(q)) * b\n"
-       "r = tl.where(tl.abs(b) == float(\"inf\"), tl.where(tl.abs(a) == float(\"inf\"), float(\"nan\"), a), r)\n"
-       "r = tl.where((tl.abs(r) >= tl.abs(b)) & (tl.abs(b) != float(\"inf\")), r - tl.where((r < 0) == (b < 0), b, "
-       "-b), r)\n"
-       "return tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
+       "u = tl.where(b == b, a, a)\nv = tl.where(a == a, b, b)\nq = u / v\n"
+       "r = u - tl.where(q < 0, tl.ceil(q), tl.floor(q)) * v\nendless = tl.abs(v) == float(\"inf\")\n"
+       "r = tl.where(endless, tl.where(tl.abs(u) == float(\"inf\"), float(\"nan\"), u), r)\n"
+       "r = tl.where((tl.abs(r) >= tl.abs(v)) & (endless == 0), r - tl.where((r < 0) == (v < 0), v, -v), r)\n"
+       "return tl.where((r != 0) & ((r < 0) != (v < 0)), r + v, r)"},
       {"_trunc", "return tl.where(a < 0, tl.ceil(a), tl.floor(a))"},
       {"_round",
        "r = tl.floor(a + 0.5)\nodd = r - 2.0 * tl.floor(r * 0.5) != 0\n"

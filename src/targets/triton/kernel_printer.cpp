@@ -150,7 +150,7 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
   }
   std::set<std::string> passed;
   for (const TritonLaunch& launch : launches) {
-    result.text += launch.source + "\n\n";
+    result.text += launch.source() + "\n\n";
     std::vector<std::string> arguments;
     for (const std::string& argument : launch.arguments) {
       // "x" or "_tiles(x, ...)": the first word names the tensor.

@@ -14,11 +14,12 @@ using Numbers = std::map<std::string, int64_t>;
 
 struct TritonLaunch {
   std::string name;
-  std::string source;                   // "@triton.jit ..." without helpers
+  std::string body;                     // the function's lines
   std::vector<std::string> parameters;  // names in the function
   std::vector<std::string> arguments;   // what is passed: a parameter's name stands for the tensor of that name
   int64_t programs = 1, warps = 4, stages = 1;
   std::vector<std::string> helpers;
+  std::string source() const;  // "@triton.jit ..."
 };
 
 // Frames of pointwise, movement, reduction, window and scan code; see rows_printer.cpp. `numbers`: "rows", "block",

@@ -56,11 +56,9 @@ std::string neutral_text(const Stage& stage) {
 }  // namespace
 
 RowsPrinter::RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers)
-    : ExprPrinter(out_, group), group_(group), frame_(frame), plan_(plan_rows(group, frame)), name_(std::move(name)) {
-  for (const GroupTensor& tensor : group.tensors) {
-    out_.fresh(tensor.name);
-    wide_ |= tensor.type.elements() > INT32_MAX;
-  }
+    : StagePrinter(group, frame.first, frame.last, std::move(name)), plan_(plan_rows(group, frame)) {
+  for (int s = first_; s <= last_; ++s) axes_[s] = plan_.axes[s - first_];
+  extents_ = plan_.extents;
   const Numbers chosen = default_numbers(plan_);
   tile_.name = "t";
   tile_.extents = plan_.extents;
@@ -81,30 +79,7 @@ TritonLaunch RowsPrinter::run() {
   } else {
     resident();
   }
-  TritonLaunch launch;
-  launch.name = name_;
-  for (int tensor : used()) launch.parameters.push_back(group_.tensors[tensor].name);
-  launch.arguments = launch.parameters;
-  launch.source = "@triton.jit\ndef " + name_ + "(" + join(launch.parameters, ", ") + "):\n" + out_.text() + "\n";
-  launch.programs = programs_;
-  launch.warps = warps_;
-  launch.helpers = helpers();
-  return launch;
-}
-
-void RowsPrinter::lane(Lane& lane, const std::string& name, const std::string& start, int64_t count) {
-  lane.flat = out_.fresh(name);
-  lane.mask.clear();
-  const std::string wide = wide_ ? ".to(tl.int64)" : "";
-  if (lane.block == 1) {
-    out_.line(lane.flat + " = " + start);
-    return;
-  }
-  out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) +
-            ")" + wide);
-  if (count % lane.block == 0) return;
-  lane.mask = lane.flat + "_live";
-  out_.line(lane.mask + " = " + lane.flat + " < " + std::to_string(count));
+  return finished(programs_, warps_, 1);
 }
 
 void RowsPrinter::header() {
@@ -129,14 +104,14 @@ void RowsPrinter::header() {
   for (int a : plan_.programs) outer *= plan_.extents[a];
   programs_ *= outer;
   if (plan_.flat_columns)
-    lane(tile_.columns, "column",
-         scaled(column_blocks * row_blocks * outer == column_blocks ? (column_blocks == 1 ? "0" : rest)
-                                                                    : take(column_blocks),
-                tile_.columns.block),
-         plan_.column_count);
+    open_lane(tile_.columns, "column",
+              scaled(column_blocks * row_blocks * outer == column_blocks ? (column_blocks == 1 ? "0" : rest)
+                                                                         : take(column_blocks),
+                     tile_.columns.block),
+              plan_.column_count);
   if (!plan_.rows.empty()) {
     const std::string which = outer == 1 ? (row_blocks == 1 ? "0" : rest) : take(row_blocks);
-    lane(tile_.rows, "row", scaled(which, tile_.rows.block), plan_.row_count);
+    open_lane(tile_.rows, "row", scaled(which, tile_.rows.block), plan_.row_count);
   }
   for (size_t i = plan_.programs.size(); i-- > 0;) {
     const int a = plan_.programs[i];
@@ -144,17 +119,8 @@ void RowsPrinter::header() {
   }
 }
 
-bool RowsPrinter::stored(int s) const {
-  const int dest = group_.stages[s].dest;
-  if (group_.tensors[dest].role == GroupTensor::Role::write || group_.tensors[dest].kept) return true;
-  for (size_t later = static_cast<size_t>(frame_.last) + 1; later < group_.stages.size(); ++later)
-    for (const Expr* e : loads_of(group_.stages[later].stage.body))
-      if (e->tensor == dest) return true;
-  return false;
-}
-
 bool RowsPrinter::has_columns(int s) const {
-  const std::vector<int>& axes = plan_.axes[s - frame_.first];
+  const std::vector<int>& axes = axes_.at(s);
   return std::any_of(axes.begin(), axes.begin() + stage(s).rank(), [&](int a) {
     return std::find(plan_.columns.begin(), plan_.columns.end(), a) != plan_.columns.end();
   });
@@ -162,79 +128,27 @@ bool RowsPrinter::has_columns(int s) const {
 
 unsigned RowsPrinter::spatial_dims(int s) const {
   unsigned dims = has_columns(s) && tile_.columns.block > 1 ? kColumns : 0;
-  const std::vector<int>& axes = plan_.axes[s - frame_.first];
+  const std::vector<int>& axes = axes_.at(s);
   for (int a = 0; a < stage(s).rank(); ++a)
     if (tile_.rows.block > 1 && std::find(plan_.rows.begin(), plan_.rows.end(), axes[a]) != plan_.rows.end())
       dims |= kRows;
   return dims;
 }
 
-// An expression over a stage's axes, over those of the launch.
-ExprP RowsPrinter::canonical(int s, const ExprP& e) const {
-  std::vector<ExprP> axes;
-  for (int a : plan_.axes[s - frame_.first]) axes.push_back(a < 0 ? index_constant(0) : axis(a));
-  return simplify(substitute_axes(e, axes), plan_.extents);
+void RowsPrinter::missing(int s) {
+  if (reduces_columns(s) || is_scan(stage(s).combine)) throw Unsupported{"a reduction's result before its loop ends"};
+  compute(s);
 }
 
-ExprP RowsPrinter::body(int s) const { return canonical(s, stage(s).body); }
-
-std::vector<ExprP> RowsPrinter::own_indices(int s) const {
-  std::vector<ExprP> indices;
-  for (int a = 0; a < stage(s).rank(); ++a) {
-    const int axis_here = plan_.axes[s - frame_.first][a];
-    indices.push_back(axis_here < 0 ? index_constant(0) : axis(axis_here));
-  }
-  return indices;
-}
-
-bool RowsPrinter::held(const Expr& load, const Tile&, Value& value) {
-  for (int s = frame_.first; s <= frame_.last; ++s) {
-    if (group_.stages[s].dest != load.tensor) continue;
-    const std::vector<ExprP> own = own_indices(s);
-    if (own.size() != load.args.size()) throw Unsupported{"a read of a value that is placed elsewhere"};
-    for (size_t d = 0; d < own.size(); ++d)
-      if (stage(s).type.shape[d] > 1 && to_string(own[d]) != to_string(load.args[d]))
-        throw Unsupported{"a shifted read of a value in registers"};
-    const auto* known = out_.find("held:" + std::to_string(load.tensor));
-    if (!known) {
-      if (reduces_columns(s) || is_scan(stage(s).combine))
-        throw Unsupported{"a reduction's result before its loop ends"};
-      compute(s);
-      known = out_.find("held:" + std::to_string(load.tensor));
-    }
-    value = {known->text, known->dims};
-    return true;
-  }
-  return false;
-}
-
-void RowsPrinter::keep(int s, Value value) {
-  const GroupTensor& dest = group_.tensors[group_.stages[s].dest];
-  const std::string name = out_.fresh(dest.name + "_value");
-  if (dest.type.dtype != stage(s).body->dtype || stage(s).combine == Combine::argmax ||
-      stage(s).combine == Combine::argmin) {
-    if (value.dims == 0 && is_constant(stage(s).body))
-      value.text = "tl.full([], " + value.text + ", " + dtype_text(dest.type.dtype) + ")";
-    else
-      value.text = "(" + value.text + ").to(" + dtype_text(dest.type.dtype) + ")";
-  }
-  out_.line(name + " = " + value.text + "  # " + group_.stages[s].op +
-            (group_.stages[s].location.empty() ? "" : ", " + group_.stages[s].location));
-  out_.remember("held:" + std::to_string(group_.stages[s].dest), {name, value.dims});
-  if (!stored(s) || !written_.insert(s).second) return;
-  std::vector<ExprP> place;
-  for (const ExprP& e : group_.stages[s].place) place.push_back(canonical(s, e));
-  const ExprP& placed = group_.stages[s].placed;
-  store(group_.stages[s].dest, place.empty() ? own_indices(s) : place, {name, value.dims}, tile_,
-        placed ? canonical(s, placed) : nullptr);
+void RowsPrinter::keep(int s, const Value& value) {
+  const bool place = stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin;
+  StagePrinter::keep(s, value, place ? DType::i32 : stage(s).body->dtype, tile_);
 }
 
 // A pointwise stage, or one whose reduction every lane does for itself.
 void RowsPrinter::compute(int s) { keep(s, computed(s)); }
 
-Value RowsPrinter::computed(int s) {
-  return plan_.sequential[s - frame_.first] ? sequential(s) : value(body(s), tile_);
-}
+Value RowsPrinter::computed(int s) { return plan_.sequential[s - first_] ? sequential(s) : value(body(s), tile_); }
 
 Value RowsPrinter::filled(const Value& value, unsigned dims, DType dtype) const {
   if (value.dims == dims) return value;
@@ -278,7 +192,7 @@ void RowsPrinter::add(int s, const Partial& partial, Value value, const std::str
 
 // Every lane walks its own reduce axes.
 Value RowsPrinter::sequential(int s) {
-  const std::vector<int>& axes = plan_.axes[s - frame_.first];
+  const std::vector<int>& axes = axes_.at(s);
   const Partial partial = start(s, spatial_dims(s));
   int64_t count = 1, loops = 0;
   std::string place;
@@ -353,9 +267,9 @@ Value RowsPrinter::scanned(int s, const Value& value) {
 }
 
 void RowsPrinter::resident() {
-  if (!plan_.columns.empty() && !plan_.flat_columns) lane(tile_.columns, "column", "0", plan_.column_count);
-  for (int s = frame_.first; s <= frame_.last; ++s) {
-    if (out_.find("held:" + std::to_string(group_.stages[s].dest))) continue;
+  if (!plan_.columns.empty() && !plan_.flat_columns) open_lane(tile_.columns, "column", "0", plan_.column_count);
+  for (int s = first_; s <= last_; ++s) {
+    if (is_held(s)) continue;
     if (reduces_columns(s)) {
       Value all = value(body(s), tile_);
       if (stage(s).body->dtype == DType::b1) all.text = "(" + all.text + ").to(tl.int32)";
@@ -383,7 +297,7 @@ void RowsPrinter::resident() {
 ExprP RowsPrinter::resolved(int s) const {
   return transform(body(s), [&](const ExprP& e) -> ExprP {
     if (e->kind != Expr::Kind::load || e->guard) return e;
-    for (int p = frame_.first; p < s; ++p)
+    for (int p = first_; p < s; ++p)
       if (group_.stages[p].dest == e->tensor && stage(p).combine == Combine::none && has_columns(p))
         return cast(e->dtype, body(p));
     return e;
@@ -397,7 +311,7 @@ int RowsPrinter::shifted_by(int s) const {
   if (sum->kind != Expr::Kind::call || sum->fn != Fn::exp) return -1;
   const ExprP& difference = sum->args[0];
   if (difference->kind != Expr::Kind::call || difference->fn != Fn::sub) return -1;
-  for (int p = frame_.first; p < s; ++p) {
+  for (int p = first_; p < s; ++p) {
     if (!reduces_columns(p) || stage(p).combine != Combine::max) continue;
     if (to_string(resolved(p)) != to_string(difference->args[0])) continue;
     const auto loads = loads_of(difference->args[1]);
@@ -411,20 +325,19 @@ int RowsPrinter::shifted_by(int s) const {
 // In which pass over the columns a stage's result is known: reductions one after those that they read.
 std::vector<int> RowsPrinter::levels() const {
   std::vector<int> level;
-  for (int s = frame_.first; s <= frame_.last; ++s) {
+  for (int s = first_; s <= last_; ++s) {
     int mine = 0;
     for (const Expr* e : loads_of(stage(s).body))
-      for (int p = frame_.first; p < s; ++p)
-        if (group_.stages[p].dest == e->tensor)
-          mine = std::max(mine, level[p - frame_.first] + (reduces_columns(p) ? 1 : 0));
-    if (const auto at = online_.find(s); at != online_.end()) mine = level[at->second - frame_.first];
+      for (int p = first_; p < s; ++p)
+        if (group_.stages[p].dest == e->tensor) mine = std::max(mine, level[p - first_] + (reduces_columns(p) ? 1 : 0));
+    if (const auto at = online_.find(s); at != online_.end()) mine = level[at->second - first_];
     level.push_back(mine);
   }
   return level;
 }
 
 void RowsPrinter::looped() {
-  for (int s = frame_.first; s <= frame_.last; ++s)
+  for (int s = first_; s <= last_; ++s)
     if (const int largest = shifted_by(s); largest >= 0) {
       // A maximum takes one sum along: a second one would find it moved.
       const bool taken =
@@ -433,8 +346,8 @@ void RowsPrinter::looped() {
     }
   const std::vector<int> level = levels();
   for (int now = 0; now <= *std::max_element(level.begin(), level.end()); ++now) pass(now);
-  for (int s = frame_.first; s <= frame_.last; ++s)
-    if (stored(s) && !has_columns(s) && !out_.find("held:" + std::to_string(group_.stages[s].dest))) compute(s);
+  for (int s = first_; s <= last_; ++s)
+    if (stored(s) && !has_columns(s) && !is_held(s)) compute(s);
 }
 
 // Every lane keeps its own maximum and the sum of exp(f - maximum) (Milakov and Gimelshein, 2018).
@@ -467,9 +380,8 @@ void RowsPrinter::finish_online(int largest, int sum, const Partial& most, const
 void RowsPrinter::pass(int now) {
   const std::vector<int> level = levels();
   std::vector<int> stages;
-  for (int s = frame_.first; s <= frame_.last; ++s)
-    if (level[s - frame_.first] == now &&
-        (reduces_columns(s) || is_scan(stage(s).combine) || (stored(s) && has_columns(s))))
+  for (int s = first_; s <= last_; ++s)
+    if (level[s - first_] == now && (reduces_columns(s) || is_scan(stage(s).combine) || (stored(s) && has_columns(s))))
       stages.push_back(s);
   if (stages.empty()) return;
   std::map<int, Partial> partials;
@@ -485,9 +397,9 @@ void RowsPrinter::pass(int now) {
   const std::string from = out_.fresh("start");
   out_.open("for " + from + " in range(0, " + std::to_string(plan_.column_count) + ", " +
             std::to_string(tile_.columns.block) + "):");
-  lane(tile_.columns, "column", from, plan_.column_count);
+  open_lane(tile_.columns, "column", from, plan_.column_count);
   for (int s : stages) {
-    if (out_.find("held:" + std::to_string(group_.stages[s].dest)) || paired.count(s)) continue;
+    if (is_held(s) || paired.count(s)) continue;
     if (online_.count(s)) {
       add_online(online_.at(s), s, partials[online_.at(s)], partials[s]);
     } else if (reduces_columns(s)) {

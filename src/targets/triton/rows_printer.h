@@ -2,21 +2,21 @@
 // blocks, once for every level of reductions that need another's result.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "targets/triton/rows_plan.h"
+#include "targets/triton/stage_printer.h"
 
 namespace mtmc::triton {
 
-class RowsPrinter : public ExprPrinter {
+class RowsPrinter : public StagePrinter {
  public:
   RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers);
   TritonLaunch run();
 
  protected:
-  bool held(const Expr& load, const Tile& tile, Value& value) override;
+  void missing(int s) override;
 
  private:
   // What a reduction has so far: one value a lane, and for argmax its place.
@@ -25,21 +25,15 @@ class RowsPrinter : public ExprPrinter {
     unsigned dims = 0;
   };
 
-  const Stage& stage(int s) const { return group_.stages[s].stage; }
-  bool reduces_columns(int s) const { return is_reduction(stage(s).combine) && !plan_.sequential[s - frame_.first]; }
-  bool stored(int s) const;
+  bool reduces_columns(int s) const { return is_reduction(stage(s).combine) && !plan_.sequential[s - first_]; }
   bool has_columns(int s) const;
   unsigned spatial_dims(int s) const;
-  ExprP canonical(int s, const ExprP& e) const;
-  ExprP body(int s) const;
-  std::vector<ExprP> own_indices(int s) const;
 
   void header();
-  void lane(Lane& lane, const std::string& name, const std::string& start, int64_t count);
   void resident();
   void looped();
   void pass(int now);
-  void keep(int s, Value value);
+  void keep(int s, const Value& value);
   void compute(int s);
   Value computed(int s);
   Value sequential(int s);
@@ -54,16 +48,11 @@ class RowsPrinter : public ExprPrinter {
   void add_online(int largest, int sum, const Partial& most, const Partial& total);
   void finish_online(int largest, int sum, const Partial& most, const Partial& total);
 
-  const Group& group_;
-  const Frame& frame_;
   RowsPlan plan_;
   Tile tile_;
-  Writer out_;
-  std::string name_;
   int64_t programs_ = 1, warps_ = 4;
-  bool wide_ = false, loops_ = false;
+  bool loops_ = false;
   std::map<int, std::string> carries_;
-  std::set<int> written_;      // stages whose store is printed
   std::map<int, int> online_;  // sum of exponentials -> the maximum that shifts them
 };
 

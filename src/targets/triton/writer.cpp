@@ -1,5 +1,5 @@
 #include "base/text.h"
-#include "targets/triton/tile.h"
+#include "targets/triton/launch.h"
 
 namespace mtmc::triton {
 
@@ -41,6 +41,10 @@ const Writer::Known* Writer::find(const std::string& key) const {
   for (size_t i = scopes_.size(); i-- > 0;)
     if (const auto at = scopes_[i].find(key); at != scopes_[i].end()) return &at->second;
   return nullptr;
+}
+
+std::string TritonLaunch::source() const {
+  return "@triton.jit\ndef " + name + "(" + join(parameters, ", ") + "):\n" + body + "\n";
 }
 
 std::string Writer::text() const { return join(lines_, "\n"); }

@@ -1,0 +1,51 @@
+// What printers of several stages share: a stage's expressions over the axes of the launch, values that stay in
+// registers, and where results are stored.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "targets/triton/launch.h"
+
+namespace mtmc::triton {
+
+class StagePrinter : public ExprPrinter {
+ protected:
+  // Of the stages first..last of a group, as the function `name`. `axes_` and `extents_` are set before anything is
+  // printed.
+  StagePrinter(const Group& group, int first, int last, std::string name);
+
+  const Stage& stage(int s) const { return group_.stages[s].stage; }
+  int dest(int s) const { return group_.stages[s].dest; }
+  ExprP canonical(int s, const ExprP& e) const;  // over the axes of the launch
+  ExprP body(int s) const { return canonical(s, stage(s).body); }
+  std::vector<ExprP> own_indices(int s) const;
+  // Whether a stage's result is needed in memory.
+  bool stored(int s) const;
+
+  bool is_held(int s) const { return out_.find("held:" + std::to_string(dest(s))) != nullptr; }
+  void hold(int s, const Value& value) { out_.remember("held:" + std::to_string(dest(s)), {value.text, value.dims}); }
+  // Names a stage's value, which was computed as `computed`, holds it, and stores it where somebody needs it.
+  void keep(int s, Value value, DType computed, const Tile& tile);
+  // A value of these stages that is read before it is held: computed now, or refused.
+  virtual void missing(int s);
+  bool held(const Expr& load, const Tile& tile, Value& value) override;
+
+  // The lines of a lane's block and mask.
+  void open_lane(Lane& lane, const std::string& name, const std::string& start, int64_t count);
+  TritonLaunch finished(int64_t programs, int64_t warps, int64_t stages) const;
+
+  const Group& group_;
+  const int first_, last_;
+  Writer out_;
+  std::vector<int64_t> extents_;          // of the axes of the launch
+  std::map<int, std::vector<int>> axes_;  // stage -> axis of the launch for each of its axes; -1: an extent of 1
+  bool wide_ = false;                     // some tensor has more than 2^31 elements
+
+ private:
+  std::string name_;
+  std::set<int> written_;  // stages whose store is printed
+};
+
+}  // namespace mtmc::triton
