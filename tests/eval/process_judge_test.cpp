@@ -150,7 +150,7 @@ TEST_F(TorchJudge, survives_candidates_that_die_or_never_answer) {
     const double start = now_seconds();
     const Verdict v = verdict(c.code);
     EXPECT_EQ(v.reason, c.reason) << c.code << v.message;
-    EXPECT_LT(now_seconds() - start, 60) << c.code;
+    EXPECT_LT(now_seconds() - start, 180) << c.code;  // a fork bomb leaves its watcher little of two cores
     const Verdict next = verdict(kGood);
     EXPECT_TRUE(next.certified()) << "after:\n" << c.code << next.reason << ": " << next.message;
   }
