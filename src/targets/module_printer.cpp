@@ -53,7 +53,7 @@ class ModulePrinter {
     text("\"\"\"" + shell_.description +
          ", optimised by MTMC.\n\nA drop-in ModelNew: same constructor, parameters and state_dict as the original; "
          "needs torch" +
-         (parts_.device == "cpu" ? " and a C++ compiler" : "") + ", not mtmc.\n\"\"\"\n");
+         (parts_.device == "cpu" ? " and a C++ compiler" : " and triton") + ", not mtmc.\n\"\"\"\n");
     std::string constructor = shell_.constructor_source;
     while (constructor.starts_with("from __future__")) {  // must stand first in a file
       const size_t end = constructor.find('\n') + 1;

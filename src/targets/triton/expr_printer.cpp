@@ -5,34 +5,13 @@
 #include <utility>
 
 #include "base/text.h"
+#include "targets/infix.h"
 #include "targets/triton/tile.h"
 
 namespace mtmc::triton {
 namespace {
 
 constexpr size_t kLongest = 96;  // characters of an expression that is not given a name
-
-const char* infix(Fn fn) {
-  switch (fn) {
-    case Fn::add: return "+";
-    case Fn::sub: return "-";
-    case Fn::mul: return "*";
-    case Fn::lt: return "<";
-    case Fn::le: return "<=";
-    case Fn::eq: return "==";
-    case Fn::ne: return "!=";
-    case Fn::gt: return ">";
-    case Fn::ge: return ">=";
-    case Fn::logical_and:
-    case Fn::bit_and: return "&";
-    case Fn::logical_or:
-    case Fn::bit_or: return "|";
-    case Fn::bit_xor: return "^";
-    case Fn::shl: return "<<";
-    case Fn::shr: return ">>";
-    default: return nullptr;
-  }
-}
 
 // Functions of Triton's own; the rest are helpers, printed from these.
 const char* builtin(Fn fn) {

@@ -351,7 +351,7 @@ void RowsPrinter::looped() {
 }
 
 // Every lane keeps its own maximum and the sum of exp(f - maximum) (Milakov and Gimelshein, 2018).
-void RowsPrinter::add_online(int largest, int, const Partial& most, const Partial& total) {
+void RowsPrinter::add_online(int largest, const Partial& most, const Partial& total) {
   const std::string x = out_.fresh("x"), now = out_.fresh("now"), shift = out_.fresh("shift");
   Value one = value(body(largest), tile_);
   const std::string mask = tile_.mask(kColumns);
@@ -401,7 +401,7 @@ void RowsPrinter::pass(int now) {
   for (int s : stages) {
     if (is_held(s) || paired.count(s)) continue;
     if (online_.count(s)) {
-      add_online(online_.at(s), s, partials[online_.at(s)], partials[s]);
+      add_online(online_.at(s), partials[online_.at(s)], partials[s]);
     } else if (reduces_columns(s)) {
       add(s, partials[s], value(body(s), tile_), tile_.along(tile_.columns.flat, kColumns), tile_.mask(kColumns));
     } else if (is_scan(stage(s).combine)) {

@@ -45,7 +45,7 @@ class RowsPrinter : public StagePrinter {
   std::vector<int> levels() const;
   ExprP resolved(int s) const;
   int shifted_by(int s) const;
-  void add_online(int largest, int sum, const Partial& most, const Partial& total);
+  void add_online(int largest, const Partial& most, const Partial& total);
   void finish_online(int largest, int sum, const Partial& most, const Partial& total);
 
   RowsPlan plan_;
