@@ -22,11 +22,14 @@ constexpr const char* kLaunch = R"PY(_compiled = {}
 
 def _launch(kernel, programs, *arguments, warps, stages=1):
     """Launches a kernel; from the second time on without asking what it must be compiled for."""
-    key = (kernel, *[x.data_ptr() % 16 == 0 for x in arguments if isinstance(x, torch.Tensor)])
-    if compiled := _compiled.get(key):
-        compiled[(programs, 1, 1)](*arguments)
-    else:
+    key = (id(kernel), *[x.data_ptr() % 16 == 0 for x in arguments if isinstance(x, torch.Tensor)])
+    compiled = _compiled.get(key)
+    if compiled is None:
         _compiled[key] = kernel[(programs,)](*arguments, num_warps=warps, num_stages=stages)
+        return
+    driver = triton.runtime.driver.active
+    stream = driver.get_current_stream(driver.get_current_device())
+    compiled.run(programs, 1, 1, stream, compiled.function, compiled.packed_metadata, None, None, None, *arguments)
 
 
 )PY";

@@ -39,8 +39,9 @@ class Packer {
         push(stage);
         continue;
       }
-      const ExprP left = sides[0] ? sides[0] : plain(stage, true), right = sides[1] ? sides[1] : plain(stage, false);
-      multiply(stage, {{left, right}}, 0);
+      // The other side is packed by `operands`, when axes are merged: its maxima and its copy then walk the same ones.
+      multiply(stage, {{sides[0] ? sides[0] : stage.contraction->left, sides[1] ? sides[1] : stage.contraction->right}},
+               0);
     }
     for (size_t s = 0; s + 1 < result_.group.stages.size(); ++s)
       follow(result_.group.stages[s], result_.group.stages[s + 1]);

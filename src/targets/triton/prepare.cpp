@@ -4,66 +4,10 @@
 #include <set>
 
 #include "targets/triton/pack.h"
+#include "targets/triton/split.h"
 
 namespace mtmc::triton {
 namespace {
-
-constexpr int64_t kEnoughRows = 1024, kWorthSplitting = int64_t(1) << 18;
-
-bool splits(const GroupStage& stage) {
-  const Stage& s = stage.stage;
-  if (!is_reduction(s.combine) || s.combine == Combine::argmax || s.combine == Combine::argmin) return false;
-  const int64_t rows = s.type.elements(), k = product(s.reduce);
-  if (stage.contraction) return false;
-  return rows < kEnoughRows && rows * k >= kWorthSplitting;
-}
-
-// r = combine over k of f(k)  becomes  partial[p] = combine over chunk p of f, r = combine over p of partial[p].
-void split_stage(Group& result, const GroupStage& whole, int64_t parts) {
-  const Stage& s = whole.stage;
-  const int rank = s.rank();
-  const int64_t extent = s.reduce[0];
-  parts = std::min(parts, extent);
-  const int64_t chunk = blocks(extent, parts);
-  parts = blocks(extent, chunk);
-  GroupStage partial = whole, rest = whole;
-  partial.stage.name = s.name + "_partial";
-  partial.stage.type = {s.body->dtype, s.type.shape};
-  partial.stage.type.shape.push_back(parts);
-  partial.stage.reduce[0] = chunk;
-  std::vector<ExprP> axes;
-  for (int a = 0; a < rank; ++a) axes.push_back(axis(a));
-  const ExprP at = axis(rank) * index_constant(chunk) + axis(rank + 1);
-  axes.push_back(at);
-  for (size_t i = 1; i < s.reduce.size(); ++i) axes.push_back(axis(rank + 1 + static_cast<int>(i)));
-  ExprP body = substitute_axes(s.body, axes);
-  if (parts * chunk != extent) {
-    const ExprP inside = call(Fn::lt, {at, index_constant(extent)});
-    body = transform(body, [&](const ExprP& e) -> ExprP {
-      if (e->kind != Expr::Kind::load) return e;
-      return load(e->tensor, e->dtype, e->args, e->guard ? call(Fn::logical_and, {inside, e->guard}) : inside,
-                  e->other ? e->other : constant(e->dtype, 0));
-    });
-    body = select(inside, body, neutral(s.combine, s.body->dtype));
-  }
-  partial.stage.body = simplify(body, partial.stage.extents());
-  partial.contraction.reset();
-  GroupTensor tensor{GroupTensor::Role::scratch,
-                     kNoValue,
-                     result.tensors[whole.dest].name + "_partial",
-                     partial.stage.type,
-                     contiguous_strides(partial.stage.type.shape),
-                     false};
-  result.tensors.push_back(tensor);
-  partial.dest = static_cast<int>(result.tensors.size()) - 1;
-  std::vector<ExprP> own;
-  for (int a = 0; a <= rank; ++a) own.push_back(axis(a));
-  rest.stage.reduce = {parts};
-  rest.stage.body = load(partial.dest, partial.stage.type.dtype, own);
-  rest.contraction.reset();
-  result.stages.push_back(std::move(partial));
-  result.stages.push_back(std::move(rest));
-}
 
 constexpr int64_t kWorthUnits = 8;  // rows of weights in a group from which matrix units pay
 
@@ -151,21 +95,12 @@ bool needs_split(const Group& group) { return std::any_of(group.stages.begin(), 
 
 Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts) {
   const Group whole = ungroup(group);
-  Group laid = collapse_axes(pack_windows(whole, precision).group);
-  Group chunked;
-  chunked.name = laid.name;
-  chunked.tensors = laid.tensors;
-  for (const GroupStage& stage : laid.stages) {
+  const Group laid = collapse_axes(pack_windows(whole, precision).group);
+  const auto chosen = [&](const GroupStage& stage) {
     const bool own = stage.dest >= static_cast<int>(group.tensors.size());  // of a packing: always
-    if ((split || own) && splits(stage)) {
-      split_stage(
-          chunked, stage,
-          parts > 0 ? parts : std::max<int64_t>(2, kEnoughRows / std::max<int64_t>(1, stage.stage.type.elements())));
-    } else {
-      chunked.stages.push_back(stage);
-    }
-  }
-  return pack_operands(chunked, precision);
+    return (split || own) && splits(stage);
+  };
+  return pack_operands(split_reductions(laid, chosen, parts), precision);
 }
 
 }  // namespace mtmc::triton

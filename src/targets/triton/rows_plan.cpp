@@ -15,7 +15,7 @@ std::vector<int64_t> without_ones(std::vector<int64_t> extents) {
 
 class Planner {
  public:
-  Planner(const Group& group, const Frame& frame) : group_(group), frame_(frame) {}
+  Planner(const Group& group, const Frame& frame, bool flat) : group_(group), frame_(frame), flat_(flat) {}
 
   RowsPlan run() {
     for (const SharedAxis& axis : frame_.shared) plan_.extents.push_back(axis.extent);
@@ -141,7 +141,7 @@ class Planner {
       for (int a : all)
         if (a != read && a != written) plan_.programs.push_back(a);
       plan_.flat_columns = true;
-    } else if (all.size() > 1 && extent(written) >= 64) {
+    } else if (all.size() > 1 && extent(written) >= 64 && !flat_) {
       plan_.columns = {written};
       for (int a : all)
         if (a != written) plan_.rows.push_back(a);
@@ -153,12 +153,13 @@ class Planner {
 
   const Group& group_;
   const Frame& frame_;
+  bool flat_;
   std::vector<int64_t> inner_;
   RowsPlan plan_;
 };
 
 }  // namespace
 
-RowsPlan plan_rows(const Group& group, const Frame& frame) { return Planner(group, frame).run(); }
+RowsPlan plan_rows(const Group& group, const Frame& frame, bool flat) { return Planner(group, frame, flat).run(); }
 
 }  // namespace mtmc::triton

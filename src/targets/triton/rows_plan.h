@@ -20,7 +20,8 @@ struct RowsPlan {
   bool contiguous_rows = false;  // neighbours in memory are neighbouring rows
 };
 
-// Throws Unsupported where the stages' inner axes do not fit together.
-RowsPlan plan_rows(const Group& group, const Frame& frame);
+// `flat`: results are one run of lanes even where they could be rows and columns. Throws Unsupported where the stages'
+// inner axes do not fit together.
+RowsPlan plan_rows(const Group& group, const Frame& frame, bool flat = false);
 
 }  // namespace mtmc::triton

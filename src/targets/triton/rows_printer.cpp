@@ -8,13 +8,18 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kResident = 16384;  // elements of a tile that stay in registers
-constexpr int64_t kUnrolled = 64;     // iterations of a sequential reduction that are unrolled
+// Elements of a row that stay in registers: as many as leave room for a second program on the multiprocessor, and the
+// most, with all its registers.
+constexpr int64_t kResident = 16384, kLargestResident = 32768;
+constexpr int64_t kUnrolled = 64;  // iterations of a sequential reduction that are unrolled
 
 Numbers default_numbers(const RowsPlan& plan) {
   int64_t rows = 1, block = 1;
   if (plan.columns.empty()) {
-    rows = std::min<int64_t>(1024, power_of_two(plan.row_count));
+    // A lane that walks a window or partial results keeps many loads in flight: few of them a program.
+    const bool walks = std::any_of(plan.sequential.begin(), plan.sequential.end(), [](bool s) { return s; });
+    rows = std::min<int64_t>(walks ? 256 : 1024, power_of_two(plan.row_count));
+    while (rows > 32 && blocks(plan.row_count, rows) < 264) rows /= 2;
   } else if (plan.flat_columns) {
     if (plan.programs.empty() && plan.rows.size() != 1) {
       block = std::min<int64_t>(1024, power_of_two(plan.column_count));
@@ -30,15 +35,17 @@ Numbers default_numbers(const RowsPlan& plan) {
     block = std::min<int64_t>(power_of_two(plan.column_count), 4096 / rows);
   } else {
     block = power_of_two(plan.column_count);
-    if (block > kResident) block = 4096;
+    if (block > kLargestResident) block = 4096;
     rows = std::clamp<int64_t>(2048 / block, 1, power_of_two(plan.row_count));
     while (rows > 1 && blocks(plan.row_count, rows) < 264) rows /= 2;
   }
-  const int64_t warps = std::clamp<int64_t>(rows * block / 512, 1, 16);
+  const int64_t warps = std::clamp<int64_t>(rows * block / 512, 1, block > kResident ? 32 : 16);
   return {{"rows", rows},
           {"block", block},
           {"warps", std::max<int64_t>(power_of_two(warps), rows * block >= 1024 ? 4 : 1)}};
 }
+
+bool is_flat(const Numbers& numbers) { return numbers.count("flat") > 0; }
 
 int64_t number(const Numbers& numbers, const std::string& key, int64_t otherwise) {
   const auto at = numbers.find(key);
@@ -56,7 +63,7 @@ std::string neutral_text(const Stage& stage) {
 }  // namespace
 
 RowsPrinter::RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers)
-    : StagePrinter(group, frame.first, frame.last, std::move(name)), plan_(plan_rows(group, frame)) {
+    : StagePrinter(group, frame.first, frame.last, std::move(name)), plan_(plan_rows(group, frame, is_flat(numbers))) {
   for (int s = first_; s <= last_; ++s) axes_[s] = plan_.axes[s - first_];
   extents_ = plan_.extents;
   const Numbers chosen = default_numbers(plan_);
@@ -435,8 +442,18 @@ std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   };
   const int64_t rows = base.at("rows"), block = base.at("block"), warps = base.at("warps");
+  const bool walks = std::any_of(plan.sequential.begin(), plan.sequential.end(), [](bool s) { return s; });
+  if (plan.flat_columns && walks)
+    for (const int64_t lanes : {128, 256})
+      if (plan.row_count * plan.column_count >= lanes)
+        all.push_back({{"flat", 1}, {"rows", lanes}, {"warps", lanes / 32}});
   add(rows, block, 2 * warps);
   add(rows, block, std::max<int64_t>(warps / 2, 1));
+  if (block > kResident) {
+    add(rows, 8192, 16);
+    add(rows, 4096, 8);
+    return all;
+  }
   add(2 * rows, block, warps);
   add(rows / 2, block, warps);
   if (plan.flat_columns) add(rows / 4, block, warps);
@@ -444,7 +461,6 @@ std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
     add(rows, block / 2, warps);
     add(rows, 2048, 8);
     add(rows, 2 * block, 2 * warps);
-    if (plan.column_count > kResident && plan.column_count <= 2 * kResident) add(1, 2 * kResident, 32);
   }
   return all;
 }

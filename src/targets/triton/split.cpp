@@ -1,0 +1,182 @@
+#include "targets/triton/split.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "targets/triton/tile.h"
+
+namespace mtmc::triton {
+namespace {
+
+constexpr int64_t kEnoughRows = 1024, kWorthSplitting = int64_t(1) << 18;
+constexpr int64_t kChunk = 8192;  // elements that a program holds while it computes both moments of them
+
+std::vector<ExprP> axes_to(int count) {
+  std::vector<ExprP> axes;
+  for (int a = 0; a < count; ++a) axes.push_back(axis(a));
+  return axes;
+}
+
+// f of a square f * f.
+const Expr* squared(const Expr& body) {
+  const bool product = body.kind == Expr::Kind::call && body.fn == Fn::mul;
+  return product && to_string(body.args[0]) == to_string(body.args[1]) ? body.args[0].get() : nullptr;
+}
+
+// A sum of f - c, then of (f - (c + sum / count))^2: both moments of f.
+bool are_moments(const GroupStage& sum, const GroupStage& squares) {
+  if (sum.stage.combine != Combine::sum || squares.stage.combine != Combine::sum) return false;
+  if (sum.stage.type != squares.stage.type || sum.stage.reduce != squares.stage.reduce) return false;
+  const auto is = [](const ExprP& e, Fn fn) { return e->kind == Expr::Kind::call && e->fn == fn; };
+  const Expr* difference = squared(*squares.stage.body);
+  if (!difference || difference->kind != Expr::Kind::call || difference->fn != Fn::sub) return false;
+  const ExprP& mean = difference->args[1];
+  if (!is(mean, Fn::add) || !is(mean->args[1], Fn::div)) return false;
+  const ExprP& total = mean->args[1]->args[0];
+  const ExprP& count = mean->args[1]->args[1];
+  return total->kind == Expr::Kind::load && total->tensor == sum.dest && !total->guard && is_constant(count) &&
+         count->number == static_cast<double>(product(sum.stage.reduce)) && is(sum.stage.body, Fn::sub) &&
+         to_string(sum.stage.body->args[0]) == to_string(difference->args[0]) &&
+         to_string(sum.stage.body->args[1]) == to_string(mean->args[0]);
+}
+
+class Splitter {
+ public:
+  Splitter(const Group& group, int64_t parts) : group_(group), parts_(parts) {
+    result_.name = group.name;
+    result_.tensors = group.tensors;
+  }
+
+  Group run(const std::function<bool(const GroupStage&)>& chosen) {
+    const std::vector<GroupStage>& stages = group_.stages;
+    for (size_t s = 0; s < stages.size(); ++s) {
+      if (!chosen(stages[s])) {
+        result_.stages.push_back(stages[s]);
+      } else if (s + 1 < stages.size() && are_moments(stages[s], stages[s + 1]) && even_chunk(stages[s].stage) > 0) {
+        split_moments(stages[s], stages[s + 1]);
+        ++s;
+      } else {
+        split(stages[s]);
+      }
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Cut {
+    int64_t parts, chunk;  // of the first reduce axis
+  };
+
+  Cut cut(const Stage& s, int64_t chunk) const {
+    const int64_t parts = blocks(s.reduce[0], chunk);
+    return {parts, blocks(s.reduce[0], parts)};
+  }
+  int64_t usual_chunk(const Stage& s) const {
+    const int64_t wanted =
+        parts_ > 0 ? parts_ : std::max<int64_t>(2, kEnoughRows / std::max<int64_t>(1, s.type.elements()));
+    return blocks(s.reduce[0], std::min(wanted, s.reduce[0]));
+  }
+  // The longest chunk without a rest that a program can hold; 0: there is none worth it.
+  int64_t even_chunk(const Stage& s) const {
+    const int64_t each = product(s.reduce) / s.reduce[0];
+    int64_t chunk = std::min(usual_chunk(s), kChunk / std::max<int64_t>(each, 1));
+    const int64_t least = chunk / 4;
+    while (chunk > least && s.reduce[0] % chunk != 0) --chunk;
+    return chunk > least ? chunk : 0;
+  }
+
+  int scratch(const std::string& name, const TensorType& type) {
+    result_.tensors.push_back(
+        {GroupTensor::Role::scratch, kNoValue, name, type, contiguous_strides(type.shape), false});
+    return static_cast<int>(result_.tensors.size()) - 1;
+  }
+
+  // partial[.., p] = combine over chunk p of `body`, a new scratch tensor.
+  int partial(const GroupStage& whole, const Cut& cut, const ExprP& whole_body) {
+    const Stage& s = whole.stage;
+    const int rank = s.rank();
+    GroupStage made = whole;
+    made.contraction.reset();
+    made.stage.name = s.name + "_partial";
+    made.stage.type = {s.body->dtype, s.type.shape};
+    made.stage.type.shape.push_back(cut.parts);
+    made.stage.reduce[0] = cut.chunk;
+    std::vector<ExprP> axes = axes_to(rank);
+    const ExprP at = axis(rank) * index_constant(cut.chunk) + axis(rank + 1);
+    axes.push_back(at);
+    for (size_t i = 1; i < s.reduce.size(); ++i) axes.push_back(axis(rank + 1 + static_cast<int>(i)));
+    ExprP body = substitute_axes(whole_body, axes);
+    if (cut.parts * cut.chunk != s.reduce[0]) {
+      const ExprP inside = call(Fn::lt, {at, index_constant(s.reduce[0])});
+      body = transform(body, [&](const ExprP& e) -> ExprP {
+        if (e->kind != Expr::Kind::load) return e;
+        return load(e->tensor, e->dtype, e->args, e->guard ? call(Fn::logical_and, {inside, e->guard}) : inside,
+                    e->other ? e->other : constant(e->dtype, 0));
+      });
+      body = select(inside, body, neutral(s.combine, s.body->dtype));
+    }
+    made.stage.body = simplify(body, made.stage.extents());
+    made.dest = scratch(group_.tensors[whole.dest].name + "_partial", made.stage.type);
+    result_.stages.push_back(made);
+    return made.dest;
+  }
+
+  // The stage itself, over partial results.
+  void combined(const GroupStage& whole, const Cut& cut, const ExprP& body) {
+    GroupStage rest = whole;
+    rest.contraction.reset();
+    rest.stage.reduce = {cut.parts};
+    rest.stage.body = body;
+    result_.stages.push_back(std::move(rest));
+  }
+
+  // r = combine over k of f(k)  becomes  partial[p] = combine over chunk p of f, r = combine over p of partial[p].
+  void split(const GroupStage& whole) {
+    const Cut chunks = cut(whole.stage, usual_chunk(whole.stage));
+    const int dest = partial(whole, chunks, whole.stage.body);
+    combined(whole, chunks, load(dest, whole.stage.body->dtype, axes_to(whole.stage.rank() + 1)));
+  }
+
+  // Both moments of a chunk in one launch, about the chunk's own mean; then squares grow by how far the chunks' means
+  // are from the whole's (Chan, Golub and LeVeque, 1979).
+  void split_moments(const GroupStage& sum, const GroupStage& squares) {
+    const Stage& s = sum.stage;
+    const DType dtype = s.body->dtype;
+    const Cut chunks = cut(s, even_chunk(s));
+    const int rank = s.rank();
+    const auto count = [&](int64_t n) { return constant(dtype, static_cast<double>(n)); };
+    const int64_t each = product(s.reduce) / chunks.parts;
+    const int sums = partial(sum, chunks, s.body);
+    const ExprP x = s.body->args[0], start = s.body->args[1];
+    // Written over the whole's axes: which chunk it is, is read off the first reduce axis.
+    std::vector<ExprP> own = axes_to(rank);
+    own.push_back(axis(rank) / index_constant(chunks.chunk));
+    const ExprP difference = x - (start + load(sums, dtype, own) / count(each));
+    const int around = partial(squares, chunks, difference * difference);
+    const std::vector<ExprP> at = axes_to(rank + 1);
+    combined(sum, chunks, load(sums, dtype, at));
+    const ExprP off =
+        load(sums, dtype, at) / count(each) - load(sum.dest, s.type.dtype, axes_to(rank)) / count(product(s.reduce));
+    combined(squares, chunks, load(around, dtype, at) + off * off * count(each));
+  }
+
+  const Group& group_;
+  int64_t parts_;
+  Group result_;
+};
+
+}  // namespace
+
+bool splits(const GroupStage& stage) {
+  const Stage& s = stage.stage;
+  if (!is_reduction(s.combine) || s.combine == Combine::argmax || s.combine == Combine::argmin) return false;
+  const int64_t rows = s.type.elements(), k = product(s.reduce);
+  if (stage.contraction) return false;
+  return rows < kEnoughRows && rows * k >= kWorthSplitting;
+}
+
+Group split_reductions(const Group& group, const std::function<bool(const GroupStage&)>& chosen, int64_t parts) {
+  return Splitter(group, parts).run(chosen);
+}
+
+}  // namespace mtmc::triton
