@@ -2,6 +2,8 @@
 // with its definition evaluated in double; and compiled for GPUs that are not here.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "ops/op.h"
 #include "targets/case_maker.h"
 #include "targets/recorded_programs.h"
@@ -101,6 +103,20 @@ void split_cases(std::vector<Case>& cases) {
     cases.push_back(c.one_kernel({c.op("amax", {c.in("f32[9000,40]")}, {{"dim", std::vector<int64_t>{0}}})},
                                  {{"split", ""}}, {{"parts", parts}}));
   }
+  for (const double offset : {0.0, 16.0}) {  // both moments of chunks, also off zero
+    Maker m("group_norm_of_few_rows");
+    cases.push_back(m.one_kernel({m.op("group_norm", {m.in("f32[4,32,48,48]"), m.in("f32[32]"), m.in("f32[32]")},
+                                       {{"num_groups", int64_t{4}}, {"eps", 1e-5}})},
+                                 {{"split", ""}}));
+    for (double& x : cases.back().leaves[0]) x = std::round(x * 64) / 64 + offset;  // exact in f32
+  }
+}
+
+void flat_cases(std::vector<Case>& cases) {
+  const Attrs window = {{"kernel_size", both(3)}, {"padding", both(1)}, {"stride", both(2)}};
+  Maker m("max_pool_as_one_run");
+  cases.push_back(m.one_kernel({m.op("max_pool2d", {m.in("f32[2,3,20,150]")}, window)}, {},
+                               {{"flat", 1}, {"rows", 128}, {"warps", 4}}));
 }
 
 void product_cases(std::vector<Case>& cases, const std::string& precision, const char* suffix = "") {
@@ -272,6 +288,12 @@ void convolution_corner_cases(std::vector<Case>& cases) {
         m.op("conv_transpose2d", {m.in("f32[2,16,5,6]"), m.in("f32[16,10,3,3]"), kNoValue}, {{"stride", both(2)}});
     cases.push_back(m.one_kernel({y, m.op("tanh", {y})}, choices));
   }
+  for (const double factor : {0x1p-30, 0x1p+30}) {  // copied once more, with another scale than the usual one
+    Maker m("conv_far_from_one");
+    cases.push_back(
+        m.one_kernel({m.op("conv2d", {m.in("f32[2,16,9,11]"), m.in("f32[16,16,3,3]"), kNoValue})}, choices));
+    for (double& x : cases.back().leaves[0]) x *= factor;
+  }
 }
 
 void expect_close(const std::vector<Case>& cases, double tolerance, const std::string& device) {
@@ -296,6 +318,7 @@ void expect_all_families(const std::string& device) {
   std::vector<Case> exact, half;
   row_cases(exact);
   split_cases(exact);
+  flat_cases(exact);
   for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
   window_cases(exact, "ieee");
   attention_cases(exact, "f32");

@@ -93,6 +93,7 @@ class Kernels {
     const double programs = static_cast<double>(programs_of(frame));
     for (int s = frame.first; s <= frame.last; ++s) {
       const GroupStage& stage = group().stages[s];
+      if ((stage.most || stage.when) && frame.first != frame.last) return false;
       if (s > frame.first && stage.contraction) return false;
       const double work = work_of_stage(stage);
       all += work;
@@ -124,8 +125,7 @@ class Kernels {
   std::string name_of(size_t f) const {
     if (frames_.size() == 1) return group().name;
     const int dest = group().stages[frames_[f].last].dest;
-    std::string name = kernel_.name + "_" + group().tensors[dest].name;
-    return name;
+    return kernel_.name + "_" + group().tensors[dest].name + (group().stages[frames_[f].last].when ? "_again" : "");
   }
 
   const Kernel& kernel_;

@@ -396,6 +396,7 @@ class Packer {
       }
     }
     int scale = -1;
+    int most = -1;
     if (!half) {
       const int largest = stage(of, source.name + "_largest", {DType::f32, {}}, source.type.shape, Combine::max,
                                 magnitude(load(e->tensor, DType::f32, axes_to(dims))));
@@ -403,11 +404,13 @@ class Packer {
                     scale_of(load(largest, DType::f32, {}), nullptr));
       scales_.push_back(load(scale, DType::f32, {}));
       scale_tensors_.push_back(scale);
+      most = largest;
     }
     ExprP element = load(e->tensor, e->dtype, from, guard, guard ? constant(e->dtype, 0) : nullptr);
     if (!half) element = cast(DType::f16, element * load(scale, DType::f32, {}));
     const DType kept = half ? e->dtype : DType::f16;
     const int laid = stage(of, source.name + "_channels_last", {kept, shape}, {}, Combine::none, element);
+    if (!half) result_.copies.push_back({most, scale, laid});
     if (!e->guard || only_inside(*e, source, of.stage.extents())) return cast(DType::f32, load(laid, kept, to));
     return cast(DType::f32, load(laid, kept, to, e->guard, constant(kept, 0)));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "targets/triton/layout_pass.h"
 #include "targets/triton/pack.h"
 #include "targets/triton/split.h"
 
@@ -95,7 +96,8 @@ bool needs_split(const Group& group) { return std::any_of(group.stages.begin(), 
 
 Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts) {
   const Group whole = ungroup(group);
-  const Group laid = collapse_axes(pack_windows(whole, precision).group);
+  const Prepared windows = pack_windows(whole, precision);
+  const Group laid = copy_in_one_pass(collapse_axes(windows.group), windows.copies);
   const auto chosen = [&](const GroupStage& stage) {
     const bool own = stage.dest >= static_cast<int>(group.tensors.size());  // of a packing: always
     return (split || own) && splits(stage);

@@ -8,9 +8,15 @@
 
 namespace mtmc::triton {
 
+// An f32 tensor as a scaled copy in f16: the tensors of the source's largest magnitude, of the scale and of the copy.
+struct ScaledCopy {
+  int largest = -1, scale = -1, copy = -1;
+};
+
 struct Prepared {
   Group group;
   std::map<int, Products> products;  // by stage
+  std::vector<ScaledCopy> copies;
 };
 
 // `precision` of contractions of f32: "ieee" (as they are), "half" (operands rounded to f16, about as exact as TF32) or

@@ -11,7 +11,8 @@ namespace {
 // Elements of a row that stay in registers: as many as leave room for a second program on the multiprocessor, and the
 // most, with all its registers.
 constexpr int64_t kResident = 16384, kLargestResident = 32768;
-constexpr int64_t kUnrolled = 64;  // iterations of a sequential reduction that are unrolled
+constexpr int64_t kUnrolled = 64;       // iterations of a sequential reduction that are unrolled
+constexpr int64_t kRarePrograms = 528;  // of a launch that mostly has nothing to do
 
 Numbers default_numbers(const RowsPlan& plan) {
   int64_t rows = 1, block = 1;
@@ -86,15 +87,40 @@ TritonLaunch RowsPrinter::run() {
   } else {
     resident();
   }
-  return finished(programs_, warps_, 1);
+  if (group_.stages[first_].most) note_peak();
+  if (!group_.stages[first_].when) return finished(programs_, warps_, 1);
+  out_.close();
+  return finished(std::min(programs_, kRarePrograms), warps_, 1);
+}
+
+// The largest value of what the stage is asked for, of this program's tile.
+void RowsPrinter::note_peak() {
+  const GroupStage& stage = group_.stages[first_];
+  const Value all = value(canonical(first_, stage.most), tile_);
+  std::string peak = all.text;
+  for (const unsigned dim : {kColumns, kRows})
+    if (all.dims & dim) peak = "tl.max(" + peak + ", axis=" + (dim == kColumns && (all.dims & kRows) ? "1)" : "0)");
+  use(stage.peaks);
+  out_.line("tl.store(" + group_.tensors[stage.peaks].name + " + " + program_ + ", " + peak + ")");
 }
 
 void RowsPrinter::header() {
   const int64_t column_blocks = plan_.flat_columns ? blocks(plan_.column_count, tile_.columns.block) : 1;
   const int64_t row_blocks = plan_.rows.empty() ? 1 : blocks(plan_.row_count, tile_.rows.block);
-  programs_ = column_blocks * row_blocks;
-  std::string rest = out_.fresh("pid");
-  out_.line(rest + " = tl.program_id(0)" + (wide_ ? ".to(tl.int64)" : ""));
+  int64_t outer = 1;
+  for (int a : plan_.programs) outer *= plan_.extents[a];
+  programs_ = column_blocks * row_blocks * outer;
+  program_ = out_.fresh("pid");
+  std::string rest = program_;
+  const std::string id = std::string("tl.program_id(0)") + (wide_ ? ".to(tl.int64)" : "");
+  if (const ExprP& when = group_.stages[first_].when) {
+    const std::string tiles = out_.fresh("tiles");
+    out_.line(tiles + " = tl.where(" + value(when, tile_).text + ", " + std::to_string(programs_) + ", 0)");
+    out_.open("for " + rest + " in range(" + id + ", " + tiles + ", " +
+              std::to_string(std::min(programs_, kRarePrograms)) + "):");
+  } else {
+    out_.line(rest + " = " + id);
+  }
   const auto take = [&](int64_t count) {
     if (count == 1) return std::string("0");
     const std::string mine = rest + " % " + std::to_string(count), next = out_.fresh("pid");
@@ -107,9 +133,6 @@ void RowsPrinter::header() {
   const auto scaled = [](const std::string& text, int64_t by) {
     return text == "0" || by == 1 ? text : text + " * " + std::to_string(by);
   };
-  int64_t outer = 1;
-  for (int a : plan_.programs) outer *= plan_.extents[a];
-  programs_ *= outer;
   if (plan_.flat_columns)
     open_lane(tile_.columns, "column",
               scaled(column_blocks * row_blocks * outer == column_blocks ? (column_blocks == 1 ? "0" : rest)

@@ -30,6 +30,7 @@ class RowsPrinter : public StagePrinter {
   unsigned spatial_dims(int s) const;
 
   void header();
+  void note_peak();
   void resident();
   void looped();
   void pass(int now);
@@ -50,6 +51,7 @@ class RowsPrinter : public StagePrinter {
 
   RowsPlan plan_;
   Tile tile_;
+  std::string program_;  // the name of its number
   int64_t programs_ = 1, warps_ = 4;
   bool loops_ = false;
   std::map<int, std::string> carries_;

@@ -1,0 +1,104 @@
+#include "targets/triton/layout_pass.h"
+
+#include <algorithm>
+
+namespace mtmc::triton {
+namespace {
+
+// Magnitudes up to 2^9 become at most 2^15, below f16's largest; what is 2^-17 of the least largest magnitude is still
+// above the subnormal numbers.
+constexpr double kUsual = 64, kMost = 512, kLeast = 0.125;
+
+ExprP number(double value) { return constant(DType::f32, value); }
+
+class OnePass {
+ public:
+  OnePass(const Group& group, const ScaledCopy& copy) : group_(group), ids_(copy) {}
+
+  Group run() {
+    const GroupStage *largest = stage_of(ids_.largest), *scale = stage_of(ids_.scale), *copy = stage_of(ids_.copy);
+    if (!largest || !scale || !copy) return group_;
+    Group result = group_;
+    result.stages.clear();
+    for (const GroupStage& stage : group_.stages) {
+      if (stage.dest == ids_.largest) continue;
+      if (stage.dest == ids_.copy) {
+        result.stages.push_back(again(stage));
+        continue;
+      }
+      if (stage.dest == ids_.scale) {
+        result.stages.push_back(at_once(*copy, *largest, result));
+        result.stages.push_back(of_peaks(*largest, result.tensors[result.stages.back().peaks]));
+        result.stages.back().stage.body = load(result.stages.end()[-2].peaks, DType::f32, {axis(0)});
+      }
+      result.stages.push_back(stage.dest == ids_.scale ? usual(stage) : stage);
+    }
+    return result;
+  }
+
+ private:
+  const GroupStage* stage_of(int tensor) const {
+    const auto at = std::find_if(group_.stages.begin(), group_.stages.end(),
+                                 [&](const GroupStage& stage) { return stage.dest == tensor; });
+    return at == group_.stages.end() ? nullptr : &*at;
+  }
+  ExprP scale() const { return load(ids_.scale, DType::f32, {}); }
+
+  // The copy with the usual scale, and the largest magnitude of each program's part.
+  GroupStage at_once(const GroupStage& copy, const GroupStage& largest, Group& result) const {
+    GroupStage made = copy;
+    ExprP source;
+    made.stage.body = transform(copy.stage.body, [&](const ExprP& e) -> ExprP {
+      if (e->kind != Expr::Kind::load) return e;
+      if (e->tensor == ids_.scale) return number(kUsual);
+      source = e;
+      return e;
+    });
+    // What the maximum is of, of the element that is copied.
+    made.most = transform(largest.stage.body,
+                          [&](const ExprP& e) -> ExprP { return e->kind == Expr::Kind::load ? source : e; });
+    made.peaks = static_cast<int>(result.tensors.size());
+    result.tensors.push_back(
+        {GroupTensor::Role::scratch, kNoValue, result.tensors[ids_.largest].name + "_of", {}, {}, false});
+    Group alone = result;
+    alone.stages = {made};
+    const int64_t programs = print_rows(alone, frame_over(alone, 0, 0), "f", {}).programs;
+    result.tensors.back().type = {DType::f32, {programs}};
+    result.tensors.back().strides = {1};
+    return made;
+  }
+
+  static GroupStage of_peaks(const GroupStage& largest, const GroupTensor& peaks) {
+    GroupStage made = largest;
+    made.stage.reduce = peaks.type.shape;
+    return made;
+  }
+
+  GroupStage usual(const GroupStage& scale) const {
+    GroupStage made = scale;
+    const ExprP largest = load(ids_.largest, DType::f32, {});
+    const ExprP suits =
+        call(Fn::logical_and, {call(Fn::ge, {largest, number(kLeast)}), call(Fn::lt, {largest, number(kMost)})});
+    made.stage.body = select(suits, number(kUsual), scale.stage.body);
+    return made;
+  }
+
+  GroupStage again(const GroupStage& copy) const {
+    GroupStage made = copy;
+    made.when = call(Fn::ne, {scale(), number(kUsual)});
+    return made;
+  }
+
+  const Group& group_;
+  const ScaledCopy ids_;
+};
+
+}  // namespace
+
+Group copy_in_one_pass(const Group& group, const std::vector<ScaledCopy>& copies) {
+  Group result = group;
+  for (const ScaledCopy& copy : copies) result = OnePass(result, copy).run();
+  return result;
+}
+
+}  // namespace mtmc::triton
