@@ -34,6 +34,14 @@ START_SECONDS = 60.0  # until a guest answers for the first time
 SETTLE_SECONDS, LISTEN_SECONDS = 0.03, 0.02  # OpenMP's threads spin for some milliseconds after a call
 
 
+def forget(package: str) -> None:
+    """Whoever imports it next imports its Python modules anew. Native ones stay: they cannot be loaded twice."""
+    native = package + "._C"
+    for name in [name for name in sys.modules if name == package or name.startswith(package + ".")]:
+        if not name.startswith(native):
+            del sys.modules[name]
+
+
 class Zygote:
     def __init__(self) -> None:
         self.guest: Guest | None = None
@@ -72,6 +80,8 @@ class Zygote:
 
         def main(line: Line) -> None:
             os.environ.update(request["environment"])
+            if os.environ["TRITON_INTERPRET"] == "1":
+                forget("triton")  # its own functions are compiled or interpreted as it was when they were imported
             os.chdir(folder)
             runner.main(line, lock(writable, limits), limits.device)
 
