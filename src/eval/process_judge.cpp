@@ -251,7 +251,8 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   room.interpret = true;
   MTMC_TRY(const bool right, interpret(examination, room));
   examination.conclude(right);
-  MTMC_RETURN_IF_ERROR(facts_->draw("task-0"));  // for the compiler's sake, even where the interpreter did not get so far
+  MTMC_RETURN_IF_ERROR(
+      facts_->draw("task-0"));  // for the compiler's sake, even where the interpreter did not get so far
   const Candidate on_host{device_replaced(candidate.code), nullptr};
   MTMC_TRY(const Room compiling_room, room_for(on_host));
   Verdict loaded;

@@ -288,6 +288,20 @@ void convolution_corner_cases(std::vector<Case>& cases) {
         m.op("conv_transpose2d", {m.in("f32[2,16,5,6]"), m.in("f32[16,10,3,3]"), kNoValue}, {{"stride", both(2)}});
     cases.push_back(m.one_kernel({y, m.op("tanh", {y})}, choices));
   }
+  for (const int64_t channels : {1, 3, 9}) {  // few channels: one axis of K with the window's last
+    Maker m("conv_of_few_channels");
+    const std::string c = std::to_string(channels);
+    cases.push_back(m.one_kernel(
+        {m.op("conv2d",
+              {m.in(("f32[2," + c + ",18,23]").c_str()), m.in(("f32[16," + c + ",7,5]").c_str()), m.in("f32[16]")},
+              {{"padding", both(3)}, {"stride", both(2)}})},
+        choices));
+    Maker d("conv_of_few_channels_dilated");
+    cases.push_back(d.one_kernel(
+        {d.op("conv3d", {d.in(("f32[2," + c + ",6,7,8]").c_str()), d.in(("f32[16," + c + ",2,3,2]").c_str()), kNoValue},
+              {{"dilation", std::vector<int64_t>{1, 2, 1}}})},
+        choices));
+  }
   for (const double factor : {0x1p-30, 0x1p+30}) {  // copied once more, with another scale than the usual one
     Maker m("conv_far_from_one");
     cases.push_back(

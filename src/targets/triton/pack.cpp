@@ -9,9 +9,10 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr double kLargest = 13;      // scaled numbers are below 2^14, far from f16's 65504
-constexpr double kSmallest = 1e-30;  // maxima below it are not scaled up any further
-constexpr int64_t kPromote = 256;    // elements of K that tensor cores may sum before f32 registers take over
+constexpr double kLargest = 13;       // scaled numbers are below 2^14, far from f16's 65504
+constexpr double kSmallest = 1e-30;   // maxima below it are not scaled up any further
+constexpr int64_t kFewChannels = 32;  // that do not fill the lanes of K
+constexpr int64_t kPromote = 256;     // elements of K that tensor cores may sum before f32 registers take over
 
 ExprP number(double value) { return constant(DType::f32, value); }
 ExprP finite(const ExprP& x) {
@@ -33,15 +34,16 @@ class Packer {
         push(stage);
         continue;
       }
+      const auto [joined, run] = join_channels(stage);
       std::vector<ExprP> sides;
-      for (bool left : {true, false}) sides.push_back(window(stage, left));
+      for (bool left : {true, false}) sides.push_back(window(joined, left, run));
       if (!sides[0] && !sides[1]) {
         push(stage);
         continue;
       }
       // The other side is packed by `operands`, when axes are merged: its maxima and its copy then walk the same ones.
-      multiply(stage, {{sides[0] ? sides[0] : stage.contraction->left, sides[1] ? sides[1] : stage.contraction->right}},
-               0);
+      const Contraction& c = *joined.contraction;
+      multiply(joined, {{sides[0] ? sides[0] : c.left, sides[1] ? sides[1] : c.right}}, 0);
     }
     for (size_t s = 0; s + 1 < result_.group.stages.size(); ++s)
       follow(result_.group.stages[s], result_.group.stages[s + 1]);
@@ -338,9 +340,65 @@ class Packer {
     scale_tensors_.clear();
   }
 
+  // Few channels fill few lanes of K. A window's last axis and the channels become one axis of it, which walks a run of
+  // memory in a channels-last copy (im2win: Lu, Ge and Li, 2022). The stage, and that axis or -1.
+  std::pair<GroupStage, int> join_channels(const GroupStage& whole) const {
+    const std::vector<int64_t> extents = whole.stage.extents();
+    for (const ExprP& side : {whole.contraction->left, whole.contraction->right}) {
+      const ExprP e = side->kind == Expr::Kind::cast ? side->args[0] : side;
+      const int dims = e->kind == Expr::Kind::load ? static_cast<int>(e->args.size()) : 0;
+      for (int c = 0; c < dims; ++c) {
+        const int last = c == dims - 1 ? dims - 2 : dims - 1;
+        const ExprP& channel = e->args[c];
+        if (last < 0 || channel->kind != Expr::Kind::axis || channel->axis < whole.stage.rank()) continue;
+        if (extents[channel->axis] != result_.group.tensors[e->tensor].type.shape[c]) continue;
+        const Affine form = affine(e->args[last], static_cast<int>(extents.size()));
+        if (!form.ok || extents[channel->axis] >= kFewChannels) continue;
+        const auto spatial = form.coefficients.begin() + whole.stage.rank();
+        if (std::all_of(form.coefficients.begin(), spatial, [](int64_t by) { return by == 0; })) continue;
+        for (int a : whole.contraction->k)
+          if (a != channel->axis && form.coefficients[a] == 1 && extents[a] > 1)
+            return joined(whole, side == whole.contraction->left, a, channel->axis);
+      }
+    }
+    return {whole, -1};
+  }
+
+  static std::pair<GroupStage, int> joined(const GroupStage& whole, bool left, int tap, int channel) {
+    const std::vector<int64_t> extents = whole.stage.extents();
+    const int64_t channels = extents[channel], padded = channels <= 4 ? 4 : (channels + 7) / 8 * 8;
+    GroupStage made = whole;
+    made.stage.reduce.clear();
+    std::vector<ExprP> to;
+    int next = 0;
+    for (int a = 0; a < static_cast<int>(extents.size()); ++a) {
+      const bool kept = a != tap && a != channel;
+      to.push_back(kept ? axis(next++) : nullptr);
+      if (kept && a >= whole.stage.rank()) made.stage.reduce.push_back(extents[a]);
+    }
+    made.stage.reduce.push_back(extents[tap] * padded);
+    to[tap] = axis(next) / index_constant(padded);
+    to[channel] = axis(next) % index_constant(padded);
+    const ExprP real = call(Fn::lt, {to[channel], index_constant(channels)});
+    const auto other = [&](const ExprP& e) {  // has nothing where the copy's channels are padding
+      return transform(substitute_axes(e, to), [&](const ExprP& one) -> ExprP {
+        if (one->kind != Expr::Kind::load || padded == channels) return one;
+        return load(one->tensor, one->dtype, one->args, one->guard ? call(Fn::logical_and, {real, one->guard}) : real,
+                    one->other ? one->other : constant(one->dtype, 0));
+      });
+    };
+    const Contraction& c = *whole.contraction;
+    const ExprP a = left ? substitute_axes(c.left, to) : other(c.left);
+    const ExprP b = left ? other(c.right) : substitute_axes(c.right, to);
+    made.stage.body = a * b;
+    made.contraction = classify_contraction(made.stage);
+    if (!made.contraction) return {whole, -1};
+    return {made, next};
+  }
+
   // A load whose index slides (an axis of M and one of K in one index): the tensor itself is copied, its channels last
   // and with zeros around it where windows reach over its edges. Null: not such an operand.
-  ExprP window(const GroupStage& of, bool left) {
+  ExprP window(const GroupStage& of, bool left, int run) {
     const ExprP& whole = left ? of.contraction->left : of.contraction->right;
     const ExprP e = whole->kind == Expr::Kind::cast ? whole->args[0] : whole;
     if (e->kind != Expr::Kind::load || !is_float(e->dtype) || e->dtype == DType::f64) return nullptr;
@@ -370,11 +428,11 @@ class Packer {
     }
     if (!slides || channel < 0) return nullptr;
     if (e->guard && !(is_constant(e->other) && e->other->number == 0)) return nullptr;
-    return slide(of, e, source, channel, low, high);
+    return slide(of, e, source, channel, low, high, run);
   }
 
   ExprP slide(const GroupStage& of, const ExprP& e, const GroupTensor& source, int channel,
-              const std::vector<int64_t>& low, const std::vector<int64_t>& high) {
+              const std::vector<int64_t>& low, const std::vector<int64_t>& high, int run) {
     const int dims = source.type.rank();
     const bool half = e->dtype != DType::f32;
     std::vector<int> order;
@@ -394,6 +452,12 @@ class Packer {
         const ExprP known = simplify(one, shape);
         if (!is_constant(known)) guard = guard ? call(Fn::logical_and, {guard, known}) : known;
       }
+    }
+    if (run >= 0) {  // the copy's last two dimensions are walked as one: the channel's index goes on in the next column
+      std::vector<ExprP> start = axes_to(static_cast<int>(of.stage.extents().size()));
+      start[run] = index_constant(0);
+      to[dims - 2] = simplify(substitute_axes(to[dims - 2], start), of.stage.extents());
+      to[dims - 1] = axis(run);
     }
     int scale = -1;
     int most = -1;
