@@ -8,6 +8,7 @@
 #include "targets/triton/attention_printer.h"
 #include "targets/triton/prepare.h"
 #include "targets/triton/recurrent_printer.h"
+#include "targets/triton/split_k.h"
 
 namespace mtmc {
 namespace {
@@ -32,6 +33,9 @@ class Kernels {
     const auto precision = kernel.choices.find("precision");
     const bool packs = precision != kernel.choices.end() && !has_attention(collapse_axes(group));
     prepared_ = prepare(group, packs ? precision->second : "ieee", kernel.has("split"), kernel.number("parts", 0));
+    if (kernel.has("split"))
+      for (const GroupStage& stage : collapse_axes(ungroup(group)).stages)
+        chunks_ = std::max(chunks_, chunks_of_k(stage));
     cut();
   }
 
@@ -48,8 +52,14 @@ class Kernels {
     const Frame& frame = frames_[main_frame()];
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return attention_candidates(group(), *attention);
-    return is_contraction(group(), frame) ? contraction_candidates(group(), frame, prepared_.products.at(frame.first))
-                                          : rows_candidates(group(), frame);
+    if (!is_contraction(group(), frame)) return rows_candidates(group(), frame);
+    std::vector<Numbers> all = contraction_candidates(group(), frame, prepared_.products.at(frame.first));
+    if (chunks_ > 2) {  // fewer chunks are tried with the best guess
+      Numbers fewer = all.front();
+      fewer["parts"] = chunks_ / 2;
+      all.insert(all.begin() + 1, std::move(fewer));
+    }
+    return all;
   }
 
  private:
@@ -131,6 +141,7 @@ class Kernels {
   const Kernel& kernel_;
   Prepared prepared_;
   std::vector<Frame> frames_;
+  int64_t chunks_ = 1;  // of K, where a contraction is split
 };
 
 int64_t memory_elements(const GroupTensor& tensor) {
@@ -166,10 +177,22 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
                            join(arguments, ", ") + ")");
     for (const std::string& helper : launch.helpers) result.helpers.insert(helper);
   }
-  for (const GroupTensor& tensor : group.tensors)
-    if (tensor.role == GroupTensor::Role::scratch && passed.count(tensor.name))
-      result.scratch.push_back(names.at(tensor.name) + " = _scratch(\"" + kernel.name + "_" + tensor.name + "\", " +
-                               std::to_string(memory_elements(tensor)) + ", " + torch_dtype(tensor.type.dtype) + ")");
+  for (const GroupTensor& tensor : group.tensors) {
+    if (tensor.role != GroupTensor::Role::scratch || !passed.count(tensor.name)) continue;
+    const std::string& name = names.at(tensor.name);
+    const int64_t elements = memory_elements(tensor);
+    if (tensor.behind >= 0) {
+      result.scratch.push_back(name + " = " + names.at(group.tensors[tensor.behind].name) + "[" +
+                               std::to_string(elements) + ":]");
+      continue;
+    }
+    const auto index = &tensor - group.tensors.data();
+    const bool two = std::any_of(group.tensors.begin(), group.tensors.end(),
+                                 [&](const GroupTensor& other) { return other.behind == index; });
+    result.scratch.push_back(name + " = _scratch(\"" + kernel.name + "_" + tensor.name + "\", " +
+                             std::to_string(two ? 2 * elements : elements) + ", " + torch_dtype(tensor.type.dtype) +
+                             ")");
+  }
   return result;
 }
 

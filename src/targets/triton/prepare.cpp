@@ -4,6 +4,7 @@
 #include <set>
 
 #include "targets/triton/pack.h"
+#include "targets/triton/split_k.h"
 
 namespace mtmc::triton {
 namespace {
@@ -165,7 +166,8 @@ Prepared prepare(const Group& group, const std::string& precision, bool split, i
       chunked.stages.push_back(stage);
     }
   }
-  return pack_operands(chunked, precision);
+  const Prepared packed = pack_operands(chunked, precision);
+  return split ? split_contractions(packed, parts) : packed;
 }
 
 }  // namespace mtmc::triton
