@@ -168,7 +168,6 @@ void begin(const Group& group, Kernel& kernel) {
   const Group products = triton::ungroup(group);
   if (products.stages.size() > group.stages.size()) kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
-  kernel.choices["tiled"] = "";
   if (triton::has_attention(collapse_axes(group))) {
     kernel.family = Family::attention;
     return;

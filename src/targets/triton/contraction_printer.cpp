@@ -258,9 +258,8 @@ std::vector<Numbers> contraction_candidates(const Group& group, const Frame& fra
     add(128, 64, 64, 4, 4);
     add(64, 64, 64, 4, 4);
   } else {
-    add(128, 256, 64, 8, 4);
-    add(128, 128, 64, 4, 4);
     add(128, 128, 64, 4, 3);
+    add(128, 256, 64, 8, 4);
     add(256, 128, 64, 8, 3);
     add(128, 64, 64, 4, 4);
     add(64, 64, 64, 4, 4);

@@ -8,7 +8,6 @@
 #include "targets/triton/attention_printer.h"
 #include "targets/triton/prepare.h"
 #include "targets/triton/recurrent_printer.h"
-#include "targets/triton/split_k.h"
 
 namespace mtmc {
 namespace {
@@ -33,9 +32,6 @@ class Kernels {
     const auto precision = kernel.choices.find("precision");
     const bool packs = precision != kernel.choices.end() && !has_attention(collapse_axes(group));
     prepared_ = prepare(group, packs ? precision->second : "ieee", kernel.has("split"), kernel.number("parts", 0));
-    if (kernel.has("split"))
-      for (const GroupStage& stage : collapse_axes(ungroup(group)).stages)
-        chunks_ = std::max(chunks_, chunks_of_k(stage));
     cut();
   }
 
@@ -52,14 +48,8 @@ class Kernels {
     const Frame& frame = frames_[main_frame()];
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return attention_candidates(group(), *attention);
-    if (!is_contraction(group(), frame)) return rows_candidates(group(), frame);
-    std::vector<Numbers> all = contraction_candidates(group(), frame, prepared_.products.at(frame.first));
-    if (chunks_ > 2) {  // fewer chunks are tried with the best guess
-      Numbers fewer = all.front();
-      fewer["parts"] = chunks_ / 2;
-      all.insert(all.begin() + 1, std::move(fewer));
-    }
-    return all;
+    return is_contraction(group(), frame) ? contraction_candidates(group(), frame, prepared_.products.at(frame.first))
+                                          : rows_candidates(group(), frame);
   }
 
  private:
@@ -141,7 +131,6 @@ class Kernels {
   const Kernel& kernel_;
   Prepared prepared_;
   std::vector<Frame> frames_;
-  int64_t chunks_ = 1;  // of K, where a contraction is split
 };
 
 int64_t memory_elements(const GroupTensor& tensor) {

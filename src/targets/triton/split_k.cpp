@@ -68,6 +68,7 @@ int64_t chunks_of_k(const GroupStage& stage) {
   if (!stage.contraction) return 1;
   const int64_t programs = tiles_of(stage), k = stage.stage.extents()[longest_k(stage)];
   int64_t chunks = 1;
+  if (2 * programs > kBusyPrograms) return chunks;
   while (programs * chunks * 2 <= 2 * kBusyPrograms && k / (chunks * 2) >= kLeastChunk && can_cut(k, chunks * 2))
     chunks *= 2;
   return chunks;
