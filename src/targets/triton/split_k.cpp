@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace mtmc::triton {
 namespace {
 
@@ -41,6 +43,7 @@ Split split(Group& group, const GroupStage& stage, const Products& products, int
   partial.body = moved(s.body);
   result.products.left = moved(products.left), result.products.right = moved(products.right);
   result.partial.contraction = classify_contraction(partial);
+  MTMC_CHECK(result.partial.contraction.has_value(), "a chunk of " + s.name + " is no contraction");
   result.partial.place.clear(), result.partial.placed = nullptr;
   group.tensors.push_back({GroupTensor::Role::scratch, kNoValue, group.tensors[stage.dest].name + "_partial",
                            partial.type, contiguous_strides(partial.type.shape), false});
@@ -86,7 +89,7 @@ Prepared split_contractions(const Prepared& whole, int64_t chunks) {
       stages.push_back(stage);
       continue;
     }
-    const int64_t wanted = chunks > 0 ? chunks : chunks_of_k(stage);
+    const int64_t liked = chunks_of_k(stage), wanted = liked > 1 && chunks > 0 ? chunks : liked;
     if (!can_cut(stage.stage.extents()[longest_k(stage)], wanted)) {
       result.products[static_cast<int>(stages.size())] = products->second;
       stages.push_back(stage);

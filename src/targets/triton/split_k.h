@@ -13,7 +13,7 @@ int64_t tiles_of(const GroupStage& stage);
 int64_t chunks_of_k(const GroupStage& stage);
 
 // r = sum over k of l * r  becomes  partial[c] = sum over chunk c of l * r, r = sum over c of partial[c].
-// `chunks`: how many; 0: as many as keep a GPU busy.
+// `chunks`: how many, of those that gain by it; 0: as many as keep a GPU busy.
 Prepared split_contractions(const Prepared& whole, int64_t chunks);
 
 }  // namespace mtmc::triton
