@@ -25,6 +25,7 @@ ROUNDS = 20
 UNITS = {torch.float32: 2**-21 + 2**-24, torch.float16: 2**-11, torch.bfloat16: 2**-9}  # as in docs/JUDGE.md, rule (a)
 FLOPS = {  # of products, by program: 2 * M * N * K
     "matmul_f32": 2 * 4096**3, "matmul_bf16": 2 * 4096**3, "linear_f32_gelu": 2 * 4096 * 1024 * 4096,
+    "linear_deep_f32": 2 * 256 * 65536 * 256, "linear_deep_bf16": 2 * 512 * 16384 * 512,
     "conv3x3_64": 2 * 64 * 112 * 112 * 64 * 64 * 9, "conv3x3_128": 2 * 64 * 56 * 56 * 128 * 128 * 9,
     "conv3x3_256": 2 * 64 * 28 * 28 * 256 * 256 * 9, "conv5x5_128": 2 * 32 * 56 * 56 * 128 * 128 * 25,
     "attention": 2 * 2 * 32 * 4096 * 4096 * 128 // 2,

@@ -6,4 +6,4 @@ program conv3x3_128 {
   %4 = relu(%3) : f32[64,128,56,56]
   return %4
 }
-kernel k0 = { %3 %4 } contraction precision:half tiled
+kernel k0 = { %3 %4 } contraction precision:half

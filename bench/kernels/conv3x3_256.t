@@ -6,4 +6,4 @@ program conv3x3_256 {
   %4 = relu(%3) : f32[64,256,28,28]
   return %4
 }
-kernel k0 = { %3 %4 } contraction precision:half tiled
+kernel k0 = { %3 %4 } contraction precision:half

@@ -6,4 +6,4 @@ program conv3x3_64 {
   %4 = relu(%3) : f32[64,64,112,112]
   return %4
 }
-kernel k0 = { %3 %4 } contraction precision:half tiled
+kernel k0 = { %3 %4 } contraction precision:half

@@ -6,4 +6,4 @@ program conv5x5_128 {
   %4 = relu(%3) : f32[32,128,56,56]
   return %4
 }
-kernel k0 = { %3 %4 } contraction precision:half tiled
+kernel k0 = { %3 %4 } contraction precision:half

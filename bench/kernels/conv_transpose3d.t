@@ -4,4 +4,4 @@ program conv_transpose3d {
   %2 = conv_transpose3d(%0, %1, none, output_padding=[1,1,1], padding=[1,1,1], stride=[2,2,2]) : f32[16,64,32,64,64]
   return %2
 }
-kernel k0 = { %2 } contraction precision:half tiled
+kernel k0 = { %2 } contraction precision:half

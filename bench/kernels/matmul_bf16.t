@@ -4,4 +4,4 @@ program matmul_bf16 {
   %2 = matmul(%0, %1) : bf16[4096,4096]
   return %2
 }
-kernel k0 = { %2 } contraction tiled
+kernel k0 = { %2 } contraction

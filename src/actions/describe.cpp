@@ -15,7 +15,10 @@ std::string actions_markdown() {
       "`|` and change at once. People and policies read the lines of the current code: `fuse linear and gelu in lines\n"
       "31-47 (2 places)`. What is listed is what is legal; a refusal says why. Numbers such as tile sizes belong to\n"
       "micro coding. `mtmc apply FILE --do ACTION` tries one by hand.\n\n"
-      "Actions that edit only the schedule cannot change the answer. The others are flagged in every report.\n\n"
+      "Actions that edit only the schedule cannot change the answer. The others are flagged in every report.\n"
+      "A target says which words of a schedule it heeds: on `triton` `tile`, `pipeline` and `reorder` are not offered, "
+      "because\n"
+      "tiles, stages and the order of programs are numbers there, tried for every kernel.\n\n"
       "| type | meaning | law (before becomes after) | paper | edits the graph |\n| --- | --- | --- | --- | --- |\n";
   for (const ActionDef* action : all_actions())
     page += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", action->name, action->doc, action->law,

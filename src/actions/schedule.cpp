@@ -80,8 +80,8 @@ std::string isomorphism_key(const Program& program, const Kernel& kernel) {
   return key;
 }
 
-std::vector<std::vector<const Kernel*>> isomorphism_classes(const Program& program,
-                                                            bool (*wanted)(const Program&, const Kernel&)) {
+std::vector<std::vector<const Kernel*>> isomorphism_classes(
+    const Program& program, const std::function<bool(const Program&, const Kernel&)>& wanted) {
   std::vector<std::vector<const Kernel*>> classes;
   std::map<std::string, size_t> seen;
   for (const Kernel& kernel : program.kernels) {
@@ -234,15 +234,33 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   return result;
 }
 
-Result<Program> add_choice(const Program& program, const Action& action, const std::string& key,
-                           const std::string& word,
-                           Status (*allowed)(const Program&, const Kernel&, const std::string& word)) {
+namespace {
+
+Status may_choose(const Program& program, const Kernel& kernel, const ScheduleChoice& choice,
+                  const ActionContext& context) {
+  MTMC_RETURN_IF_ERROR(choice.legal(program, kernel, context));
+  if (!context.target.heeds) return ok_status();
+  MTMC_TRY(const Group group, build_group(program, kernel));
+  if (context.target.heeds(group, choice.key)) return ok_status();
+  return refuse(choice.action, "the target prints the same code with it", kernel.name);
+}
+
+}  // namespace
+
+std::vector<Action> enumerate_choice(const Program& program, const ScheduleChoice& choice,
+                                     const ActionContext& context) {
+  const auto wanted = [&](const Program& p, const Kernel& k) { return may_choose(p, k, choice, context).ok(); };
+  return one_per_class(program, choice.action, isomorphism_classes(program, wanted), std::string(choice.word));
+}
+
+Result<Program> add_choice(const Program& program, const Action& action, const ScheduleChoice& choice,
+                           const ActionContext& context) {
   Program result = program;
   for (const auto& region : action.regions) {
     Kernel* kernel = kernel_with(result, region);
     if (!kernel) return refuse(action.type, "no kernel computes exactly this region");
-    MTMC_RETURN_IF_ERROR(allowed(program, *kernel, word));
-    kernel->choices[key] = word;
+    MTMC_RETURN_IF_ERROR(may_choose(program, *kernel, choice, context));
+    kernel->choices[std::string(choice.key)] = choice.word;
     kernel->numbers.clear();
   }
   return result;

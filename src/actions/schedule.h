@@ -1,5 +1,6 @@
 // Edits that several action types share: finding kernels, merging them, putting kernels in order again.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,8 @@ bool is_constant_kernel(const Program& program, const Kernel& kernel);
 // choices.
 std::string isomorphism_key(const Program& program, const Kernel& kernel);
 // Groups kernels (by index, of those `wanted`) into classes, in order of first appearance.
-std::vector<std::vector<const Kernel*>> isomorphism_classes(const Program& program,
-                                                            bool (*wanted)(const Program&, const Kernel&));
+std::vector<std::vector<const Kernel*>> isomorphism_classes(
+    const Program& program, const std::function<bool(const Program&, const Kernel&)>& wanted);
 // One action for each class and, where a class has several places, one for each place too.
 std::vector<Action> one_per_class(const Program& program, std::string_view type,
                                   const std::vector<std::vector<const Kernel*>>& classes,
@@ -40,10 +41,16 @@ bool order_kernels(Program& program);
 // Drops captures that no longer name consecutive kernels.
 void drop_broken_captures(Program& program);
 
-// Adds a choice to the kernel of each region; refuses with `why` when `allowed` says no.
-Result<Program> add_choice(const Program& program, const Action& action, const std::string& key,
-                           const std::string& word,
-                           Status (*allowed)(const Program&, const Kernel&, const std::string& word));
+// An action that adds one choice to a kernel's schedule. `legal` says where it means something; the target says whether
+// it would print anything else with it.
+struct ScheduleChoice {
+  std::string_view action, key, word;  // "tile", "tiled", ""
+  Status (*legal)(const Program&, const Kernel&, const ActionContext&);
+};
+std::vector<Action> enumerate_choice(const Program& program, const ScheduleChoice& choice,
+                                     const ActionContext& context);
+Result<Program> add_choice(const Program& program, const Action& action, const ScheduleChoice& choice,
+                           const ActionContext& context);
 
 Error refuse(std::string_view type, std::string wrong, std::string got = {}, std::string wanted = {});
 

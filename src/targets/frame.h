@@ -32,6 +32,7 @@ struct GroupTensor {
   TensorType type;               // logical type; dtype is the storage dtype
   std::vector<int64_t> strides;  // memory layout in elements (write and read: from the value's layout)
   bool kept = false;             // scratch that a later launch reads, whatever the stages' loads say
+  int behind = -1;               // scratch that lies in memory right behind this one, which has as many elements
 };
 
 struct Contraction {

@@ -6,6 +6,7 @@
 #include "ops/op.h"
 #include "targets/frame.h"
 #include "targets/triton/attention_printer.h"
+#include "targets/triton/split_k.h"
 
 namespace mtmc {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr double kLibraryMemory = 0.7, kOwnMemory = 0.92;
 constexpr double kLibraryTf32 = 0.3;     // of the TF32 peak: cuDNN without channels-last
 constexpr double kLibraryGrouped = 0.1;  // of the f32 peak: convolutions in groups
-constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kSplit = 0.29, kAttention = 0.55;  // of the f16 peak
+constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kSplit = 0.36, kAttention = 0.55;  // of the f16 peak
 constexpr double kExact = 0.4, kTf32x3 = 0.9;                                            // of the f32 peak
 
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
@@ -40,6 +41,14 @@ double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool atte
   const auto precision = kernel.choices.find("precision");
   if (precision == kernel.choices.end() || precision->second == "ieee") return kExact * hardware.flops_f32;
   return (precision->second == "split" ? kSplit : kConvolution) * hardware.flops_f16;
+}
+
+// Tiles of 128 x 128 that run at the same time; where they are few, smaller ones, which reach less.
+double busy_share(const GroupStage& stage, bool split, const Hardware& hardware) {
+  constexpr double kSmallTile = 0.5;
+  const double cores = static_cast<double>(hardware.cores), tiles = static_cast<double>(triton::tiles_of(stage));
+  if (split) return std::min(1.0, tiles * static_cast<double>(triton::chunks_of_k(stage)) / cores);
+  return std::min(1.0, std::max(tiles / cores, kSmallTile * std::min(1.0, 4 * tiles / cores)));
 }
 
 }  // namespace
@@ -75,7 +84,14 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
   for (const GroupStage& stage : group->stages) {
     const double elements = static_cast<double>(product(stage.stage.extents()));
     if (stage.contraction) {
-      time.arithmetic += 2 * elements / contraction_rate(kernel, stage, attention, hardware);
+      const double rate = contraction_rate(kernel, stage, attention, hardware);
+      const bool split = kernel.has("split") && triton::chunks_of_k(stage) > 1;
+      time.arithmetic += 2 * elements / (rate * (attention ? 1 : busy_share(stage, split, hardware)));
+      if (split) {  // partial results in f32 are written and read
+        const double results = static_cast<double>(stage.stage.type.elements() * triton::chunks_of_k(stage));
+        time.memory += 8 * results / hardware.bandwidth;
+        ++time.launches;
+      }
       if (precision != kernel.choices.end() && !attention) {
         time.launches += precision->second == "split" ? 2 : precision->second == "half" ? 4 : 0;
         packed |= precision->second != "ieee";

@@ -52,6 +52,9 @@ struct TargetDef {
   void (*begin)(const Group& group, Kernel& kernel) = nullptr;
   // How exactly it can multiply in this kernel, best first ("split", "ieee"); null or empty: there is no choice.
   std::vector<std::string> (*precisions)(const Program& program, const Kernel& kernel) = nullptr;
+  // Whether it prints a kernel of this group differently with a choice of its schedule ("tiled", "split"); null:
+  // always.
+  bool (*heeds)(const Group& group, std::string_view choice) = nullptr;
   // Captures are graphs of whole calls, library calls included; else they are runs of generated kernels.
   bool graphs = false;
 };

@@ -1,8 +1,15 @@
-// What actions do on the triton target: how products begin, `precision` and `capture`.
+// What actions do on the triton target: how products begin, `precision`, `split` and `capture`; and that whatever is
+// offered prints other code.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "actions/action.h"
+#include "actions/programs.h"
 #include "base/check.h"
+#include "base/rng.h"
+#include "support/source_dir.h"
+#include "targets/cost.h"
 
 namespace mtmc {
 namespace {
@@ -58,6 +65,81 @@ TEST(TritonActions, CaptureTakesTheWholeCallWithItsLibraryCalls) {
   ASSERT_EQ(world.program.captures.size(), 1u);
   EXPECT_EQ(world.program.captures[0].size(), world.program.kernels.size());
   EXPECT_NE(world.refusal("capture %3 %4 %5").find("captured already"), std::string::npos);
+}
+
+constexpr const char* kDeep = R"(program deep {
+  %0 = input "x" : f32[64,8192]
+  %1 = input "w" : f32[96,8192]
+  %2 = input "y" : f32[8192,8192]
+  %3 = linear(%0, %1, none) : f32[64,96]
+  %4 = relu(%3) : f32[64,96]
+  %5 = matmul(%0, %2) : f32[64,8192]
+  %6 = matmul(%2, %2) : f32[8192,8192]
+  %7 = softmax(%5, dim=-1) : f32[64,8192]
+  return %4, %6, %7
+}
+kernel k0 = { %3 } library
+kernel k1 = { %4 } library
+kernel k2 = { %5 } library
+kernel k3 = { %6 } library
+kernel k4 = { %7 } library
+)";
+
+// Few tiles and a long K: chunks of K, where it pays and where it was not done before.
+TEST(TritonActions, SplitIsForContractionsOfFewTiles) {
+  World world;
+  world.program = parse_program(kDeep).value();
+  world.program = world.after("fuse %3 %4");
+  const auto seconds = [&] { return cost_of(world.program, *world.program.kernel("k0"), world.hardware).seconds; };
+  const double before = seconds();
+  world.program = world.after("split %3 %4");
+  EXPECT_LT(seconds(), before);
+  EXPECT_NE(world.refusal("split %3 %4").find("split already"), std::string::npos);
+  world.program = world.after("lower %5");
+  EXPECT_EQ(world.refusal("split %5"), "");
+  world.program = world.after("lower %6");
+  EXPECT_NE(world.refusal("split %6").find("the same code"), std::string::npos);
+}
+
+TEST(TritonActions, TilesAndPipelinesAreNumbersAndNotOffered) {
+  World world;
+  world.program = parse_program(kDeep).value();
+  world.program = world.after("lower %7");
+  for (const char* action : {"tile %7", "pipeline %7"})
+    EXPECT_NE(world.refusal(action).find("the target prints the same code with it"), std::string::npos) << action;
+}
+
+std::string code_of(const Program& program, const ActionContext& context) {
+  ModuleShell shell;
+  shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  for (const Value& value : program.values)
+    if (value.kind == ValueKind::input) shell.arguments.push_back(value.name);
+  const auto code = context.target.emit(program, context.hardware, shell);
+  MTMC_CHECK(code.ok(), code.error().message());
+  return code->text;
+}
+
+TEST(TritonActions, WhatIsOfferedPrintsOtherCode) {
+  std::vector<Program> starts = {parse_program(kMixed).value(), parse_program(kDeep).value()};
+  const auto folder = std::filesystem::path(source_dir()) / "tests/frontend/golden";
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    for (Program& program : programs_in("frontend/golden/" + file.path().filename().string()))
+      starts.push_back(std::move(program));
+  const World world;
+  for (Program& program : starts) {
+    Rng rng(program.nodes.size());
+    for (int step = 0; step < 2; ++step) {
+      const auto actions = enumerate_actions(program, world.context);
+      const std::string before = code_of(program, world.context);
+      for (const Action& action : actions) {
+        if (action.type == "stop") continue;
+        EXPECT_NE(code_of(*apply_action(program, action, world.context), world.context), before)
+            << store_text(action) << "\n"
+            << print(program);
+      }
+      program = *apply_action(program, actions[rng.below(actions.size())], world.context);
+    }
+  }
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace mtmc {
 namespace {
 
-Status allowed(const Program& program, const Kernel& kernel, const std::string&) {
+Status legal(const Program& program, const Kernel& kernel, const ActionContext&) {
   if (kernel.family == Family::library)
     return refuse("pipeline", "a library call has no loops to overlap", kernel.name, "a generated kernel");
   if (kernel.has("pipelined")) return refuse("pipeline", "the kernel is pipelined already", kernel.name);
@@ -15,13 +15,14 @@ Status allowed(const Program& program, const Kernel& kernel, const std::string&)
   return refuse("pipeline", "no loop of the kernel waits for its own result", kernel.name,
                 "a reduction or a contraction");
 }
-bool wanted(const Program& program, const Kernel& kernel) { return allowed(program, kernel, "").ok(); }
 
-std::vector<Action> enumerate(const Program& program, const ActionContext&) {
-  return one_per_class(program, "pipeline", isomorphism_classes(program, wanted));
+constexpr ScheduleChoice kPipelined{"pipeline", "pipelined", "", legal};
+
+std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
+  return enumerate_choice(program, kPipelined, context);
 }
-Result<Program> apply(const Program& program, const Action& action, const ActionContext&) {
-  return add_choice(program, action, "pipelined", "", allowed);
+Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
+  return add_choice(program, action, kPipelined, context);
 }
 
 }  // namespace

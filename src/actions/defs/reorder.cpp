@@ -4,29 +4,28 @@
 namespace mtmc {
 namespace {
 
-// The words of this action: which loop runs innermost ("axis0" .. of the last stage), or tiles walked the other way
-// round.
-Status allowed(const Program& program, const Kernel& kernel, const std::string& word) {
+// The one word of this action: tiles are walked the other way round.
+Status legal(const Program& program, const Kernel& kernel, const ActionContext&) {
   if (kernel.family == Family::library)
     return refuse("reorder", "a library call has no loops of ours", kernel.name, "a generated kernel");
   if (kernel.has("order")) return refuse("reorder", "the kernel's loops are in a chosen order already", kernel.name);
   const auto group = build_group(program, kernel);
   if (!group.ok()) return group.error();
   const std::vector<Frame> frames = build_frames(collapse_axes(*group));
-  if (word == "reversed") {
-    for (const Frame& frame : frames)
-      if (frame.shared.size() > 1) return ok_status();
-    return refuse("reorder", "the kernel has fewer than two tile loops", kernel.name);
-  }
-  return refuse("reorder", "unknown order", word, "reversed");
+  for (const Frame& frame : frames)
+    if (frame.shared.size() > 1) return ok_status();
+  return refuse("reorder", "the kernel has fewer than two tile loops", kernel.name);
 }
-bool wanted(const Program& program, const Kernel& kernel) { return allowed(program, kernel, "reversed").ok(); }
 
-std::vector<Action> enumerate(const Program& program, const ActionContext&) {
-  return one_per_class(program, "reorder", isomorphism_classes(program, wanted), "reversed");
+constexpr ScheduleChoice kReversed{"reorder", "order", "reversed", legal};
+
+std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
+  return enumerate_choice(program, kReversed, context);
 }
-Result<Program> apply(const Program& program, const Action& action, const ActionContext&) {
-  return add_choice(program, action, "order", action.detail, allowed);
+Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
+  if (action.detail != kReversed.word)
+    return refuse("reorder", "unknown order", action.detail, std::string(kReversed.word));
+  return add_choice(program, action, kReversed, context);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ namespace mtmc {
 namespace {
 
 // Blocking means something where data is used again (contractions, windows) or a long axis is cut (pointwise code).
-Status allowed(const Program& program, const Kernel& kernel, const std::string&) {
+Status legal(const Program& program, const Kernel& kernel, const ActionContext&) {
   if (kernel.family == Family::library)
     return refuse("tile", "a library call has no tiles", kernel.name, "a generated kernel");
   if (kernel.has("tiled")) return refuse("tile", "the kernel is tiled already", kernel.name);
@@ -15,13 +15,14 @@ Status allowed(const Program& program, const Kernel& kernel, const std::string&)
     if (!frame.shared.empty()) return ok_status();
   return refuse("tile", "no axis is shared by all stages of the kernel", kernel.name);
 }
-bool wanted(const Program& program, const Kernel& kernel) { return allowed(program, kernel, "").ok(); }
 
-std::vector<Action> enumerate(const Program& program, const ActionContext&) {
-  return one_per_class(program, "tile", isomorphism_classes(program, wanted));
+constexpr ScheduleChoice kTiled{"tile", "tiled", "", legal};
+
+std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
+  return enumerate_choice(program, kTiled, context);
 }
-Result<Program> apply(const Program& program, const Action& action, const ActionContext&) {
-  return add_choice(program, action, "tiled", "", allowed);
+Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
+  return add_choice(program, action, kTiled, context);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "targets/triton/attention_printer.h"
 #include "targets/triton/kernel_printer.h"
 #include "targets/triton/prepare.h"
+#include "targets/triton/split_k.h"
 
 namespace mtmc {
 namespace {
@@ -170,7 +171,6 @@ void begin(const Group& group, Kernel& kernel) {
   const Group products = triton::ungroup(group);
   if (products.stages.size() > group.stages.size()) kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
-  kernel.choices["tiled"] = "";
   if (triton::has_attention(collapse_axes(group))) {
     kernel.family = Family::attention;
     return;
@@ -181,6 +181,17 @@ void begin(const Group& group, Kernel& kernel) {
   for (const GroupStage& stage : products.stages)
     if (stage.contraction)
       if (reads_f32(*stage.contraction)) kernel.choices.emplace("precision", tf32 ? "half" : "split");
+}
+
+// Tiles, stages of the pipeline and the order of programs are numbers here, tried for every kernel; a schedule only
+// says whether reductions and contractions that leave most of a GPU idle are split.
+bool heeds(const Group& group, std::string_view choice) {
+  if (choice != "split") return false;
+  const Group collapsed = collapse_axes(triton::ungroup(group));
+  if (triton::needs_split(collapsed)) return true;
+  return !triton::has_attention(collapsed) &&
+         std::any_of(collapsed.stages.begin(), collapsed.stages.end(),
+                     [](const GroupStage& stage) { return triton::chunks_of_k(stage) > 1; });
 }
 
 // Operands of f32 as pairs of f16, as they are, and, where eager itself multiplies in TF32, as single f16 numbers.
@@ -201,7 +212,7 @@ std::vector<std::string> precisions(const Program& program, const Kernel& kernel
 }  // namespace
 
 extern const TargetDef triton_def;
-const TargetDef triton_def{"triton", "Triton kernels for NVIDIA GPUs", emit, supports, candidates, begin, precisions,
-                           true};
+const TargetDef triton_def{
+    "triton", "Triton kernels for NVIDIA GPUs", emit, supports, candidates, begin, precisions, heeds, true};
 
 }  // namespace mtmc

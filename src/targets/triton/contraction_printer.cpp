@@ -6,15 +6,18 @@
 #include "base/text.h"
 
 namespace mtmc::triton {
-namespace {
 
-// f32(e) of a half-precision e: products of such numbers are exact in f32, so the matrix units may take e itself.
 ExprP narrow(const ExprP& expr) {
   if (expr->kind == Expr::Kind::cast && expr->dtype == DType::f32 &&
       (expr->args[0]->dtype == DType::f16 || expr->args[0]->dtype == DType::bf16))
     return expr->args[0];
   return expr;
 }
+
+namespace {
+
+constexpr int64_t kManyResults = 128;  // of one thread
+constexpr int64_t kBusy = 120;         // programs that nearly fill a GPU
 
 struct Sizes {
   int64_t m = 1, n = 1, k = 1, programs = 1;
@@ -31,7 +34,7 @@ Sizes sizes_of(const Group& group, const Frame& frame) {
   return sizes;
 }
 
-Numbers default_numbers(const Sizes& sizes, bool f32, bool split, int64_t lane) {
+Numbers default_numbers(const Sizes& sizes, bool f32, bool halves, int64_t lane) {
   const auto fit = [](int64_t wanted, int64_t extent) {
     return std::min(wanted, std::max<int64_t>(16, power_of_two(extent)));
   };
@@ -40,16 +43,18 @@ Numbers default_numbers(const Sizes& sizes, bool f32, bool split, int64_t lane) 
     numbers = {{"m", fit(64, sizes.m)}, {"n", fit(64, sizes.n)}, {"k", fit(32, lane)}, {"warps", 4}, {"stages", 2}};
   } else {
     numbers = {{"m", fit(128, sizes.m)},
-               {"n", fit(split ? 128 : 256, sizes.n)},
+               {"n", fit(256, sizes.n)},
                {"k", fit(64, lane)},
                {"warps", 8},
-               {"stages", 3}};
-    while (blocks(sizes.m, numbers["m"]) * blocks(sizes.n, numbers["n"]) * sizes.programs < 132 &&
+               {"stages", halves ? 4 : 3}};
+    while (blocks(sizes.m, numbers["m"]) * blocks(sizes.n, numbers["n"]) * sizes.programs < kBusy &&
            (numbers["n"] > 64 || numbers["m"] > 64)) {
-      int64_t& larger = numbers["n"] > numbers["m"] ? numbers["n"] : numbers["m"];
+      int64_t& larger = numbers["n"] >= numbers["m"] ? numbers["n"] : numbers["m"];
       larger /= 2;
     }
-    if (numbers["m"] * numbers["n"] <= 128 * 128) numbers["warps"] = split ? 8 : 4;
+    // Three stages of 128 x 128 leave room for two programs.
+    const int64_t results = numbers["m"] * numbers["n"];
+    if (results <= 128 * 128) numbers["warps"] = 4, numbers["stages"] = results == 128 * 128 ? 3 : 4;
   }
   numbers["group"] = 8;
   return numbers;
@@ -73,11 +78,8 @@ int64_t lane_extent(const Group& group, const Frame& frame) {
 }
 
 bool is_f32(const Products& products) {
-  for (const auto& [left, right] : products.pairs)
-    if (narrow(left)->dtype == DType::f32 || narrow(right)->dtype == DType::f32 ||
-        narrow(left)->dtype != narrow(right)->dtype)
-      return true;
-  return false;
+  const DType left = narrow(products.left)->dtype, right = narrow(products.right)->dtype;
+  return left == DType::f32 || right == DType::f32 || left != right;
 }
 
 }  // namespace
@@ -100,7 +102,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
     : StagePrinter(group, frame.first, frame.last, std::move(name)), frame_(frame), products_(std::move(products)) {
   if (wide_) throw Unsupported{"a contraction of more than 2^31 elements"};
   f32_ = is_f32(products_);
-  Numbers chosen = default_numbers(sizes_of(group, frame), f32_, products_.pairs.size() > 1, lane_extent(group, frame));
+  Numbers chosen = default_numbers(sizes_of(group, frame), f32_, products_.halves, lane_extent(group, frame));
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
@@ -129,6 +131,11 @@ void ContractionPrinter::plan_axes() {
   k_lane_ = lane_axes(k, extents_);
   for (int a : k)
     if (std::find(k_lane_.begin(), k_lane_.end(), a) == k_lane_.end()) k_loop_.push_back(a);
+  if (products_.halves)
+    for (int* part : {&left_part_, &right_part_}) {
+      *part = static_cast<int>(extents_.size());
+      extents_.push_back(2);
+    }
   for (Tile* tile : {&left_, &right_, &result_}) tile->extents = extents_;
   left_.name = "left", right_.name = "right", result_.name = "result";
 }
@@ -191,150 +198,25 @@ void ContractionPrinter::header() {
   right_.columns = result_.columns = columns;
 }
 
-std::optional<Rectangle> ContractionPrinter::rectangle(const ExprP& expr, bool left) const {
-  if (f32_) return std::nullopt;
-  const std::vector<int>& lanes = left ? m_ : n_;
-  const auto view = find_rectangle(group_, expr, extents_, lanes, k_lane_);
-  if (!view) return std::nullopt;
-  // A block that reaches over the end of K reads what lies behind it: only zeros may lie there.
-  const bool whole = view->inner_across ? extent_of(k_lane_) == view->width && k_loop_.empty() && batch_.empty()
-                                        : extent_of(k_lane_) == view->height;
-  return extent_of(k_lane_) % bk_ == 0 || whole ? view : std::nullopt;
-}
-
-std::string ContractionPrinter::rectangle_text(const Rectangle& view, bool left) {
-  const std::string text =
-      rectangles_.load(group_, view, left_.scalars, left ? m_start_ : n_start_, k_start_, left ? bm_ : bn_, bk_);
-  return text + (view.inner_across == left ? "" : ".T");
-}
-
-std::string ContractionPrinter::operand(const ExprP& whole, bool left) {
-  const ExprP expr = f32_ ? whole : narrow(whole);
-  const std::string name = out_.fresh(left ? "left" : "right");
-  if (const auto view = rectangle(expr, left)) {
-    out_.line(name + " = " + rectangle_text(*view, left));
-    return name;
-  }
-  const Tile& tile = left ? left_ : right_;
-  Value one = value(expr, tile);
-  const unsigned k_dim = left ? kColumns : kRows;
-  const unsigned all = kRows | kColumns;
-  if (one.dims != all)
-    one.text = "(" + one.text + " + tl.zeros(" + tile.shape(all) + ", " + dtype_text(expr->dtype) + "))";
-  const std::string mask = tile.mask(k_dim);
-  if (!mask.empty() && (expr->kind != Expr::Kind::load || expr->guard || one.dims != all))
-    one.text = "tl.where(" + mask + ", " + one.text + ", 0)";
-  out_.line(name + " = " + one.text);
-  return name;
-}
-
-// Split operands: where a row or column of the tile holds something that is not finite, its high part alone carries it.
-void ContractionPrinter::accumulate() {
-  const std::string zeros = "tl.zeros([" + std::to_string(bm_) + ", " + std::to_string(bn_) + "], tl.float32)";
-  out_.line("acc = " + zeros);
-  if (products_.flags.empty()) {
-    loop();
-    return;
-  }
-  std::vector<std::string> least;
-  for (size_t i = 0; i < products_.flags.size(); ++i) {
-    const GroupTensor& tensor = group_.tensors[products_.flags[i]];
-    std::vector<ExprP> rows;
-    const Expr* high = loads_of(i == 0 ? products_.pairs[0].first : products_.pairs[0].second)[0];
-    for (const ExprP& index : high->args)
-      if (index->kind == Expr::Kind::axis && index->axis < stage(first_).rank())
-        rows.push_back(canonical(first_, index));
-    MTMC_CHECK(rows.size() == static_cast<size_t>(tensor.type.rank()), "scales of " + tensor.name + " of another rank");
-    const Value scale = value(load(products_.flags[i], DType::f32, rows), result_);
-    least.push_back(scale.dims == 0 ? scale.text : "tl.min(tl.min(" + scale.text + ", axis=1), axis=0)");
-  }
-  out_.open("if (" + least[0] + " >= 0) & (" + least[1] + " >= 0):");
-  loop();
-  out_.close();
-  out_.open("else:");
-  careful_ = true;
-  loop();
-  out_.close();
-}
-
-// One block of K: `step` counts them, the scalar axes of K vary slowest.
-void ContractionPrinter::loop() {
-  const std::string zeros = "tl.zeros([" + std::to_string(bm_) + ", " + std::to_string(bn_) + "], tl.float32)";
-  const int64_t lane_blocks = blocks(extent_of(k_lane_), bk_), count = lane_blocks * extent_of(k_loop_);
-  const int64_t together = products_.promote > 0 ? std::max<int64_t>(1, products_.promote / bk_) : count;
-  const bool promotes = together < count;
-  std::string step = out_.fresh("step");
-  if (promotes) {
-    const std::string outer = out_.fresh("first_step");
-    out_.open("for " + outer + " in range(0, " + std::to_string(count) + ", " + std::to_string(together) + "):");
-    out_.line("part = " + zeros);
-    out_.open("for " + step + " in range(" + outer + ", " +
-              (count % together == 0
-                   ? outer + " + " + std::to_string(together)
-                   : "min(" + outer + " + " + std::to_string(together) + ", " + std::to_string(count) + ")") +
-              "):");
-  } else {
-    out_.open("for " + step + " in range(" + std::to_string(count) + "):");
-  }
-  std::string rest = step;
-  if (!k_loop_.empty()) {
-    std::string block = step;
-    if (lane_blocks > 1) {
-      block = out_.fresh("block"), rest = out_.fresh("tap");
-      out_.line(block + " = " + step + " % " + std::to_string(lane_blocks));
-      out_.line(rest + " = " + step + " // " + std::to_string(lane_blocks));
-    }
-    for (size_t i = k_loop_.size(); i-- > 0;) {
-      const std::string name = out_.fresh("k" + std::to_string(i));
-      const int64_t extent = extents_[k_loop_[i]];
-      out_.line(name + " = " + rest + (i > 0 ? " % " + std::to_string(extent) : ""));
-      if (i > 0) {
-        const std::string next = out_.fresh("tap");
-        out_.line(next + " = " + rest + " // " + std::to_string(extent));
-        rest = next;
-      }
-      left_.scalars[k_loop_[i]] = right_.scalars[k_loop_[i]] = name;
-    }
-    step = lane_blocks > 1 ? block : "0";
-  }
-  k_start_ = step == "0" ? "0" : step + " * " + std::to_string(bk_);
-  steps();
-  out_.close();
-  if (!promotes) return;
-  out_.line("acc += part");
-  out_.close();
-}
-
-void ContractionPrinter::steps() {
-  Lane k;
-  k.axes = k_lane_, k.block = bk_;
-  open_lane(k, "k", k_start_, extent_of(k_lane_));
-  left_.columns = right_.rows = k;
-  std::map<std::string, std::string> names;  // a part that several pairs multiply is read once
-  const auto once = [&](const ExprP& expr, bool left) {
-    const ExprP here = canonical(first_, expr);
-    const std::string key = (left ? "l" : "r") + to_string(here);
-    if (!names.count(key)) names[key] = operand(here, left);
-    return names[key];
-  };
-  const int64_t together = products_.promote > 0 ? std::max<int64_t>(1, products_.promote / bk_) : 0;
-  const bool promotes = together > 0 && together < blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_);
-  const std::string sum = promotes ? "part" : "acc";
-  for (const auto& [left, right] : products_.pairs) {
-    std::string a = once(left, true), b = once(right, false);
-    if (careful_ && products_.pairs.size() > 1 && &left != &products_.pairs[0].first) {
-      const auto finite = [](const std::string& x) {
-        return "tl.where(tl.abs(" + x + ") < float(\"inf\"), " + x + ", 0.0).to(tl.float16)";
-      };
-      a = finite(a), b = finite(b);
-    }
-    out_.line(sum + " = tl.dot(" + a + ", " + b + ", " + sum + (f32_ ? ", input_precision=\"ieee\")" : ")"));
-  }
-}
-
+// A thread that holds many results finishes them half by half: what the later stages compute would not fit its
+// registers. Halves of wider tiles would have to move between threads, which costs more.
 void ContractionPrinter::epilogue() {
-  keep(first_, {"acc", kRows | kColumns}, DType::f32, result_);
+  const bool halves = last_ > first_ && bm_ * bn_ / (32 * warps_) >= kManyResults && bn_ <= 128;
+  std::string result = "acc";
+  if (halves) {
+    const std::string both = out_.fresh("halves"), half = out_.fresh("half"), width = std::to_string(bn_ / 2);
+    out_.line(both + " = tl.split(tl.permute(tl.reshape(acc, [" + std::to_string(bm_) + ", 2, " + width +
+              "]), [0, 2, 1]))");
+    out_.open("for " + half + " in tl.static_range(2):");
+    Lane columns;
+    columns.axes = n_, columns.block = bn_ / 2;
+    open_lane(columns, "n", (n_start_ == "0" ? "" : n_start_ + " + ") + half + " * " + width, extent_of(n_));
+    result_.columns = columns;
+    result = both + "[" + half + "]";
+  }
+  keep(first_, {result, kRows | kColumns}, DType::f32, result_);
   for (int s = first_ + 1; s <= last_; ++s) keep(s, value(body(s), result_), stage(s).body->dtype, result_);
+  if (halves) out_.close();
 }
 
 TritonLaunch ContractionPrinter::run() {
@@ -354,8 +236,8 @@ TritonLaunch print_contraction(const Group& group, const Frame& frame, const Pro
 
 std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products) {
   const Sizes sizes = sizes_of(group, frame);
-  const bool f32 = is_f32(products), split = products.pairs.size() > 1;
-  const Numbers base = default_numbers(sizes, f32, split, lane_extent(group, frame));
+  const bool f32 = is_f32(products);
+  const Numbers base = default_numbers(sizes, f32, products.halves, lane_extent(group, frame));
   std::vector<Numbers> all = {base};
   const auto add = [&](int64_t m, int64_t n, int64_t k, int64_t warps, int64_t stages) {
     Numbers one = {{"m", std::min(m, std::max<int64_t>(16, power_of_two(sizes.m)))},
@@ -369,17 +251,16 @@ std::vector<Numbers> contraction_candidates(const Group& group, const Frame& fra
   if (f32) {
     add(128, 64, 16, 8, 2);
     add(32, 32, 32, 4, 3);
-  } else if (split) {
+  } else if (products.halves) {
+    add(128, 256, 64, 8, 4);
+    add(256, 128, 64, 8, 4);
     add(128, 128, 64, 4, 3);
-    add(128, 128, 64, 8, 2);
-    add(128, 64, 64, 4, 3);
-    add(128, 256, 32, 8, 3);
-    add(64, 64, 64, 4, 3);
+    add(128, 64, 64, 4, 4);
+    add(64, 64, 64, 4, 4);
   } else {
-    add(128, 128, 64, 4, 4);
+    add(128, 128, 64, 4, 3);
     add(128, 256, 64, 8, 4);
     add(256, 128, 64, 8, 3);
-    add(128, 128, 128, 8, 2);
     add(128, 64, 64, 4, 4);
     add(64, 64, 64, 4, 4);
   }

@@ -12,13 +12,16 @@
 
 namespace mtmc::triton {
 
-// What is multiplied: the sum of the pairs' products is the stage's value. One pair but for numbers that are split in a
-// high and a low part.
+// What is multiplied. Numbers that are split in a high and a low part are multiplied part by part: left and right are
+// the high ones, and the low ones lie right behind them in memory.
 struct Products {
-  std::vector<std::pair<ExprP, ExprP>> pairs;
-  std::vector<int> flags;  // scales of rows, negative where a row holds something that is not finite
-  int64_t promote = 0;     // partial sums move to a second accumulator after so many elements of K; 0: never
+  ExprP left, right;
+  bool halves = false;
+  int64_t promote = 0;  // of halves: partial sums move to a second accumulator after so many elements of K
 };
+
+// f32(e) of a half-precision e: products of such numbers are exact in f32, so the matrix units may take e itself.
+ExprP narrow(const ExprP& expr);
 
 class ContractionPrinter : public StagePrinter {
  public:
@@ -30,9 +33,10 @@ class ContractionPrinter : public StagePrinter {
  private:
   void plan_axes();
   void header();
+  // The loop over K (contraction_loop.cpp).
   void accumulate();
-  void loop();
-  void steps();
+  void open_block(std::string step);
+  ExprP operand_expr(bool left) const;
   std::string operand(const ExprP& expr, bool left);
   std::optional<Rectangle> rectangle(const ExprP& expr, bool left) const;
   std::string rectangle_text(const Rectangle& view, bool left);
@@ -46,7 +50,8 @@ class ContractionPrinter : public StagePrinter {
   Tile left_, right_, result_;
   std::string m_start_, n_start_, k_start_;
   Rectangles rectangles_;
-  bool f32_ = false, careful_ = false;
+  int left_part_ = -1, right_part_ = -1;  // axes: which half of an operand
+  bool f32_ = false;
   int64_t programs_ = 1;
 };
 

@@ -166,10 +166,22 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
                            join(arguments, ", ") + ")");
     for (const std::string& helper : launch.helpers) result.helpers.insert(helper);
   }
-  for (const GroupTensor& tensor : group.tensors)
-    if (tensor.role == GroupTensor::Role::scratch && passed.count(tensor.name))
-      result.scratch.push_back(names.at(tensor.name) + " = _scratch(\"" + kernel.name + "_" + tensor.name + "\", " +
-                               std::to_string(memory_elements(tensor)) + ", " + torch_dtype(tensor.type.dtype) + ")");
+  for (const GroupTensor& tensor : group.tensors) {
+    if (tensor.role != GroupTensor::Role::scratch || !passed.count(tensor.name)) continue;
+    const std::string& name = names.at(tensor.name);
+    const int64_t elements = memory_elements(tensor);
+    if (tensor.behind >= 0) {
+      result.scratch.push_back(name + " = " + names.at(group.tensors[tensor.behind].name) + "[" +
+                               std::to_string(elements) + ":]");
+      continue;
+    }
+    const auto index = &tensor - group.tensors.data();
+    const bool two = std::any_of(group.tensors.begin(), group.tensors.end(),
+                                 [&](const GroupTensor& other) { return other.behind == index; });
+    result.scratch.push_back(name + " = _scratch(\"" + kernel.name + "_" + tensor.name + "\", " +
+                             std::to_string(two ? 2 * elements : elements) + ", " + torch_dtype(tensor.type.dtype) +
+                             ")");
+  }
   return result;
 }
 

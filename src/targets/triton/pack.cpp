@@ -5,6 +5,7 @@
 #include <set>
 
 #include "targets/triton/pack.h"
+#include "targets/triton/split_k.h"
 
 namespace mtmc::triton {
 namespace {
@@ -12,7 +13,15 @@ namespace {
 constexpr double kLargest = 13;       // scaled numbers are below 2^14, far from f16's 65504
 constexpr double kSmallest = 1e-30;   // maxima below it are not scaled up any further
 constexpr int64_t kFewChannels = 32;  // that do not fill the lanes of K
-constexpr int64_t kPromote = 256;     // elements of K that tensor cores may sum before f32 registers take over
+// Elements of K that tensor cores may add up before registers take over. They cut every partial sum off, so that the
+// error of a sum of positive terms is 4.4e-9 of it for each element; a library's grows with the square root of K
+// (1.3e-8), and less where it adds chunks of K.
+int64_t promotion(const GroupStage& stage) {
+  const std::vector<int64_t> extents = stage.stage.extents();
+  int64_t k = 1;
+  for (int a : stage.contraction->k) k *= extents[a];
+  return k < 1024 || chunks_of_k(stage) > 1 ? 128 : 256;
+}
 
 ExprP number(double value) { return constant(DType::f32, value); }
 ExprP finite(const ExprP& x) {
@@ -43,7 +52,7 @@ class Packer {
       }
       // The other side is packed by `operands`, when axes are merged: its maxima and its copy then walk the same ones.
       const Contraction& c = *joined.contraction;
-      multiply(joined, {{sides[0] ? sides[0] : c.left, sides[1] ? sides[1] : c.right}}, 0);
+      multiply(joined, sides[0] ? sides[0] : c.left, sides[1] ? sides[1] : c.right);
     }
     for (size_t s = 0; s + 1 < result_.group.stages.size(); ++s)
       follow(result_.group.stages[s], result_.group.stages[s + 1]);
@@ -106,14 +115,14 @@ class Packer {
         push(stage);
       } else if (!needs_packing(stage)) {
         Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
-        products.pairs = {{stage.contraction->left, stage.contraction->right}};
+        products.left = stage.contraction->left, products.right = stage.contraction->right;
         push(stage);
       } else if (precision_ == "split") {
-        const auto [lhi, llo] = split(stage, true);
-        const auto [rhi, rlo] = split(stage, false);
-        multiply(stage, {{lhi, rhi}, {lhi, rlo}, {llo, rhi}}, kPromote);
+        const ExprP left = split(stage, true), right = split(stage, false);
+        multiply(stage, left, right, true);
       } else {
-        multiply(stage, {{plain(stage, true), plain(stage, false)}}, 0);
+        const ExprP left = plain(stage, true), right = plain(stage, false);
+        multiply(stage, left, right);
       }
     }
     return std::move(result_);
@@ -163,13 +172,10 @@ class Packer {
     return axes;
   }
 
-  // A power of two that brings the largest finite magnitude of a row just below 2^14; negative when the row holds
-  // something that is not finite.
-  static ExprP scale_of(const ExprP& largest, const ExprP& all) {
+  // A power of two that brings the largest finite magnitude of a row just below 2^14.
+  static ExprP scale_of(const ExprP& largest) {
     const ExprP bounded = call(Fn::max, {largest, number(kSmallest)});
-    const ExprP scale = call(Fn::exp2, {number(kLargest) - call(Fn::floor, {call(Fn::log2, {bounded})})});
-    if (!all) return scale;
-    return select(finite(all), scale, call(Fn::neg, {scale}));
+    return call(Fn::exp2, {number(kLargest) - call(Fn::floor, {call(Fn::log2, {bounded})})});
   }
   static ExprP magnitude(const ExprP& x) { return select(finite(x), call(Fn::abs, {x}), number(0)); }
 
@@ -236,18 +242,11 @@ class Packer {
   }
 
   // Scales of an operand's rows; the stage's own axes are rows, then K.
-  int scales(const GroupStage& of, const Layout& layout, const ExprP& expr, const std::string& name, bool flagged) {
-    const int rows = static_cast<int>(layout.rows.size());
+  int scales(const GroupStage& of, const Layout& layout, const ExprP& expr, const std::string& name) {
     const int largest =
         stage(of, name + "_largest", {DType::f32, layout.row_shape}, layout.k_shape, Combine::max, magnitude(expr));
-    const auto at = [&](int tensor) { return load(tensor, DType::f32, axes_to(rows)); };
-    if (!flagged)
-      return stage(of, name + "_scale", {DType::f32, layout.row_shape}, {}, Combine::none,
-                   scale_of(at(largest), nullptr));
-    const int all =
-        stage(of, name + "_all", {DType::f32, layout.row_shape}, layout.k_shape, Combine::max, call(Fn::abs, {expr}));
     return stage(of, name + "_scale", {DType::f32, layout.row_shape}, {}, Combine::none,
-                 scale_of(at(largest), at(all)));
+                 scale_of(load(largest, DType::f32, axes_to(static_cast<int>(layout.rows.size())))));
   }
 
   // The packed tensor's dimensions, each an entry of rows followed by K: in this order, or K before rows.
@@ -283,8 +282,7 @@ class Packer {
   void note_scale(const Layout& layout, int tensor) {
     std::vector<ExprP> indices;
     for (int a : layout.rows) indices.push_back(axis(a));
-    scales_.push_back(call(Fn::abs, {load(tensor, DType::f32, indices)}));
-    scale_tensors_.push_back(tensor);
+    scales_.push_back(load(tensor, DType::f32, indices));
   }
 
   // An operand rounded to f16, scaled by rows.
@@ -294,50 +292,52 @@ class Packer {
     if (is_half(whole)) return whole;
     const Layout l = layout(of, left);
     const ExprP expr = substitute_axes(whole, l.of_stage);
-    const int scale = scales(of, l, expr, name, false);
+    const int scale = scales(of, l, expr, name);
     const ExprP scaled = expr * load(scale, DType::f32, axes_to(static_cast<int>(l.rows.size())));
     note_scale(l, scale);
     return packed(l, fill(of, l, name + "_half", scaled));
   }
 
-  std::pair<ExprP, ExprP> split(const GroupStage& of, bool left) {
+  // An operand as the sum of two f16 numbers: the high part, with the low one right behind it in memory. What is not
+  // finite is in the low part, which meets the other operand's high part only, once; its sign is in the high part.
+  ExprP split(const GroupStage& of, bool left) {
     const std::string name = left ? "left" : "right";
     const Layout l = layout(of, left);
     const ExprP expr = substitute_axes(left ? of.contraction->left : of.contraction->right, l.of_stage);
-    const int scale = scales(of, l, expr, name, true);
-    const ExprP scaled = expr * call(Fn::abs, {load(scale, DType::f32, axes_to(static_cast<int>(l.rows.size())))});
+    const int scale = scales(of, l, expr, name);
+    const ExprP scaled = expr * load(scale, DType::f32, axes_to(static_cast<int>(l.rows.size())));
+    const ExprP sign = select(call(Fn::lt, {scaled, number(0)}), number(-1), number(1));
     const ExprP high = cast(DType::f32, cast(DType::f16, scaled));
     note_scale(l, scale);
-    const int hi = fill(of, l, name + "_high", scaled);
-    const int lo = fill(of, l, name + "_low", select(finite(high), scaled - high, number(0)));
-    for (int part : {hi, lo, scale}) result_.group.tensors[part].kept = true;
-    return {packed(l, hi), packed(l, lo)};
+    const int hi = fill(of, l, name + "_high", select(finite(scaled), scaled, sign));
+    const int lo = fill(of, l, name + "_low", select(finite(scaled), scaled - high, scaled));
+    for (int part : {hi, lo}) result_.group.tensors[part].kept = true;
+    result_.group.tensors[lo].behind = hi;
+    return packed(l, hi);
   }
 
   // The contraction on packed operands, then its scales undone.
-  void multiply(const GroupStage& of, std::vector<std::pair<ExprP, ExprP>> pairs, int64_t promote) {
+  void multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool halves = false) {
     GroupStage product = of;
     product.stage.type.dtype = DType::f32;
-    product.stage.body = pairs[0].first * pairs[0].second;
+    product.stage.body = left * right;
     product.contraction = classify_contraction(product.stage);
     if (!product.contraction) throw Unsupported{"a packed contraction"};
     product.dest = scratch("product", DType::f32, of.stage.type.shape);
     const int index = static_cast<int>(result_.group.stages.size());
     Products& products = result_.products[index];
-    products.pairs = std::move(pairs);
-    products.promote = promote;
-    if (products.pairs.size() > 1) products.flags = scale_tensors_;
+    products.left = left, products.right = right;
+    products.halves = halves, products.promote = promotion(of);
     push(product);
     GroupStage undone = of;
     undone.stage.reduce.clear();
     undone.stage.combine = Combine::none;
     undone.contraction.reset();
     ExprP value = load(product.dest, DType::f32, axes_to(of.stage.rank()));
-    for (const ExprP& scale : scales_) value = value / scale;
+    for (const ExprP& scale : scales_) value = value * (number(1) / scale);  // exact: powers of two
     undone.stage.body = cast(of.stage.type.dtype, value);
     push(undone);
     scales_.clear();
-    scale_tensors_.clear();
   }
 
   // Few channels fill few lanes of K. A window's last axis and the channels become one axis of it, which walks a run of
@@ -465,9 +465,8 @@ class Packer {
       const int largest = stage(of, source.name + "_largest", {DType::f32, {}}, source.type.shape, Combine::max,
                                 magnitude(load(e->tensor, DType::f32, axes_to(dims))));
       scale = stage(of, source.name + "_scale", {DType::f32, {}}, {}, Combine::none,
-                    scale_of(load(largest, DType::f32, {}), nullptr));
+                    scale_of(load(largest, DType::f32, {})));
       scales_.push_back(load(scale, DType::f32, {}));
-      scale_tensors_.push_back(scale);
       most = largest;
     }
     ExprP element = load(e->tensor, e->dtype, from, guard, guard ? constant(e->dtype, 0) : nullptr);
@@ -503,7 +502,6 @@ class Packer {
   Prepared result_;
   std::set<std::string> names_;
   std::vector<ExprP> scales_;
-  std::vector<int> scale_tensors_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "targets/triton/layout_pass.h"
 #include "targets/triton/pack.h"
 #include "targets/triton/split.h"
+#include "targets/triton/split_k.h"
 
 namespace mtmc::triton {
 namespace {
@@ -102,7 +103,8 @@ Prepared prepare(const Group& group, const std::string& precision, bool split, i
     const bool own = stage.dest >= static_cast<int>(group.tensors.size());  // of a packing: always
     return (split || own) && splits(stage);
   };
-  return pack_operands(split_reductions(laid, chosen, parts), precision);
+  const Prepared packed = pack_operands(split_reductions(laid, chosen, parts), precision);
+  return split ? split_contractions(packed, parts) : packed;
 }
 
 }  // namespace mtmc::triton

@@ -52,7 +52,9 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
   }
   const int64_t elements = tensor.strides.empty() ? 1 : tensor.strides[0] * tensor.type.shape[0];
   if (elements % view.width != 0) return std::nullopt;
-  view.height = elements / view.width;
+  const bool two = std::any_of(group.tensors.begin(), group.tensors.end(),
+                               [&](const GroupTensor& other) { return other.behind == expr->tensor; });
+  view.height = elements / view.width * (two ? 2 : 1);
   for (size_t a = 0; a < extents.size(); ++a) {
     const int axis = static_cast<int>(a);
     if (form.coefficients[a] < 0) return std::nullopt;

@@ -1,0 +1,130 @@
+// The loop of a contraction over blocks of K: how operands are read and what is multiplied.
+#include <algorithm>
+
+#include "base/text.h"
+#include "targets/triton/contraction_printer.h"
+
+namespace mtmc::triton {
+namespace {
+
+std::string text(int64_t n) { return std::to_string(n); }
+
+}  // namespace
+
+std::optional<Rectangle> ContractionPrinter::rectangle(const ExprP& expr, bool left) const {
+  if (f32_) return std::nullopt;
+  const std::vector<int>& lanes = left ? m_ : n_;
+  const auto view = find_rectangle(group_, expr, extents_, lanes, k_lane_);
+  if (!view) return std::nullopt;
+  // A block that reaches over the end of K reads what lies behind it: only zeros may lie there.
+  const bool whole = view->inner_across ? extent_of(k_lane_) == view->width && k_loop_.empty() && batch_.empty()
+                                        : extent_of(k_lane_) == view->height;
+  return extent_of(k_lane_) % bk_ == 0 || whole ? view : std::nullopt;
+}
+
+std::string ContractionPrinter::rectangle_text(const Rectangle& view, bool left) {
+  const std::string text =
+      rectangles_.load(group_, view, left_.scalars, left ? m_start_ : n_start_, k_start_, left ? bm_ : bn_, bk_);
+  return text + (view.inner_across == left ? "" : ".T");
+}
+
+std::string ContractionPrinter::operand(const ExprP& whole, bool left) {
+  const ExprP expr = f32_ ? whole : narrow(whole);
+  const std::string name = out_.fresh(left ? "left" : "right");
+  if (const auto view = rectangle(expr, left)) {
+    out_.line(name + " = " + rectangle_text(*view, left));
+    return name;
+  }
+  const Tile& tile = left ? left_ : right_;
+  Value one = value(expr, tile);
+  const unsigned k_dim = left ? kColumns : kRows;
+  const unsigned all = kRows | kColumns;
+  if (one.dims != all)
+    one.text = "(" + one.text + " + tl.zeros(" + tile.shape(all) + ", " + dtype_text(expr->dtype) + "))";
+  const std::string mask = tile.mask(k_dim);
+  if (!mask.empty() && (expr->kind != Expr::Kind::load || expr->guard || one.dims != all))
+    one.text = "tl.where(" + mask + ", " + one.text + ", 0)";
+  out_.line(name + " = " + one.text);
+  return name;
+}
+
+// Where a block of K begins: the scalar axes of K vary slowest.
+void ContractionPrinter::open_block(std::string step) {
+  const int64_t lane_blocks = blocks(extent_of(k_lane_), bk_);
+  if (!k_loop_.empty()) {
+    std::string rest = step, block = step;
+    if (lane_blocks > 1) {
+      block = out_.fresh("block"), rest = out_.fresh("tap");
+      out_.line(block + " = " + step + " % " + text(lane_blocks));
+      out_.line(rest + " = " + step + " // " + text(lane_blocks));
+    }
+    for (size_t i = k_loop_.size(); i-- > 0;) {
+      const std::string name = out_.fresh("k" + text(static_cast<int64_t>(i)));
+      const int64_t extent = extents_[k_loop_[i]];
+      out_.line(name + " = " + rest + (i > 0 ? " % " + text(extent) : ""));
+      if (i > 0) {
+        const std::string next = out_.fresh("tap");
+        out_.line(next + " = " + rest + " // " + text(extent));
+        rest = next;
+      }
+      left_.scalars[k_loop_[i]] = right_.scalars[k_loop_[i]] = name;
+    }
+    step = lane_blocks > 1 ? block : "0";
+  }
+  k_start_ = step == "0" ? "0" : step + " * " + text(bk_);
+  Lane k;
+  k.axes = k_lane_, k.block = bk_;
+  open_lane(k, "k", k_start_, extent_of(k_lane_));
+  left_.columns = right_.rows = k;
+}
+
+// An operand over the axes of the launch; of a split one, the part that the step multiplies.
+ExprP ContractionPrinter::operand_expr(bool left) const {
+  const ExprP expr = canonical(first_, left ? products_.left : products_.right);
+  if (!products_.halves) return expr;
+  const ExprP part = axis(left ? left_part_ : right_part_);
+  return transform(expr, [&](const ExprP& e) -> ExprP {
+    if (e->kind != Expr::Kind::load) return e;
+    std::vector<ExprP> indices = e->args;  // the low part lies right behind the high one
+    indices[0] = indices[0] + part * index_constant(group_.tensors[e->tensor].type.shape[0]);
+    return load(e->tensor, e->dtype, indices, e->guard, e->other);
+  });
+}
+
+// Adds up into `acc`. The three products of split operands are one loop, the small ones first: high times low, low
+// times high, high times high. So the pipeline of loads never drains, a step multiplies two tiles as in any product of
+// half precision, and only the last third adds to large partial sums.
+void ContractionPrinter::accumulate() {
+  const std::string zeros = "tl.zeros([" + text(bm_) + ", " + text(bn_) + "], tl.float32)";
+  out_.line("acc = " + zeros);
+  const int64_t count = blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_);
+  const int64_t together = std::max<int64_t>(1, products_.promote / bk_);
+  const bool parts = products_.halves, promotes = parts && together < count;
+  const std::string sum = promotes ? "part" : "acc", step = out_.fresh("step");
+  if (promotes) out_.line("part = " + zeros);
+  out_.open("for " + step + " in range(" + text(parts ? 3 * count : count) + "):");
+  std::string product;
+  if (parts) {
+    product = out_.fresh("product");
+    const std::string left = out_.fresh("left_part"), right = out_.fresh("right_part");
+    out_.line(product + " = " + step + " // " + text(count));
+    out_.line(left + " = " + product + " % 2");
+    out_.line(right + " = (2 - " + product + ") // 2");
+    for (Tile* tile : {&left_, &right_}) tile->scalars[left_part_] = left, tile->scalars[right_part_] = right;
+  }
+  open_block(parts ? (count > 1 ? step + " % " + text(count) : "0") : step);
+  const std::string left = operand(operand_expr(true), true);
+  const std::string right = operand(operand_expr(false), false);
+  out_.line(sum + " = tl.dot(" + left + ", " + right + ", " + sum + (f32_ ? ", input_precision=\"ieee\")" : ")"));
+  if (promotes) {
+    const std::string every = text(together);
+    out_.open("if (" + product + " == 2) & (" + step + " % " + every + " == " + text(together - 1) + "):");
+    out_.line("acc += part");
+    out_.line("part = " + zeros);
+    out_.close();
+  }
+  out_.close();
+  if (promotes) out_.line("acc += part");
+}
+
+}  // namespace mtmc::triton

@@ -1,0 +1,107 @@
+// Contractions on the triton target: numbers in two parts, promoted sums, results that are finished by halves, chunks
+// of K; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "targets/case_maker.h"
+#include "targets/recorded_programs.h"
+#include "targets/target.h"
+#include "targets/triton_runner.h"
+
+namespace mtmc {
+namespace {
+
+using testing::Case;
+using testing::Maker;
+using Choices = std::map<std::string, std::string>;
+using Numbers = std::map<std::string, int64_t>;
+
+const Choices kSplit = {{"precision", "split"}}, kInChunks = {{"precision", "split"}, {"split", ""}};
+
+Case linear_gelu(const char* x, const char* w, const char* b, const Choices& choices, const Numbers& numbers) {
+  Maker m("linear_gelu");
+  const ValueId y = m.op("linear", {m.in(x), m.in(w), m.in(b)});
+  return m.one_kernel({m.op("gelu", {y}, {{"approximate", std::string("none")}})}, choices, numbers);
+}
+
+Case matmul(const char* x, const char* y, const Choices& choices, const Numbers& numbers) {
+  Maker m("matmul");
+  return m.one_kernel({m.op("matmul", {m.in(x), m.in(y)})}, choices, numbers);
+}
+
+std::vector<Case> f32_cases() {
+  const Numbers small = {{"m", 32}, {"n", 32}, {"k", 32}, {"warps", 4}};
+  std::vector<Case> cases;
+  // Several promotions, the last after fewer blocks; operands by rectangles and, where strides do not allow them, not.
+  cases.push_back(matmul("f32[40,416]", "f32[416,48]", kSplit, small));
+  cases.push_back(linear_gelu("f32[40,416]", "f32[48,416]", "f32[48]", kSplit, small));
+  cases.push_back(matmul("f32[33,403]", "f32[403,35]", kSplit, small));
+  // One thread holds 128 results.
+  cases.push_back(
+      linear_gelu("f32[130,96]", "f32[300,96]", "f32[300]", kSplit, {{"m", 128}, {"n", 256}, {"k", 32}, {"warps", 8}}));
+  // Chunks of K: as many as were asked for, as many as the target likes, and none where K cannot be cut.
+  cases.push_back(linear_gelu("f32[40,512]", "f32[48,512]", "f32[48]", kInChunks,
+                              {{"m", 32}, {"n", 32}, {"k", 32}, {"warps", 4}, {"parts", 4}}));
+  cases.push_back(matmul("f32[3,20,512]", "f32[3,512,24]", kInChunks, small));
+  cases.push_back(matmul("f32[20,512]", "f32[512,24]", {{"precision", "ieee"}, {"split", ""}}, small));
+  cases.push_back(matmul("f32[20,515]", "f32[515,24]", kInChunks, small));
+  return cases;
+}
+
+// What is not finite spoils its row or column as it does in f32, wherever it meets what is not either.
+Case not_finite() {
+  Case result = matmul("f32[40,64]", "f32[64,48]", kSplit, {{"m", 16}, {"n", 16}, {"k", 16}, {"warps", 4}});
+  std::vector<double>&x = result.leaves[0], &y = result.leaves[1];
+  x[3 * 64 + 5] = INFINITY, x[20 * 64 + 7] = -INFINITY, x[30 * 64 + 1] = NAN;
+  y[5 * 48 + 9] = -INFINITY, y[40 * 48 + 11] = INFINITY;
+  return result;
+}
+
+void expect_close(const std::vector<Case>& cases, double tolerance, const std::string& device) {
+  std::vector<Program> programs;
+  std::vector<std::vector<std::vector<double>>> leaves;
+  for (const Case& c : cases) {
+    programs.push_back(c.program);
+    leaves.push_back(c.leaves);
+  }
+  const auto runs = testing::run_on_triton(programs, leaves, device);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const auto truth = evaluate(programs[i], leaves[i]);
+    ASSERT_TRUE(truth.ok()) << truth.error().message();
+    EXPECT_EQ(runs[i].failure, "") << print(programs[i]) << runs[i].text;
+    ASSERT_EQ(runs[i].outputs.size(), 1u);
+    EXPECT_EQ(testing::difference(runs[i].outputs[0], (*truth)[0], tolerance), "")
+        << print(programs[i]) << runs[i].text;
+  }
+}
+
+void expect_contractions(const std::string& device) {
+  std::vector<Case> exact = f32_cases();
+  exact.push_back(not_finite());
+  expect_close(exact, 2e-6, device);
+  expect_close({linear_gelu("f16[40,512]", "f16[48,512]", "f16[48]", {{"split", ""}}, {})}, 1.5e-3, device);
+}
+
+TEST(TorchTritonContraction, EqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_contractions("cpu");
+}
+
+TEST(GpuTritonContraction, EqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_contractions("cuda");
+}
+
+TEST(TorchTritonContraction, CompilesAheadOfTime) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  const std::vector<Program> programs = {
+      linear_gelu("f32[256,2048]", "f32[512,2048]", "f32[512]", kSplit, {}).program,
+      linear_gelu("bf16[64,4096]", "bf16[64,4096]", "bf16[64]", {{"split", ""}}, {}).program,
+  };
+  const std::vector<std::string> failures = testing::compile_triton(programs);
+  for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
+}
+
+}  // namespace
+}  // namespace mtmc
