@@ -170,7 +170,8 @@ KernelCost cost_of(const Program& program, const Kernel& kernel, const Hardware&
     // The host launches while the device works: only the longer of the two is seen.
     const double one = cost.own ? hardware.launch_seconds : hardware.library_seconds;
     const double host = captured ? (first ? 2 * one : 0) : one + 0.5 * one * (time.launches - 1);
-    const double device = std::max(time.memory, time.arithmetic) + 0.2 * std::min(time.memory, time.arithmetic);
+    const double device =
+        std::max(time.memory, time.arithmetic) + 0.2 * std::min(time.memory, time.arithmetic) + time.passes;
     cost.seconds = std::max(device + kDeviceLaunch * time.launches, host);
     return cost;
   }

@@ -6,6 +6,7 @@
 #include "ops/op.h"
 #include "targets/frame.h"
 #include "targets/triton/attention_printer.h"
+#include "targets/triton/kernel_printer.h"
 #include "targets/triton/split_k.h"
 
 namespace mtmc {
@@ -13,10 +14,12 @@ namespace {
 
 // Shares of a peak that kernels reach, measured on an H200; ranks matter more than values.
 constexpr double kLibraryMemory = 0.7, kOwnMemory = 0.92;
-constexpr double kLibraryTf32 = 0.3;     // of the TF32 peak: cuDNN without channels-last
-constexpr double kLibraryGrouped = 0.1;  // of the f32 peak: convolutions in groups
+constexpr double kLibraryTf32 = 0.3;      // of the TF32 peak: cuDNN without channels-last
+constexpr double kLibraryGrouped = 0.03;  // of the f32 peak: convolutions in groups
 constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kSplit = 0.36, kAttention = 0.55;  // of the f16 peak
-constexpr double kExact = 0.4, kTf32x3 = 0.9;                                            // of the f32 peak
+constexpr double kLibraryWindow = 0.015, kOwnWindow = 0.04;  // elements of windows a second, of the f32 peak
+constexpr double kWindow = 128;                              // a reduction of fewer elements is walked by every lane
+constexpr double kExact = 0.4, kTf32x3 = 0.9;                // of the f32 peak
 
 bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
@@ -30,6 +33,14 @@ std::vector<const Node*> nodes_in(const Program& program, const Kernel& kernel) 
 
 bool reads_half(const Program& program, const Node& node) {
   return !node.inputs.empty() && node.inputs[0] != kNoValue && is_half(program.value(node.inputs[0]).type.dtype);
+}
+
+// A pool: neither a contraction nor rows.
+bool is_window(const Program& program, const Node& node) {
+  Kernel alone;
+  alone.values = node.outputs;
+  const auto family = family_of(program, alone);
+  return family.ok() && *family == Family::window && work_of(program, node).contraction_flops == 0;
 }
 
 double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool attention, const Hardware& hardware) {
@@ -60,6 +71,7 @@ GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Har
     if (op && op->is_view) continue;
     const Work work = work_of(program, *node);
     double rate = hardware.flops_f32;
+    if (is_window(program, *node)) time.arithmetic += work.flops / (kLibraryWindow * hardware.flops_f32);
     if (reads_half(program, *node)) {
       rate = hardware.flops_f16;
     } else if (op && op->in_tf32) {
@@ -79,23 +91,12 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
   const auto group = build_group(program, kernel);
   if (!group.ok()) return time;
   const bool attention = triton::has_attention(collapse_axes(*group));
-  const auto precision = kernel.choices.find("precision");
-  bool packed = false;
   for (const GroupStage& stage : group->stages) {
     const double elements = static_cast<double>(product(stage.stage.extents()));
     if (stage.contraction) {
       const double rate = contraction_rate(kernel, stage, attention, hardware);
       const bool split = kernel.has("split") && triton::chunks_of_k(stage) > 1;
       time.arithmetic += 2 * elements / (rate * (attention ? 1 : busy_share(stage, split, hardware)));
-      if (split) {  // partial results in f32 are written and read
-        const double results = static_cast<double>(stage.stage.type.elements() * triton::chunks_of_k(stage));
-        time.memory += 8 * results / hardware.bandwidth;
-        ++time.launches;
-      }
-      if (precision != kernel.choices.end() && !attention) {
-        time.launches += precision->second == "split" ? 2 : precision->second == "half" ? 4 : 0;
-        packed |= precision->second != "ieee";
-      }
       continue;
     }
     walk(stage.stage.body, [&](const Expr& e) {
@@ -106,16 +107,13 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
     // A reduction along few rows keeps few multiprocessors busy.
     const double rows = static_cast<double>(stage.stage.type.elements());
     if (!is_reduction(stage.stage.combine)) continue;
-    if (kernel.has("split")) {
-      ++time.launches;
-    } else if (rows < 2.0 * hardware.cores && elements > 1 << 16) {
+    if (elements < kWindow * rows) time.arithmetic += elements / (kOwnWindow * hardware.flops_f32);
+    if (!kernel.has("split") && rows < 2.0 * hardware.cores && elements > 1 << 16)
       time.memory += elements * 4 / hardware.bandwidth * (2.0 * hardware.cores / rows - 1);
-    }
   }
-  if (packed) {  // operands are read, written in half precision, and read again
-    double operands = 0;
-    for (ValueId id : program.reads(kernel)) operands += static_cast<double>(program.value(id).type.size_bytes());
-    time.memory += 1.5 * operands / hardware.bandwidth;
+  if (const auto passes = triton_passes(program, kernel)) {
+    time.launches = passes->launches;
+    time.passes = passes->bytes / (hardware.bandwidth * kOwnMemory);
   }
   return time;
 }

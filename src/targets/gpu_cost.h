@@ -8,6 +8,7 @@ namespace mtmc {
 
 struct GpuTime {
   double memory = 0, arithmetic = 0;  // seconds
+  double passes = 0;                  // of what launches pass on between them: beside nothing else
   int launches = 1;
 };
 

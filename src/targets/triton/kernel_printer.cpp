@@ -44,6 +44,24 @@ class Kernels {
     return result;
   }
 
+  TritonPasses passes() const {
+    TritonPasses result;
+    const std::vector<TritonLaunch> all = launches({});
+    result.launches = static_cast<int>(all.size());
+    for (size_t f = 0; f < all.size(); ++f) {
+      if (group().stages[frames_[f].first].when) continue;  // rare
+      for (const GroupTensor& tensor : group().tensors) {
+        const auto& names = all[f].parameters;
+        const bool used = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+          return name == tensor.name || name == tensor.name + "_tiles";
+        });
+        if (used && tensor.role == GroupTensor::Role::scratch)
+          result.bytes += static_cast<double>(tensor.type.size_bytes());
+      }
+    }
+    return result;
+  }
+
   std::vector<Numbers> candidates() const {
     const Frame& frame = frames_[main_frame()];
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
@@ -195,6 +213,17 @@ Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& k
     return assemble(kernels.group(), kernel, kernels.launches(kernel.numbers));
   } catch (const Unsupported& unsupported) {
     return Error{"printing " + kernel.name + " for triton", "not printable yet", unsupported.what, ""};
+  }
+}
+
+std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel) {
+  if (is_recurrent(program, kernel)) return std::nullopt;
+  const auto built = build_group(program, kernel);
+  if (!built.ok()) return std::nullopt;
+  try {
+    return Kernels(*built, kernel).passes();
+  } catch (const Unsupported&) {
+    return std::nullopt;
   }
 }
 

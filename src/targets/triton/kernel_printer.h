@@ -1,6 +1,7 @@
 // Prints one kernel as Triton functions: its group, prepared as the schedule says, cut into launches.
 #pragma once
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,6 +22,14 @@ struct TritonKernel {
 
 // An Error says what this printer cannot do yet.
 Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel);
+
+// What the launches of a kernel pass on between them.
+struct TritonPasses {
+  int launches = 1;
+  double bytes = 0;  // scratch written and read, each once a launch
+};
+// Nothing where print_triton_kernel has an Error, or the kernel is a recurrence.
+std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel);
 
 // Numbers for the kernel's main launch, best guess first.
 std::vector<std::map<std::string, int64_t>> triton_candidates(const Program& program, const Kernel& kernel);
