@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/kernel_headers.h"
 #include "base/text.h"
+#include "base/trace.h"
 
 namespace mtmc {
 namespace {
@@ -28,6 +29,7 @@ Status PythonTuner::warm_up() {
 
 Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string>& modules,
                                                    const std::vector<TensorType>& inputs, double seconds) {
+  const Span span("tuner");
   MTMC_RETURN_IF_ERROR(warm_up());
   Json paths = Json::array(), types = Json::array();
   for (const std::string& module : modules) {

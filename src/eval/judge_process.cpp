@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/trace.h"
+
 namespace mtmc {
 
 Status JudgeProcess::start() {
@@ -23,6 +25,8 @@ Error JudgeProcess::lost(const std::string& why) {
 
 Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
   MTMC_RETURN_IF_ERROR(start());
+  const Json* relayed = request.contains("request") ? &request["request"] : &request;
+  const Span span(name_ + " " + relayed->at("op").get<std::string>());
   const Status sent = process_->send(request.dump());
   if (!sent.ok()) return lost("it has ended");
   const Result<std::string> line = process_->receive(timeout_seconds);

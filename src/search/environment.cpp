@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/trace.h"
 
 namespace mtmc {
 namespace {
@@ -98,6 +99,7 @@ Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tie
   const VerdictKey key{parts_.task_hash, sha256(state.code.text), tier, parts_.evaluator, parts_.hardware.name};
   MTMC_TRY(auto known, store_.find_verdict(key));
   if (known) return Judged{std::move(*known), true};
+  const Span span(to_string(tier));
   MTMC_TRY(Verdict verdict, judge_.judge(parts_.task, {state.code.text, state.program}, tier));
   return Judged{std::move(verdict), false};
 }
@@ -188,6 +190,7 @@ Result<Implementation> Environment::implement(const SearchNode& node, const Prop
     return Implementation{std::make_shared<const Program>(std::move(program)), std::move(code), record->note};
   }
   say("writing " + proposal.text);
+  const Span span("implement");
   return coder_.implement({node.state, proposal.action, {}, &node.screen});
 }
 

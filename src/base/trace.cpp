@@ -1,0 +1,24 @@
+#include "base/trace.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/process.h"
+
+namespace mtmc {
+namespace {
+
+const bool kTraced = std::getenv("MTMC_TRACE") != nullptr;
+const double kBegan = now_seconds();
+
+}  // namespace
+
+Span::Span(std::string what) : what_(std::move(what)), start_(now_seconds()) {}
+
+Span::~Span() {
+  if (kTraced) fmt::print(stderr, "trace {:8.3f} {:8.3f} {}\n", start_ - kBegan, now_seconds() - start_, what_);
+}
+
+}  // namespace mtmc
