@@ -15,6 +15,10 @@ const double kBegan = now_seconds();
 
 }  // namespace
 
+void trace_note(const std::string& text) {
+  if (kTraced) fmt::print(stderr, "trace {:8.3f}          {}\n", now_seconds() - kBegan, text);
+}
+
 Span::Span(std::string what) : what_(std::move(what)), start_(now_seconds()) {}
 
 Span::~Span() {

@@ -5,6 +5,8 @@
 
 namespace mtmc {
 
+void trace_note(const std::string& text);  // a line of its own
+
 class Span {
  public:
   explicit Span(std::string what);

@@ -120,6 +120,10 @@ Result<SearchNode*> Environment::start() {
 }
 
 Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
+  return order(node, visits_[node.state_hash]++);
+}
+
+Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit) {
   if (node.step >= parts_.limits.steps || node.state.program == nullptr) return std::vector<Proposal>{};
   const Program& program = *node.state.program;
   std::vector<Proposal> proposals;
@@ -127,14 +131,14 @@ Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
     std::string text = render(action, program, node.state.code);
     proposals.push_back({std::move(action), std::move(text)});
   }
-  Observation observation{parts_.hardware.name, parts_.description,        node.state.code.text, &program, {},
-                          node.state_hash,      visits_[node.state_hash]++};
+  Observation observation{parts_.hardware.name, parts_.description, node.state.code.text, &program, {},
+                          node.state_hash,      visit};
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
     observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
   std::reverse(observation.history.begin(), observation.history.end());
-  MTMC_TRY(const std::vector<size_t> order, policy_.rank(observation, proposals));
+  MTMC_TRY(const std::vector<size_t> by_wish, policy_.rank(observation, proposals));
   std::vector<Proposal> wanted;
-  for (size_t i : order) {
+  for (size_t i : by_wish) {
     if (proposals[i].stop()) break;
     wanted.push_back(std::move(proposals[i]));
   }
@@ -145,7 +149,8 @@ double Environment::promise(const SearchNode& node) {
   return node.state.program == nullptr ? node.score() : node.score() * policy_.promise(*node.state.program);
 }
 
-Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& proposal) {
+Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which) {
+  const Proposal& proposal = proposals[which];
   MTMC_CHECK(node.state.program != nullptr, "a step from a state without a Program");
   const auto predicted = apply_action(*node.state.program, proposal.action, context());
   if (!predicted.ok()) {
@@ -157,6 +162,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& pr
   if (const auto known = by_state_.find(hash); known != by_state_.end()) return Step{known->second, false};
 
   const NodeRecord* record = recorded(node.id, store_text(proposal.action));
+  MTMC_RETURN_IF_ERROR(expect(node.state, proposals, which));
   auto made = implement(node, proposal, record);
   if (!made.ok()) {
     MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, made.error()));
@@ -173,6 +179,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& pr
   next.state_hash = made->program ? mtmc::state_hash(*made->program) : "";
   next.rewrites = made->program && made->program->rewrites.size() > node.state.program->rewrites.size();
   say("judging " + proposal.text);
+  MTMC_RETURN_IF_ERROR(look_ahead(next, proposals, which + 1));
   MTMC_TRY(Judged verdict, judged(next.state, Tier::screen, record));
   ++evaluations_;
   if (!verdict.remembered) screen_seconds_ = std::max(screen_seconds_, verdict.verdict.seconds);

@@ -46,7 +46,7 @@ constexpr int kInterpreterSeconds = 60;
 struct Bench {
   const TargetDef* target = nullptr;
   Hardware hardware;
-  std::unique_ptr<Judge> judge;
+  std::unique_ptr<Judge> judge;  // null: the cost model will do
   std::unique_ptr<PythonTuner> tuner;
   std::string evaluator;
   bool without_device = false;  // kernels can be emitted and priced, not timed
@@ -61,13 +61,13 @@ Result<const TargetDef*> choose_target(const std::string& name, bool gpu) {
   return target;
 }
 
-Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, bool gpu, const Program& eager) {
+// On a GPU its processes come up, and get ready for the task, while it is traced. On a CPU they would slow the tracer.
+Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, bool gpu, const Task& task) {
   Bench bench;
   bench.target = &target;
   MTMC_TRY(bench.hardware, hardware_for(target.name));
   bench.without_device = target.name == "triton" && !gpu;
   if (target.name == "null" || bench.without_device) {
-    bench.judge = std::make_unique<CostJudge>(eager, bench.hardware);
     bench.evaluator = CostJudge::kVersion;
     return bench;
   }
@@ -80,6 +80,10 @@ Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target
   bench.judge = make_process_judge(judge);
   bench.evaluator = evaluator_of(judge);
   bench.tuner = std::make_unique<PythonTuner>(judge.device);
+  if (judge.device == "cuda") {
+    MTMC_RETURN_IF_ERROR(bench.judge->expect(task));
+    MTMC_RETURN_IF_ERROR(bench.tuner->warm_up());
+  }
   return bench;
 }
 
@@ -163,11 +167,12 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   Progress progress(options.json ? stderr : stdout);
   Watcher watcher(progress, store_file.string());
 
+  MTMC_TRY(Bench bench, make_bench(options, *target, gpu.has_value(), task));
   progress.live(0, -1, "", "tracing " + task.name);
   MTMC_TRY(Traced traced, trace(task.json));
   MTMC_TRY(const std::string source, source_of(task));
   const auto program = std::make_shared<const Program>(std::move(traced.program));
-  MTMC_TRY(Bench bench, make_bench(options, *target, gpu.has_value(), *program));
+  if (bench.judge == nullptr) bench.judge = std::make_unique<CostJudge>(*program, bench.hardware);
   const bool paper_only = options.actions == "paper";
   OptimizeRequest request{
       .task = task,
