@@ -199,7 +199,7 @@ def builders(input_bytes: int) -> ProcessPoolExecutor:
     known = next((pool for size, pool in POOLS.items() if size <= count), None)
     if known is None:
         context = multiprocessing.get_context("forkserver")  # one process imports torch for all
-        context.set_forkserver_preload(["mtmc.tuner", "mtmc.ahead", "mtmc.triton_seed_kernel"])
+        context.set_forkserver_preload(["mtmc.ahead", "mtmc.cuda", "mtmc.triton_seed_kernel"])
         known = POOLS[count] = ProcessPoolExecutor(count, context, initializer=os.nice, initargs=(NICE,))
     return known
 

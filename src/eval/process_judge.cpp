@@ -23,7 +23,6 @@ namespace {
 constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quick modules
 constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
-constexpr double kOpenSeconds = 900;
 
 uint64_t system_seed() {
   std::random_device device;
@@ -97,36 +96,36 @@ class ProcessJudge final : public Judge {
   Rng rng_;
   std::string open_task_;  // hash of the open task's JSON
   std::optional<TaskFacts> facts_;
-  std::string opening_;  // the task that the referee was asked to open, and has not answered for
   int timed_sets_ = 0;
 };
-
-// The referee begins to load the task, and all processes come up.
-Status ProcessJudge::expect(const Task& task) {
-  const std::string key = short_hash(task.json);
-  if ((key == opening_ && referee_.waiting() > 0) || (facts_ && key == open_task_ && referee_.running())) return ok_status();
-  if (referee_.waiting() > 0) {
-    MTMC_TRY(const Json another, referee_.receive(kOpenSeconds));
-  }
-  MTMC_RETURN_IF_ERROR(guests_.start());
-  facts_.reset(), open_task_.clear(), opening_.clear();
-  std::filesystem::remove_all(private_tasks());
-  MTMC_RETURN_IF_ERROR(TaskFacts::begin(referee_, task, private_tasks() / key, shared() / "triton", options_));
-  opening_ = key;
-  return baselines_.start();
-}
 
 Status ProcessJudge::open(const Task& task) {
   const std::string key = short_hash(task.json);
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
-  MTMC_RETURN_IF_ERROR(expect(task));
-  opening_.clear();
+  MTMC_RETURN_IF_ERROR(guests_.start());
+  MTMC_RETURN_IF_ERROR(referee_.start());
+  MTMC_RETURN_IF_ERROR(baselines_.start());
   if (!on_gpu()) kernel_headers();  // while they come up
-  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, private_tasks() / key, options_));
+  facts_.reset(), open_task_.clear();
+  const std::filesystem::path folder = private_tasks() / key;
+  std::filesystem::remove_all(private_tasks());
+  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
   facts_ = std::move(facts), open_task_ = key;
   MTMC_RETURN_IF_ERROR(guests_.prepare());
   MTMC_TRY([[maybe_unused]] const DrawFacts* first, facts_->draw("task-0"));  // baselines get ready on its arguments
   return baselines_.open(*facts_);
+}
+
+// All that a screening needs of the task. On a CPU whoever expects it has the cores in use himself.
+Status ProcessJudge::expect(const Task& task) {
+  if (!on_gpu()) return ok_status();
+  MTMC_RETURN_IF_ERROR(open(task));
+  MTMC_TRY(std::vector<std::string> draws, facts_->structured(1));
+  if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
+  for (const std::string& draw : draws) {
+    MTMC_TRY([[maybe_unused]] const DrawFacts* known, facts_->draw(draw));
+  }
+  return baselines_.ready(false);
 }
 
 // A guest beside the others compiles it, when the task is open.

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "base/trace.h"
 
 namespace mtmc {
 
@@ -21,23 +20,18 @@ std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind(
 
 }  // namespace
 
-Status TaskFacts::begin(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
-                        const std::filesystem::path& triton_seed, const JudgeOptions& options) {
+Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
+                                  const std::filesystem::path& triton_seed, const JudgeOptions& options) {
   std::filesystem::create_directories(folder);
   MTMC_RETURN_IF_ERROR(write_file(folder / "task.json", task.json));
-  return referee.send({{"op", "open"},
-                       {"folder", folder.string()},
-                       {"seed", options.seed},
-                       {"threads", options.threads},
-                       {"device", options.device},
-                       {"triton_seed", triton_seed.string()},
-                       {"accuracy", to_string(options.accuracy)}});
-}
-
-Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const std::filesystem::path& folder,
-                                  const JudgeOptions& options) {
-  const Span span("referee open");
-  MTMC_TRY(const Json reply, referee.receive(kReferenceSeconds));
+  MTMC_TRY(const Json reply, referee.ask({{"op", "open"},
+                                          {"folder", folder.string()},
+                                          {"seed", options.seed},
+                                          {"threads", options.threads},
+                                          {"device", options.device},
+                                          {"triton_seed", triton_seed.string()},
+                                          {"accuracy", to_string(options.accuracy)}},
+                                         kReferenceSeconds));
   TaskFacts facts;
   facts.referee_ = &referee, facts.folder_ = folder, facts.on_gpu_ = options.device == "cuda";
   facts.mode_ = reply.at("mode");

@@ -30,12 +30,10 @@ struct DrawFacts {
 
 class TaskFacts {
  public:
-  // The referee begins to load the task. `triton_seed`: where it puts what Triton builds once for all kernels.
-  static Status begin(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
-                      const std::filesystem::path& triton_seed, const JudgeOptions& options);
-  // The task that was begun. Errors are the user's mistakes.
-  static Result<TaskFacts> open(JudgeProcess& referee, const std::filesystem::path& folder,
-                                const JudgeOptions& options);
+  // Loads the task in the referee. Errors are the user's mistakes. `triton_seed`: where the referee puts what Triton
+  // builds once for all kernels.
+  static Result<TaskFacts> open(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
+                                const std::filesystem::path& triton_seed, const JudgeOptions& options);
 
   Result<const DrawFacts*> draw(const std::string& name);
   // Up to `count` structured draws that count, in the judge's order.

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -61,8 +62,7 @@ Result<const TargetDef*> choose_target(const std::string& name, bool gpu) {
   return target;
 }
 
-// On a GPU its processes come up, and get ready for the task, while it is traced. On a CPU they would slow the tracer.
-Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, bool gpu, const Task& task) {
+Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, bool gpu) {
   Bench bench;
   bench.target = &target;
   MTMC_TRY(bench.hardware, hardware_for(target.name));
@@ -80,11 +80,17 @@ Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target
   bench.judge = make_process_judge(judge);
   bench.evaluator = evaluator_of(judge);
   bench.tuner = std::make_unique<PythonTuner>(judge.device);
-  if (judge.device == "cuda") {
-    MTMC_RETURN_IF_ERROR(bench.judge->expect(task));
-    MTMC_RETURN_IF_ERROR(bench.tuner->warm_up());
-  }
   return bench;
+}
+
+// Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
+Result<Traced> trace_beside(const Task& task, const Bench& bench) {
+  std::future<Result<Traced>> tracing = std::async(std::launch::async, [&] { return trace(task.json); });
+  if (bench.tuner && bench.tuner->works_ahead()) MTMC_RETURN_IF_ERROR(bench.tuner->warm_up());
+  const Status ready = bench.judge ? bench.judge->expect(task) : ok_status();
+  MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best
+  MTMC_RETURN_IF_ERROR(ready);
+  return traced;
 }
 
 // The text of the user's file, whose change makes another task of it; a module's is only named.
@@ -167,9 +173,9 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   Progress progress(options.json ? stderr : stdout);
   Watcher watcher(progress, store_file.string());
 
-  MTMC_TRY(Bench bench, make_bench(options, *target, gpu.has_value(), task));
+  MTMC_TRY(Bench bench, make_bench(options, *target, gpu.has_value()));
   progress.live(0, -1, "", "tracing " + task.name);
-  MTMC_TRY(Traced traced, trace(task.json));
+  MTMC_TRY(Traced traced, trace_beside(task, bench));
   MTMC_TRY(const std::string source, source_of(task));
   const auto program = std::make_shared<const Program>(std::move(traced.program));
   if (bench.judge == nullptr) bench.judge = std::make_unique<CostJudge>(*program, bench.hardware);
