@@ -5,8 +5,7 @@
 
 namespace mtmc {
 
-void trace_note(const std::string& text);  // a line of its own
-
+// From here to the end of the block.
 class Span {
  public:
   explicit Span(std::string what);
@@ -17,5 +16,8 @@ class Span {
   std::string what_;
   double start_;
 };
+
+// A line about something else than time.
+void trace_note(const std::string& text);
 
 }  // namespace mtmc

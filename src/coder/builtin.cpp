@@ -44,8 +44,8 @@ std::map<std::string, std::map<std::string, int64_t>> known_numbers(const Progra
 }  // namespace
 
 double BuiltinCoder::Plan::open() const {
-  return static_cast<double>(
-      std::count_if(kernels.begin(), kernels.end(), [&](const auto& problem) { return !known.contains(problem.first); }));
+  return static_cast<double>(std::count_if(kernels.begin(), kernels.end(),
+                                           [&](const auto& problem) { return !known.contains(problem.first); }));
 }
 
 Result<BuiltinCoder::Plan> BuiltinCoder::plan(const CoderRequest& request) const {

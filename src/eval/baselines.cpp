@@ -33,7 +33,8 @@ Status Baselines::start() {
 }
 
 bool Baselines::running() const {
-  return eager_.running() && std::all_of(others_.begin(), others_.end(), [](const auto& o) { return o.second.running(); });
+  return eager_.running() &&
+         std::all_of(others_.begin(), others_.end(), [](const auto& o) { return o.second.running(); });
 }
 
 Status Baselines::open(const TaskFacts& facts) {

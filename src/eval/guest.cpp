@@ -16,14 +16,14 @@ constexpr double kStartSeconds = 60;   // until a guest answers for the first ti
 Json environment_of(const Room& room) {
   const std::string build = room.build.string();
   Json variables = {{"TRITON_INTERPRET", room.interpret ? "1" : "0"},
-          {"MTMC_KERNEL_CACHE", build},
-          {"HOME", build},
-          {"XDG_CACHE_HOME", build},
-          {"TORCH_EXTENSIONS_DIR", build + "/torch_extensions"},
-          {"TORCHINDUCTOR_CACHE_DIR", build + "/inductor"},
-          {"TORCHINDUCTOR_COMPILE_THREADS", "1"},  // no pool of processes that would outlive the call
-          {"TRITON_CACHE_DIR", build + "/triton"},
-          {"TMPDIR", room.folder.string()}};
+                    {"MTMC_KERNEL_CACHE", build},
+                    {"HOME", build},
+                    {"XDG_CACHE_HOME", build},
+                    {"TORCH_EXTENSIONS_DIR", build + "/torch_extensions"},
+                    {"TORCHINDUCTOR_CACHE_DIR", build + "/inductor"},
+                    {"TORCHINDUCTOR_COMPILE_THREADS", "1"},  // no pool of processes that would outlive the call
+                    {"TRITON_CACHE_DIR", build + "/triton"},
+                    {"TMPDIR", room.folder.string()}};
   if (room.device == "cpu") variables["CPATH"] = kernel_include_path();
   return variables;
 }

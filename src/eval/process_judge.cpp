@@ -341,9 +341,9 @@ Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tie
   if (tier == Tier::screen) return true;
   MTMC_TRY(const TaskFacts::Bytes bytes, facts_->bytes());
   if (faster_than_physics(*verdict.time_ms, bytes.needed, baselines_.bandwidth(), options_.cache_bytes)) {
-    return examination.refuse(
-        "faster-than-physics",
-        fmt::format("{:.3f} ms for {:.0f} MB at {:.1f} GB/s", *verdict.time_ms, bytes.needed / 1e6, baselines_.bandwidth() / 1e9));
+    return examination.refuse("faster-than-physics",
+                              fmt::format("{:.3f} ms for {:.0f} MB at {:.1f} GB/s", *verdict.time_ms,
+                                          bytes.needed / 1e6, baselines_.bandwidth() / 1e9));
   }
   if (faster_than_physics(*verdict.time_ms * 0.5, bytes.nominal, baselines_.bandwidth(), options_.cache_bytes))
     verdict.notes.push_back("above-roofline");

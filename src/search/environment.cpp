@@ -131,8 +131,8 @@ Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int vis
     std::string text = render(action, program, node.state.code);
     proposals.push_back({std::move(action), std::move(text)});
   }
-  Observation observation{parts_.hardware.name, parts_.description, node.state.code.text, &program, {},
-                          node.state_hash,      visit};
+  Observation observation{
+      parts_.hardware.name, parts_.description, node.state.code.text, &program, {}, node.state_hash, visit};
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
     observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
   std::reverse(observation.history.begin(), observation.history.end());
