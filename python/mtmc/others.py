@@ -52,49 +52,50 @@ class Others:
         return self.spares.pop(folder, None)
 
     def post(self, request: Message) -> None:
-        """Sends what is `posted` to the worker in a folder, who begins to work there if need be."""
+        """A guest begins to work on all that is `posted`."""
         folder = request["folder"]
-        if folder not in self.workers:
-            spare, until = self.take(folder), time.perf_counter() + MOST_SECONDS
-            greeted = 0 if spare is None else 1
-            self.workers[folder] = Worker(spare or self.start(request), Limits(**request["limits"]), greeted, until)
-        worker = self.workers[folder]
+        spare, until = self.take(folder), time.perf_counter() + MOST_SECONDS
+        unanswered = len(request["posted"]) + (0 if spare is None else 1)
+        worker = Worker(spare or self.start(request), Limits(**request["limits"]), unanswered, until)
+        self.workers[folder] = worker
         try:
-            worker.guest.line.send(request["posted"])
+            for message in request["posted"]:
+                worker.guest.line.send(message)
         except OSError:
             self.dismiss(folder)  # it has died: the candidate's next guest will, too, and say why
-        else:
-            worker.unanswered += 1
 
     def leave(self, folder: str, timeout: float) -> None:
-        """Ends a worker once all its requests are answered."""
+        """Waits until a worker has answered all, and ends it."""
         until = time.perf_counter() + timeout
-        while folder in self.workers and self._answers(self.workers[folder]) and time.perf_counter() < until:
+        while folder in self.workers and time.perf_counter() < until:
+            select.select([self.workers[folder].guest.line.incoming], [], [], WATCH_SECONDS)
             self.watch()
         self.dismiss(folder)
-
-    def _answers(self, worker: Worker) -> bool:
-        """Waits a moment for answers; False when no more will come."""
-        line = worker.guest.line
-        try:
-            if select.select([line.incoming], [], [], WATCH_SECONDS)[0] and not line.read_some():
-                return False
-            while line.complete():
-                line.receive()
-                worker.unanswered -= 1
-        except (ConnectionResetError, ValueError):  # gone, or it writes what is no answer
-            return False
-        return worker.unanswered > 0
 
     def dismiss(self, folder: str) -> None:
         if worker := self.workers.pop(folder, None):
             self.finish(worker.guest)
 
     def watch(self) -> None:
-        """Ends workers that take too much; why will be seen when their candidates are judged."""
+        """Ends workers that are done, and those that take too much: why will be seen when their candidates are judged."""
         for folder, worker in list(self.workers.items()):
-            if time.perf_counter() > worker.until or excess(worker.guest, worker.limits):
+            late = time.perf_counter() > worker.until
+            if not self._goes_on(worker) or late or excess(worker.guest, worker.limits):
                 self.dismiss(folder)
+
+    def _goes_on(self, worker: Worker) -> bool:
+        """Reads what it has answered; False when nothing more will come."""
+        line = worker.guest.line
+        try:
+            while worker.unanswered > 0 and select.select([line.incoming], [], [], 0)[0]:
+                if not line.read_some():
+                    return False
+                while line.complete():
+                    line.receive()
+                    worker.unanswered -= 1
+        except (ConnectionResetError, ValueError):  # gone, or it writes what is no answer
+            return False
+        return worker.unanswered > 0
 
     def signal(self, number: int) -> None:
         for guest in self.guests():

@@ -28,7 +28,6 @@ from mtmc.tamper import Snapshot
 from mtmc.wire import Line, Message, serve
 
 CAPABILITIES = (80, 90, 100)  # of the GPUs that kernels are compiled for where there is none
-WARM_UP_ELEMENTS = 1 << 20  # enough to be hashed on the device
 TIMED = ("wake", "go")  # requests after which nothing else may be done at once
 
 
@@ -41,24 +40,12 @@ class Runner:
         self.parts = parts
         self.device = device_named(device)
         self.device.confine()
-        if self.device.name != "cpu":
-            self._warm_up()
         self.stopwatch = Stopwatch(self.device)
         self.audit: Audit | None = None
         self.changes: Callable[[], list[str]] | None = None  # bound: its class may be changed
         self.model: torch.nn.Module | None = None
         self.file = Path()
         self.names: dict[str, str] = {}
-
-    def _warm_up(self) -> None:
-        """What is done around every call has been done once: a GPU's kernels are loaded when they are first needed."""
-        some = torch.ones(WARM_UP_ELEMENTS, device=self.device.where)
-        self.device.poison(True)
-        self.device.ready()
-        self.device.poison(False)
-        self.device.delay()
-        blobs.digest([some.clone(), random_state()])
-        self.device.synchronize()
 
     def handle(self, request: Message) -> Message:
         """Any failure of the candidate's is a reply with `fail` and `message`; attempts that the audit saw come first."""
@@ -275,13 +262,11 @@ class Runner:
         return {"kernels": len(kernels), "compiled_for": names, "failure": failure}
 
     def on_compile(self, request: Message) -> Message:
-        """Compiles what a call launches, and launches nothing: for the candidate's other processes. This one ends then."""
+        """Compiles what a call launches, and launches nothing: for the candidate's other processes. This one ends then, and
+        whatever goes wrong here is met again there."""
         assert self.model is not None
         model, arguments = self.model, blobs.load(Path(request["draw"]))
-        try:
-            ahead.compile_only(lambda: model(*arguments), request["workers"])
-        except Exception as error:
-            raise Refused(*classify(error, "raised", self.file)) from error
+        ahead.compile_only(lambda: model(*arguments), request["workers"])
         return {}
 
     def on_ghost(self, request: Message) -> Message:

@@ -3,7 +3,7 @@ judge: relays requests, holds the stopwatch outside the guest, and ends guests t
 
 Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op": "prepare", ...} (the same for the guest to
 come, which makes itself ready while another one works), {"op": "call", "request", "timeout"}, {"op": "quiet"} (does the
-guest still work while nobody asks it to?), {"op": "end"}; {"op": "beside", "posted", ...} (a request for a guest that works
+guest still work while nobody asks it to?), {"op": "end"}; {"op": "beside", "posted", ...} (requests for a guest that works
 beside the one that is judged, and whose answers are not read), {"op": "leave", "folder", "timeout"} (once it has answered
 all, it ends), {"op": "pause"}, {"op": "resume"} (all but the one that is judged stand still).
 

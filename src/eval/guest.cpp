@@ -87,9 +87,9 @@ Guest Guest::begin(JudgeProcess& zygote, const Room& room) {
   return guest;
 }
 
-Status Guest::post(const Json& posted) {
+Status Guest::post(const std::vector<Json>& requests) {
   Json asked = request("beside", room_);
-  asked["posted"] = posted;
+  asked["posted"] = requests;
   MTMC_TRY(const Json reply, zygote_->ask(asked, kZygoteSeconds));
   return ok_status();
 }

@@ -57,8 +57,8 @@ class Guest {
   Result<Answer> call(const Json& request, double timeout_seconds);
   // Shows a folder of ours to the guest until it has answered the next request; returns where.
   std::string show(const std::filesystem::path& folder);
-  // For a guest beside: a request, and the end of it once all were answered or the time is up.
-  Status post(const Json& request);
+  // For a guest beside: all that it shall do, and the end of it once that is done or the time is up.
+  Status post(const std::vector<Json>& requests);
   Status finish(double timeout_seconds);
   // Has it answered a call of its candidate? The first one may compile.
   bool warm = false;

@@ -74,7 +74,7 @@ Status Guests::begin(const Candidate& candidate, const Requests& requests) {
   if (!on_gpu() || begun_.contains(name) || std::filesystem::exists(like.build)) return ok_status();
   Guest guest = Guest::begin(zygote_, vacant(like));
   MTMC_TRY(const std::vector<Json> all, requests(guest));
-  for (const Json& request : all) MTMC_RETURN_IF_ERROR(guest.post(request));
+  MTMC_RETURN_IF_ERROR(guest.post(all));
   begun_.emplace(name, std::move(guest));
   return prepare();
 }

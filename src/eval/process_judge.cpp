@@ -22,6 +22,7 @@ namespace {
 
 constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quick modules
 constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured
+constexpr double kMostBeside = 2e9;                  // bytes: larger arguments leave no memory for guests beside
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 
 uint64_t system_seed() {
@@ -130,14 +131,15 @@ Status ProcessJudge::expect(const Task& task) {
 
 // A guest beside the others compiles it, when the task is open.
 Status ProcessJudge::expect(const Task& task, const Candidate& candidate) {
-  if (!facts_ || short_hash(task.json) != open_task_) return ok_status();
-  return guests_.begin(candidate, [&](Guest& guest) -> Result<std::vector<Json>> {
+  if (!facts_ || short_hash(task.json) != open_task_ || facts_->argument_bytes() > kMostBeside) return ok_status();
+  const Status begun = guests_.begin(candidate, [&](Guest& guest) -> Result<std::vector<Json>> {
     Verdict unread;
     Examination examination = examination_of(candidate, unread);
     return std::vector<Json>{
         examination.load_request(guest, "first"),
         {{"op", "compile"}, {"draw", guest.show(facts_->draw_folder("task-0"))}, {"workers", options_.threads}}};
   });
+  return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
 }
 
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
@@ -314,7 +316,7 @@ Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, 
   baselines_.pause();
   const Result<bool> timed = time_rounds(guest, baselines_, *facts_, examination, plan, rng_, verdict);
   baselines_.resume();
-  MTMC_RETURN_IF_ERROR(guests_.resume());
+  if (guests_.running()) MTMC_RETURN_IF_ERROR(guests_.resume());
   return timed;
 }
 

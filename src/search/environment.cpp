@@ -11,7 +11,7 @@
 namespace mtmc {
 namespace {
 
-constexpr double kCertifyOverScreen = 4;  // how much longer than screening certification takes, about
+constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
 constexpr double kCertifyShare = 0.3;     // of the time limit, the most that is kept for certification
 
 }  // namespace

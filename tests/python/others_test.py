@@ -5,6 +5,7 @@ much.
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -56,8 +57,8 @@ class House:
         os.waitpid(guest.keeper, 0)
         self.ended.append(guest)
 
-    def post(self, room: str, op: str, **more: str) -> None:
-        self.others.post({"folder": room, "limits": LIMITS, "posted": {"op": op, **more}})
+    def post(self, room: str, *requests: Message) -> None:
+        self.others.post({"folder": room, "limits": LIMITS, "posted": list(requests)})
 
 
 @pytest.fixture
@@ -79,6 +80,14 @@ def wait_for_state(guest: Guest, states: str) -> bool:
     return state_of(guest) in states
 
 
+def watched_until_one_ends(house: House) -> bool:
+    until = time.monotonic() + 20
+    while not house.ended and time.monotonic() < until:
+        house.others.watch()
+        time.sleep(0.02)
+    return bool(house.ended)
+
+
 def test_a_guest_that_was_prepared_is_taken(house: House) -> None:
     house.others.prepare({"folder": "a"})
     spare = house.others.take("a")
@@ -89,39 +98,42 @@ def test_a_guest_that_was_prepared_is_taken(house: House) -> None:
 
 def test_a_worker_ends_when_all_is_answered(house: House, tmp_path: Path) -> None:
     house.others.prepare({"folder": "a"})
-    house.post("a", "hello")
-    house.post("a", "write", file=str(tmp_path / "file"))
+    house.post("a", {"op": "hello"}, {"op": "write", "file": str(tmp_path / "file")})
     assert len(house.started) == 1, "the one that was prepared works"
     house.others.leave("a", 20)
     assert (tmp_path / "file").read_text() == "written"
     assert house.ended == house.started and not house.others.guests()
 
 
+def test_a_worker_that_is_done_holds_nothing(house: House) -> None:
+    house.post("a", {"op": "hello"})
+    assert watched_until_one_ends(house)
+    house.others.leave("a", 60)
+    assert len(house.ended) == 1
+
+
 def test_nobody_waits_longer_than_allowed(house: House) -> None:
-    house.post("a", "sleep")
+    house.post("a", {"op": "sleep"})
     start = time.monotonic()
     house.others.leave("a", 0.2)
     assert time.monotonic() - start < 10 and len(house.ended) == 1
-    house.post("b", "end")
+    house.post("b", {"op": "end"})
     house.others.leave("b", 60)
     assert time.monotonic() - start < 20, "the dead answer nothing"
     house.others.leave("c", 60)  # who was never there
 
 
 def test_they_stand_still(house: House) -> None:
-    house.post("a", "sleep")
+    house.post("a", {"op": "sleep"})
     house.others.prepare({"folder": "b"})
-    house.others.signal(19)
+    house.others.signal(signal.SIGSTOP)
     assert all(wait_for_state(guest, "T") for guest in house.started)
-    house.others.signal(18)
+    house.others.signal(signal.SIGCONT)
     assert all(wait_for_state(guest, "SR") for guest in house.started)
 
 
 def test_whoever_takes_too_much_is_ended(house: House) -> None:
-    house.post("a", "fork")
-    house.post("b", "hello")
-    until = time.monotonic() + 20
-    while not house.ended and time.monotonic() < until:
-        house.others.watch()
-        time.sleep(0.02)
+    house.post("a", {"op": "fork"}, {"op": "sleep"})
+    house.post("b", {"op": "sleep"})
+    assert watched_until_one_ends(house)
     assert house.ended == house.started[:1]
