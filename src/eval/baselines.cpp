@@ -38,7 +38,7 @@ bool Baselines::running() const {
 }
 
 Status Baselines::open(const TaskFacts& facts) {
-  made_.clear(), opened_.clear();
+  made_.clear(), opened_ = false;
   folder_ = facts.folder().string(), draw_ = facts.draw_folder("task-0").string();
   if (!apart()) return ok_status();  // a CPU's cores are not ours while something else may be timed
   MTMC_RETURN_IF_ERROR(begin("eager", eager_));
@@ -51,24 +51,23 @@ Json Baselines::making(const std::string& engine) const {
 }
 
 Status Baselines::begin(const std::string& engine, JudgeProcess& process) {
-  while (process.waiting() > 0) {  // for the task before
-    MTMC_TRY(const Json unread, process.receive(kCompileSeconds));
-  }
+  while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));  // about the task before
   MTMC_RETURN_IF_ERROR(process.send({{"op", "open"},
                                      {"folder", folder_},
                                      {"device", options_.device},
                                      {"threads", options_.threads},
                                      {"seed", options_.seed >> 2}}));
   if (&process != &eager_) MTMC_RETURN_IF_ERROR(process.send(making(engine)));
-  opened_.insert(engine);
   return ok_status();
 }
 
 Status Baselines::ready(bool all) {
-  if (!eager_.running() || !opened_.contains("eager")) MTMC_RETURN_IF_ERROR(begin("eager", eager_));
-  if (eager_.waiting() > 0) {
+  if (!eager_.running()) opened_ = false;
+  if (!opened_) {
     const Span span("baseline open");
-    MTMC_TRY(const Json opened, eager_.receive(kCallSeconds));
+    if (eager_.waiting() == 0) MTMC_RETURN_IF_ERROR(begin("eager", eager_));
+    MTMC_TRY(const Json answer, eager_.receive(kCallSeconds));
+    opened_ = true;
   }
   if (bandwidth_ == 0) {
     MTMC_TRY(const Json measured, eager_.ask({{"op", "bandwidth"}}, kCallSeconds));
@@ -90,7 +89,7 @@ Result<std::string> Baselines::made(const std::string& engine) {
     MTMC_TRY(const Json made, process.ask(making(engine), kCompileSeconds));
     return made.value("failed", "");
   }
-  if (!process.running()) MTMC_RETURN_IF_ERROR(begin(engine, process));
+  if (!process.running() || process.waiting() < 2) MTMC_RETURN_IF_ERROR(begin(engine, process));
   MTMC_TRY(const Json opened, process.receive(kCallSeconds));
   MTMC_TRY(const Json made, process.receive(kCompileSeconds));
   return made.value("failed", "");

@@ -2,7 +2,6 @@
 // a process of its own, which gets ready while the search is at work.
 #pragma once
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -47,9 +46,9 @@ class Baselines {
   const JudgeOptions& options_;
   JudgeProcess eager_;
   std::map<std::string, JudgeProcess> others_;
-  std::string folder_;            // of the task
-  std::string draw_;              // the folder of task-0
-  std::set<std::string> opened_;  // were asked to open the task
+  std::string folder_;   // of the task
+  std::string draw_;     // the folder of task-0
+  bool opened_ = false;  // eager has the task
   std::map<std::string, std::string> made_;
   double bandwidth_ = 0;
 };
