@@ -30,7 +30,9 @@ class Baselines {
   };
   // One timed call. `arm`: the request that names its values.
   Result<Call> call(const std::string& engine, Json arm);
-  double bandwidth() const { return bandwidth_; }  // of a large copy, bytes per second
+  // Of a large copy, bytes per second: measured once, when nothing else runs.
+  Status measure_bandwidth();
+  double bandwidth() const { return bandwidth_; }
 
   // Those that are not ready yet stand still while something is timed.
   void pause() const;

@@ -314,7 +314,9 @@ Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, 
                                         Verdict& verdict) {
   MTMC_RETURN_IF_ERROR(guests_.pause());
   baselines_.pause();
-  const Result<bool> timed = time_rounds(guest, baselines_, *facts_, examination, plan, rng_, verdict);
+  const Status measured = baselines_.measure_bandwidth();
+  const Result<bool> timed = measured.ok() ? time_rounds(guest, baselines_, *facts_, examination, plan, rng_, verdict)
+                                           : Result<bool>(measured.error());
   baselines_.resume();
   if (guests_.running()) MTMC_RETURN_IF_ERROR(guests_.resume());
   return timed;
