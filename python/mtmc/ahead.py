@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 import torch
@@ -23,22 +24,32 @@ def launches_replaced(by: Callable[..., Any]) -> Iterator[None]:
         jit.JITFunction.run = plain
 
 
-def compile_only(call: Callable[[], Any]) -> str:
-    """Compiles what a call would launch on this machine's GPU, into Triton's cache. A hash of the binaries: two modules
-    with the same one are the same kernels, whatever their text."""
-    from triton.runtime import jit
+def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
+    """Compiles what a call would launch on this machine's GPU, into Triton's cache, several kernels at a time: most of it
+    happens outside Python. A hash of the binaries: two modules with the same one are the same kernels, whatever their text.
+    """
+    from triton.runtime import driver, jit
 
     plain = jit.JITFunction.run
-    binaries = hashlib.sha256()
+    driver.active.get_current_device()  # found out once, not by each thread
 
-    def build(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> None:
-        grid = more.pop("grid")
-        made = plain(kernel, *args, grid=grid, warmup=True, **more)
-        binaries.update(made.asm["cubin"])
-        binaries.update(repr(grid if isinstance(grid, tuple) else "computed").encode())
+    def compiled(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        made = plain(kernel, *args, warmup=True, **more)
+        driver.active.launcher_cls(made.src, made.metadata)  # the C compiler's part
+        return made
 
-    with launches_replaced(build):
-        call()
+    with ThreadPoolExecutor(workers) as pool:
+        made: list[tuple[Any, Future[Any]]] = []
+
+        def build(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> None:
+            made.append((more["grid"], pool.submit(compiled, kernel, args, more)))
+
+        with launches_replaced(build):
+            call()
+        binaries = hashlib.sha256()
+        for grid, one in made:
+            binaries.update(one.result().asm["cubin"])
+            binaries.update(repr(grid if isinstance(grid, tuple) else "computed").encode())
     return binaries.hexdigest()
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from mtmc import blobs
+
 DRIVER = "libcuda.so.1"
 FLUSH_TIMES, FLUSH_BYTES = 3, 192 << 20  # times the L2, and at least
 COPY_BYTES = 1 << 30
@@ -19,6 +21,7 @@ WAKE_CALLS = 24  # short kernels: the clocks rise, and the launch path of the ho
 WINDOW_BYTES, MOST_WINDOWS = 64, 16  # as stopwatch.py has them
 DELAY_CYCLES, QUEUE_CYCLES = 2_000_000, 200_000
 PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
+HASHED = 1 << 20  # elements: enough to be hashed on the device
 POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blocks: two of them make a segment
 CANDIDATE_SHARE = 0.6  # of the GPU's memory: the judge's own processes need the rest
@@ -139,14 +142,23 @@ class Cuda:
         torch.cuda.set_per_process_memory_fraction(CANDIDATE_SHARE, self.where)
         self.flush()
         make = getattr(torch.cuda, "_compile_kernel", None)
-        if make is None:
-            return
-        try:
-            kernel = make(SHARED_SOURCE, "fill_shared")
-            kernel.set_shared_memory_config(self.facts.shared_memory_per_block_optin)
-            self.fill_shared = kernel
-        except (RuntimeError, OSError):
-            pass  # no NVRTC here: global memory is still poisoned
+        if make is not None:
+            try:
+                kernel = make(SHARED_SOURCE, "fill_shared")
+                kernel.set_shared_memory_config(self.facts.shared_memory_per_block_optin)
+                self.fill_shared = kernel
+            except (RuntimeError, OSError):
+                pass  # no NVRTC here: global memory is still poisoned
+        self._load_kernels()
+
+    def _load_kernels(self) -> None:
+        """The GPU loads a kernel when it is first needed: those around every checked call are needed now."""
+        self.poison(True)
+        self.ready()
+        self.poison(False)
+        self.delay()
+        blobs.digest(torch.ones(HASHED, device=self.where).clone())
+        self.synchronize()
 
     def poison(self, on: bool, expected_bytes: int = 0) -> None:
         """While on, `ready` fills all memory that torch's allocator may hand out. `expected_bytes`: what a call may need."""

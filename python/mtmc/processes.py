@@ -81,6 +81,12 @@ def kill_descendants(root: int) -> None:
                 break
 
 
+def signal_tree(root: int, number: int) -> None:
+    """Sends a signal to a process and all that descends from it, parents first."""
+    for pid in process_tree(root):
+        _signal(pid, number)
+
+
 def kill_tree(root: int) -> None:
     """Ends a process and all that descends from it."""
     kill_descendants(root)

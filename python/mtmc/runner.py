@@ -76,6 +76,7 @@ class Runner:
 
     def on_load(self, request: Message) -> Message:
         self.file = Path(request["file"])
+        os.environ.update(request["environment"])
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
         self.audit = Audit(request["writable"], request["secret"])
@@ -259,6 +260,14 @@ class Runner:
                     failure = failure or f"{launch[0].fn.__name__} for sm_{capability}: {str(error).strip()[:300]}"
         names = ", ".join(f"sm_{capability}" for capability in CAPABILITIES)
         return {"kernels": len(kernels), "compiled_for": names, "failure": failure}
+
+    def on_compile(self, request: Message) -> Message:
+        """Compiles what a call launches, and launches nothing: for the candidate's other processes. This one ends then, and
+        whatever goes wrong here is met again there."""
+        assert self.model is not None
+        model, arguments = self.model, blobs.load(Path(request["draw"]))
+        ahead.compile_only(lambda: model(*arguments), request["workers"])
+        return {}
 
     def on_ghost(self, request: Message) -> Message:
         """The first call of a new process, with the file's own Triton kernels unplugged: what it captures or keeps was

@@ -2,14 +2,16 @@
 nothing, and its times are used only to order versions.
 
 Requests on the private pipe: {"modules": [path, ...], "inputs": ["f32[64,512]", ...], "seconds": 3.0, "device": "cpu"}. The
-reply has one result per module, {"ms": median} or {"note": why there is none}. On a GPU, processes of our own compile ahead,
-each version is timed as soon as it is compiled, and one whose binaries are those of another is not timed again.
+reply has one result per module, {"ms": median} or {"note": why there is none}. On a GPU, processes of our own compile, each
+version is timed as soon as it is compiled, and one whose binaries are those of another is not timed again. A request with
+"ahead" has no reply: its modules are compiled until they are asked for.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import multiprocessing
 import os
 import statistics
@@ -25,13 +27,14 @@ from typing import Any
 import torch
 
 from mtmc.device import Device, device_named
-from mtmc.input_spec import parse_input
+from mtmc.input_spec import InputSpec, parse_input
 
 HOPELESS = 3.0  # times the best so far: not timed any further
 SHORTEST = 0.002  # seconds: a sample repeats the call until it takes at least this long
 SAMPLES = 9  # of each version that is not hopeless, when time allows
 
-BUILDERS, BUILDERS_BYTES = 16, 16 << 30  # processes that compile, and what their inputs may take of the GPU's memory
+BUILDERS, BUILDERS_BYTES = 14, 16 << 30  # processes that compile, and what their inputs may take of the GPU's memory
+NICE = 5  # they make way for what is timed
 
 Call = Callable[[], Any]
 
@@ -52,17 +55,28 @@ def try_load(path: str) -> ModuleType | Exception:
         return error
 
 
+def input_spec(type_text: str) -> InputSpec:
+    return parse_input(type_text.replace("b1[", "bool["))
+
+
 def random_tensor(type_text: str, where: str = "cpu") -> torch.Tensor:
     """Floats are normal, integers 0 or 1 so that they are valid as any index, booleans even odds."""
     with torch.device(where):
-        return replace(parse_input(type_text.replace("b1[", "bool[")), bound=2).draw()
+        return replace(input_spec(type_text), bound=2).draw()
+
+
+def get_ready() -> None:
+    """In a process that will compile: what the first kernel would wait for."""
+    from mtmc.triton_seed_kernel import run
+
+    run(torch.zeros(64, device="cuda"))
 
 
 def compile_version(path: str, inputs: list[str]) -> str:
     """In a process that compiles: fills Triton's cache; a hash of the binaries, or whatever the version raises."""
     from mtmc.ahead import compile_only
 
-    specs = [parse_input(text.replace("b1[", "bool[")) for text in inputs]
+    specs = [input_spec(text) for text in inputs]
     empty = [torch.empty(spec.shape, dtype=spec.dtype, device="cuda") for spec in specs]
     model = load(path).ModelNew()
     with torch.no_grad():
@@ -142,22 +156,38 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: Device) -> list[Version]:
     """A version per module, timed once when its kernels are compiled; modules with the same binaries share one."""
-    pool = builders(sum(x.numel() * x.element_size() for x in inputs))
-    waiting: dict[Future[str], int] = {
-        pool.submit(compile_version, path, request["inputs"]): index for index, path in enumerate(request["modules"])
-    }
+    compiling = compile_all(request)
+    waiting: dict[Future[str], list[int]] = {}
+    for index, future in enumerate(compiling):
+        waiting.setdefault(future, []).append(index)
     found: dict[int, Version] = {}
     by_binary: dict[str, Version] = {}
     for done in as_completed(waiting):
-        index = waiting[done]
         error = done.exception()
-        if error is not None:
-            found[index] = Version(error if isinstance(error, Exception) else Exception(str(error)), inputs, device)
-            continue
-        if done.result() not in by_binary:
-            by_binary[done.result()] = Version(try_load(request["modules"][index]), inputs, device)
-        found[index] = by_binary[done.result()]
+        for index in waiting[done]:
+            if error is not None:
+                found[index] = Version(error if isinstance(error, Exception) else Exception(str(error)), inputs, device)
+                continue
+            if done.result() not in by_binary:
+                by_binary[done.result()] = Version(try_load(request["modules"][index]), inputs, device)
+            found[index] = by_binary[done.result()]
     return [found[index] for index in range(len(found))]
+
+
+COMPILING: dict[str, Future[str]] = {}  # by the text of a module and its inputs
+
+
+def compile_all(request: dict[str, Any]) -> list[Future[str]]:
+    """Has the request's modules compiled, each text once."""
+    inputs = request["inputs"]
+    pool = builders(sum(math.prod(spec.shape) * spec.dtype.itemsize for spec in map(input_spec, inputs)))
+    found = []
+    for path in request["modules"]:
+        key = json.dumps([Path(path).read_text(), inputs])
+        if key not in COMPILING:
+            COMPILING[key] = pool.submit(compile_version, path, inputs)
+        found.append(COMPILING[key])
+    return found
 
 
 POOLS: dict[int, ProcessPoolExecutor] = {}
@@ -168,7 +198,9 @@ def builders(input_bytes: int) -> ProcessPoolExecutor:
     count = max(1, min(BUILDERS, os.cpu_count() or 1, BUILDERS_BYTES // max(input_bytes, 1)))
     known = next((pool for size, pool in POOLS.items() if size <= count), None)
     if known is None:
-        known = POOLS[count] = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"))
+        context = multiprocessing.get_context("forkserver")  # one process imports torch for all
+        context.set_forkserver_preload(["mtmc.ahead", "mtmc.cuda", "mtmc.triton_seed_kernel"])
+        known = POOLS[count] = ProcessPoolExecutor(count, context, initializer=os.nice, initargs=(NICE,))
     return known
 
 
@@ -189,11 +221,17 @@ def compare(versions: list[Version], deadline: float) -> None:
 
 def main() -> None:
     if sys.argv[1:] == ["cuda"]:  # ready when the first request comes
+        pool = builders(0)
+        for _ in range(max(POOLS)):
+            pool.submit(get_ready)
         device_named("cuda")
-        builders(0).submit(os.getpid)
     with os.fdopen(3) as requests, os.fdopen(4, "w") as replies:
         for line in requests:
-            replies.write(json.dumps({"results": measure(json.loads(line))}) + "\n")
+            request = json.loads(line)
+            if request.get("ahead"):
+                compile_all(request)
+                continue
+            replies.write(json.dumps({"results": measure(request)}) + "\n")
             replies.flush()
     for pool in POOLS.values():
         pool.shutdown(wait=False, cancel_futures=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 REQUESTS, REPLIES = 3, 4  # the descriptors that LineProcess (src/base/process.h) gives its children
 HURRY_SECONDS = 0.005
+IDLE_SECONDS = 0.05
 LONGEST = 64 << 20  # bytes
 Message = dict[str, Any]
 
@@ -57,9 +58,19 @@ class Line:
         return b"\n" in self.buffer
 
 
-def serve(line: Line, handle: Callable[[Message], Message], hurried: tuple[str, ...] = ()) -> None:
-    """Answers requests until the other side closes. After the `hurried` ones the next is expected at once."""
-    while (request := line.receive()) is not None:
+def serve(
+    line: Line,
+    handle: Callable[[Message], Message],
+    hurried: tuple[str, ...] = (),
+    meanwhile: Callable[[], None] | None = None,
+) -> None:
+    """Answers requests until the other side closes. After the `hurried` ones the next is expected at once; `meanwhile` is
+    called again and again while none comes."""
+    while True:
+        while meanwhile and not line.complete() and not select.select([line.incoming], [], [], IDLE_SECONDS)[0]:
+            meanwhile()
+        if (request := line.receive()) is None:
+            return
         reply = handle(request)
         try:
             line.send(reply)

@@ -2,8 +2,10 @@
 judge: relays requests, holds the stopwatch outside the guest, and ends guests that take too long or too much.
 
 Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op": "prepare", ...} (the same for the guest to
-come, which makes itself ready while another one works), {"op": "settle"} (waits until it is), {"op": "call", "request",
-"timeout"}, {"op": "quiet"} (does the guest still work while nobody asks it to?), {"op": "end"}.
+come, which makes itself ready while another one works), {"op": "call", "request", "timeout"}, {"op": "quiet"} (does the
+guest still work while nobody asks it to?), {"op": "end"}; {"op": "beside", "posted", ...} (requests for a guest that works
+beside the one that is judged, and whose answers are not read), {"op": "leave", "folder", "timeout"} (once it has answered
+all, it ends), {"op": "pause"}, {"op": "resume"} (all but the one that is judged stand still).
 
 CUDA is never initialised here: a process that was forked afterwards could not use it. Each guest does, once it is locked.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 import gc
 import os
 import select
+import signal
 import sys
 import tempfile
 import time
@@ -23,7 +26,8 @@ import torch._dynamo  # torch imports it when it is first needed, and then wraps
 import torch._dynamo.mutation_guard
 
 from mtmc import ahead, runner
-from mtmc.processes import kill_tree, unshared_memory, usage, waited_ns
+from mtmc.others import Others, excess
+from mtmc.processes import kill_tree, usage, waited_ns
 from mtmc.sandbox import Guest, Limits, can_own_proc, level, lock, start_echo, start_guest
 from mtmc.task_error import first_line
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
@@ -45,7 +49,7 @@ def forget(package: str) -> None:
 class Zygote:
     def __init__(self) -> None:
         self.guest: Guest | None = None
-        self.spare: tuple[Path, Guest] | None = None  # has been asked `hello`
+        self.others = Others(self.start, self.finish)
         self.limits = Limits(memory_bytes=1 << 62)
         self.ending: list[int] = []  # keepers that were killed
         self.own_proc: bool | None = None  # found out for the first guest on a GPU
@@ -60,13 +64,11 @@ class Zygote:
 
     def on_spawn(self, request: Message) -> Message:
         self.end()
-        folder = Path(request["folder"])
         self.limits = Limits(**request["limits"])
-        if self.spare is not None and self.spare[0] == folder:
-            self.guest, self.spare = self.spare[1], None
+        if spare := self.others.take(request["folder"]):
+            self.guest = spare
             started = self.answer(time.perf_counter(), START_SECONDS)
         else:
-            self.drop_spare()
             self.guest = self.start(request)
             started = self.call({"op": "hello"}, START_SECONDS)
         parts = self.guest.parts + started.get("reply", {}).get("parts", []) if self.guest else []
@@ -85,7 +87,8 @@ class Zygote:
             os.chdir(folder)
             runner.main(line, lock(writable, limits), limits.device)
 
-        foreign = [self.guest.line.incoming] if self.guest is not None else []  # another candidate's line
+        others = self.others.guests() + ([self.guest] if self.guest is not None else [])
+        foreign = [other.line.incoming for other in others]  # other candidates' lines
         if limits.device == "cpu":
             return start_guest(main, folder, foreign)
         if self.own_proc is None:
@@ -93,27 +96,25 @@ class Zygote:
         return start_guest(main, folder, foreign, self.own_proc)
 
     def on_prepare(self, request: Message) -> Message:
-        self.drop_spare()
-        spare = self.start(request)
-        try:
-            spare.line.send({"op": "hello"})
-        except OSError:
-            self.finish(spare)  # the next spawn starts another, and says what is wrong
-            return {"ok": False}
-        self.spare = (Path(request["folder"]), spare)
+        self.others.prepare(request)
         return {"ok": True}
 
-    def on_settle(self, _: Message) -> Message:
-        """Nothing of ours shall run beside a timed call."""
+    def on_beside(self, request: Message) -> Message:
+        self.others.post(request)
+        return {"ok": True}
+
+    def on_leave(self, request: Message) -> Message:
+        self.others.leave(request["folder"], request["timeout"])
+        return {"ok": True}
+
+    def on_pause(self, _: Message) -> Message:
         self.reap()
-        if self.spare is not None:
-            select.select([self.spare[1].line.incoming], [], [], START_SECONDS)
+        self.others.signal(signal.SIGSTOP)
         return {"ok": True}
 
-    def drop_spare(self) -> None:
-        if self.spare is not None:
-            self.finish(self.spare[1])
-            self.spare = None
+    def on_resume(self, _: Message) -> Message:
+        self.others.signal(signal.SIGCONT)
+        return {"ok": True}
 
     def on_call(self, request: Message) -> Message:
         if request["request"]["op"] != "go":
@@ -180,21 +181,11 @@ class Zygote:
                 return self._ended()
             except ValueError:
                 return self._end_because("tampered", "the guest wrote something else than an answer to its line")
-            if excess := self._excess():
-                return self._end_because(*excess)
+            if found := excess(self.guest, self.limits):
+                return self._end_because(*found)
+            self.others.watch()
             if left <= 0:
                 return self._end_because("timed-out", f"no answer within {timeout:.0f} s")
-
-    def _excess(self) -> tuple[str, str] | None:
-        assert self.guest is not None
-        used = usage(self.guest.keeper, without=self.guest.init, most=self.limits.processes + 1)
-        if used.processes > self.limits.processes or used.threads > self.limits.threads:
-            return "too-many-processes", f"{used.processes} or more processes with {used.threads} threads"
-        if used.memory_bytes > self.limits.memory_bytes:
-            memory = unshared_memory(self.guest.keeper)
-            if memory > self.limits.memory_bytes:
-                return "out-of-memory", f"{memory >> 20} MiB of {self.limits.memory_bytes >> 20} MiB"
-        return None
 
     def _end_because(self, reason: str, detail: str) -> Message:
         self.end()
@@ -264,9 +255,10 @@ def main() -> None:
     torch._dynamo.mutation_guard.install_generation_tagging_init()  # as the first torch.compile does
     zygote = Zygote()
     try:
-        serve(Line(REQUESTS, REPLIES), zygote.handle)
+        serve(Line(REQUESTS, REPLIES), zygote.handle, meanwhile=zygote.others.watch)
     finally:
-        zygote.drop_spare()
+        for guest in zygote.others.guests():
+            zygote.finish(guest)
         zygote.end()
 
 

@@ -13,6 +13,8 @@
 #include <mutex>
 #include <set>
 
+#include "base/trace.h"
+
 namespace mtmc {
 
 double now_seconds() {
@@ -122,6 +124,7 @@ Result<Finished> run(const Command& command) {
   MTMC_TRY(Pipe out, make_pipe());
   MTMC_TRY(Pipe err, make_pipe());
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const Span span(command.argv.size() > 2 ? command.argv[2] : command.argv[0]);
   const double start = now_seconds();
   auto spawned = spawn(command, {{null, 0}, {out.write, 1}, {err.write, 2}});
   close(null);

@@ -5,12 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/hash.h"
 #include "coder/kernel_program.h"
 
 namespace mtmc {
 namespace {
-
-using Numbers = std::map<std::string, int64_t>;
 
 constexpr const char* kKind = "tuning";
 
@@ -34,8 +33,8 @@ std::vector<TensorType> input_types(const Program& alone) {
 bool tunable(const Kernel& kernel) { return kernel.family != Family::library; }
 
 // Numbers that the state before the step already carries, by tuning problem.
-std::map<std::string, Numbers> known_numbers(const Program* before, const Hardware& hardware) {
-  std::map<std::string, Numbers> known;
+std::map<std::string, std::map<std::string, int64_t>> known_numbers(const Program* before, const Hardware& hardware) {
+  std::map<std::string, std::map<std::string, int64_t>> known;
   if (!before) return known;
   for (const Kernel& kernel : before->kernels)
     if (tunable(kernel)) known[tuning_key(*before, kernel, hardware)] = kernel.numbers;
@@ -44,28 +43,48 @@ std::map<std::string, Numbers> known_numbers(const Program* before, const Hardwa
 
 }  // namespace
 
-Result<Implementation> BuiltinCoder::implement(const CoderRequest& request) {
+double BuiltinCoder::Plan::open() const {
+  return static_cast<double>(std::count_if(kernels.begin(), kernels.end(),
+                                           [&](const auto& problem) { return !known.contains(problem.first); }));
+}
+
+Result<BuiltinCoder::Plan> BuiltinCoder::plan(const CoderRequest& request) const {
   MTMC_CHECK(request.state.program != nullptr, "the builtin coder works on Programs, and this state has none");
   const Program& before = *request.state.program;
   const ActionContext context{hardware_, target_, options_.paper_only};
   MTMC_TRY(Program after, apply_action(before, request.action, context));
-
   MTMC_RETURN_IF_ERROR(refuse_same_code(before, after, request.state.code.text));
-  std::map<std::string, Numbers> known = known_numbers(&before, hardware_);
-  std::map<std::string, std::vector<size_t>> problems;  // tuning key -> kernels of `after`
-  for (size_t i = 0; i < after.kernels.size(); ++i)
-    if (tunable(after.kernels[i])) problems[tuning_key(after, after.kernels[i], hardware_)].push_back(i);
-  const auto open =
-      std::count_if(problems.begin(), problems.end(), [&](const auto& p) { return !known.count(p.first); });
+  Plan plan{std::move(after), known_numbers(&before, hardware_), {}};
+  for (size_t i = 0; i < plan.after.kernels.size(); ++i)
+    if (tunable(plan.after.kernels[i]))
+      plan.kernels[tuning_key(plan.after, plan.after.kernels[i], hardware_)].push_back(i);
+  return plan;
+}
 
+Status BuiltinCoder::expect(const CoderRequest& request) {
+  const auto planned = plan(request);
+  if (!planned.ok()) return ok_status();  // it will be refused when it is asked for
+  for (const auto& [key, kernels] : planned->kernels) {
+    if (planned->known.contains(key)) continue;
+    MTMC_TRY(const Versions tried, versions(planned->after, planned->after.kernels[kernels.front()]));
+    if (!tunes(tried)) continue;
+    MTMC_TRY(const auto remembered, store_.recall(kKind, tried.problem));
+    if (!remembered) MTMC_RETURN_IF_ERROR(tuner_->expect(tried.modules, tried.inputs));
+  }
+  return ok_status();
+}
+
+Result<Implementation> BuiltinCoder::implement(const CoderRequest& request) {
+  MTMC_TRY(Plan planned, plan(request));
+  Program& after = planned.after;
   Json notes = Json::object();
-  for (const auto& [key, kernels] : problems) {
+  for (const auto& [key, kernels] : planned.kernels) {
     Numbers numbers;
-    if (const auto at = known.find(key); at != known.end()) {
+    if (const auto at = planned.known.find(key); at != planned.known.end()) {
       numbers = at->second;
     } else {
       const Kernel& first = after.kernels[kernels.front()];
-      MTMC_TRY(Chosen chosen, choose(after, first, key, options_.tune_seconds / static_cast<double>(open)));
+      MTMC_TRY(Chosen chosen, choose(after, first, options_.tune_seconds / planned.open()));
       numbers = std::move(chosen.numbers);
       if (!chosen.note.empty()) notes[first.name] = Json::parse(chosen.note);
     }
@@ -87,50 +106,59 @@ Status BuiltinCoder::refuse_same_code(const Program& before, const Program& afte
   return Error{"implementing the action", "the target prints the same code with it", "", ""};
 }
 
-Result<BuiltinCoder::Chosen> BuiltinCoder::choose(const Program& program, const Kernel& kernel, const std::string& key,
-                                                  double seconds) {
-  std::vector<Numbers> versions = target_.candidates(program, kernel, hardware_);
-  if (versions.empty()) return Chosen{};
-  if (versions.size() > static_cast<size_t>(options_.versions)) versions.resize(options_.versions);
-  if (versions.size() == 1 || tuner_ == nullptr || seconds <= 0) return Chosen{versions.front(), ""};
-  const std::string problem = key + "/" + Json(versions).dump();
-  MTMC_TRY(const auto remembered, store_.recall(kKind, problem));
+Result<BuiltinCoder::Versions> BuiltinCoder::versions(const Program& program, const Kernel& kernel) const {
+  std::vector<Numbers> all = target_.candidates(program, kernel, hardware_);
+  if (all.size() > static_cast<size_t>(options_.versions)) all.resize(options_.versions);
+  Program alone = kernel_program(program, kernel);
+  const ModuleShell shell = bare_shell(alone);
+  Versions versions;
+  versions.inputs = input_types(alone);
+  std::set<std::string> seen;
+  std::string everything = hardware_.name;
+  for (Numbers& numbers : all) {
+    alone.kernels.front().numbers = numbers;
+    MTMC_TRY(Code code, target_.emit(alone, hardware_, shell));
+    if (!seen.insert(code.text).second) continue;  // other numbers, the same text
+    everything += "\n" + code.text;
+    versions.numbers.push_back(std::move(numbers));
+    versions.modules.push_back(std::move(code.text));
+  }
+  versions.problem = sha256(everything);
+  return versions;
+}
+
+bool BuiltinCoder::tunes(const Versions& versions) const {
+  return versions.modules.size() > 1 && tuner_ != nullptr && options_.tune_seconds > 0;
+}
+
+Result<BuiltinCoder::Chosen> BuiltinCoder::choose(const Program& program, const Kernel& kernel, double seconds) {
+  MTMC_TRY(const Versions tried, versions(program, kernel));
+  if (tried.numbers.empty()) return Chosen{};
+  if (!tunes(tried)) return Chosen{tried.numbers.front(), ""};
+  MTMC_TRY(const auto remembered, store_.recall(kKind, tried.problem));
   if (remembered) {
     const Json json = Json::parse(*remembered);
     return Chosen{json.at("numbers").get<Numbers>(), json.at("note").dump()};
   }
-  auto measured = measure(program, kernel, versions, seconds);
-  if (!measured.ok()) return Chosen{versions.front(), Json({{"not tuned", measured.error().message()}}).dump()};
+  auto measured = measure(tried, seconds);
+  if (!measured.ok()) return Chosen{tried.numbers.front(), Json({{"not tuned", measured.error().message()}}).dump()};
   MTMC_RETURN_IF_ERROR(store_.remember(
-      kKind, problem, Json({{"numbers", measured->numbers}, {"note", Json::parse(measured->note)}}).dump()));
+      kKind, tried.problem, Json({{"numbers", measured->numbers}, {"note", Json::parse(measured->note)}}).dump()));
   return measured;
 }
 
-Result<BuiltinCoder::Chosen> BuiltinCoder::measure(const Program& program, const Kernel& kernel,
-                                                   const std::vector<Numbers>& versions, double seconds) {
-  Program alone = kernel_program(program, kernel);
-  const ModuleShell shell = bare_shell(alone);
-  std::vector<std::string> modules;
-  std::vector<const Numbers*> tried;
-  std::set<std::string> seen;
-  for (const Numbers& numbers : versions) {
-    alone.kernels.front().numbers = numbers;
-    MTMC_TRY(const Code code, target_.emit(alone, hardware_, shell));
-    if (!seen.insert(code.text).second) continue;  // other numbers, the same text
-    modules.push_back(code.text);
-    tried.push_back(&numbers);
-  }
-  MTMC_TRY(const std::vector<Measured> times, tuner_->measure(modules, input_types(alone), seconds));
+Result<BuiltinCoder::Chosen> BuiltinCoder::measure(const Versions& tried, double seconds) {
+  MTMC_TRY(const std::vector<Measured> times, tuner_->measure(tried.modules, tried.inputs, seconds));
   Json note = Json::array();
   size_t best = 0;
   for (size_t i = 0; i < times.size(); ++i) {
-    Json row = {{"numbers", *tried[i]}};
+    Json row = {{"numbers", tried.numbers[i]}};
     if (times[i].ms) row["ms"] = *times[i].ms;
     if (!times[i].note.empty()) row["note"] = times[i].note;
     note.push_back(row);
     if (times[i].ms && (!times[best].ms || *times[i].ms < *times[best].ms)) best = i;
   }
-  return Chosen{*tried[best], note.dump()};
+  return Chosen{tried.numbers[best], note.dump()};
 }
 
 }  // namespace mtmc

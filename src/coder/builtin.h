@@ -25,16 +25,35 @@ class BuiltinCoder final : public Coder {
       : target_(target), hardware_(hardware), shell_(shell), store_(store), tuner_(tuner), options_(options) {}
   std::string name() const override { return "builtin"; }
   Result<Implementation> implement(const CoderRequest& request) override;
+  bool works_ahead() const override { return tuner_ != nullptr && tuner_->works_ahead(); }
+  Status expect(const CoderRequest& request) override;
 
  private:
+  using Numbers = std::map<std::string, int64_t>;
+  // The Program after the action, and what is to be tuned in it.
+  struct Plan {
+    Program after;
+    std::map<std::string, Numbers> known;                // by tuning problem, from the state before
+    std::map<std::string, std::vector<size_t>> kernels;  // tuning problem -> kernels of `after`
+    double open() const;                                 // how many problems are not known
+  };
+  // Versions of one kernel that differ in their text, each a module of its own.
+  struct Versions {
+    std::vector<Numbers> numbers;
+    std::vector<std::string> modules;
+    std::vector<TensorType> inputs;
+    std::string problem;  // names it by what would be compiled, and where
+  };
   struct Chosen {
-    std::map<std::string, int64_t> numbers;
+    Numbers numbers;
     std::string note;  // JSON text: versions and their times
   };
+  Result<Plan> plan(const CoderRequest& request) const;
   Status refuse_same_code(const Program& before, const Program& after, const std::string& text) const;
-  Result<Chosen> choose(const Program& program, const Kernel& kernel, const std::string& key, double seconds);
-  Result<Chosen> measure(const Program& program, const Kernel& kernel,
-                         const std::vector<std::map<std::string, int64_t>>& versions, double seconds);
+  Result<Versions> versions(const Program& program, const Kernel& kernel) const;
+  bool tunes(const Versions& versions) const;
+  Result<Chosen> choose(const Program& program, const Kernel& kernel, double seconds);
+  Result<Chosen> measure(const Versions& versions, double seconds);
 
   const TargetDef& target_;
   const Hardware& hardware_;

@@ -45,6 +45,10 @@ class Coder {
   // The next code, or why this action cannot be implemented here (a refusal, expected in the loop). The same request
   // gives the same answer as long as the store remembers what was tuned.
   virtual Result<Implementation> implement(const CoderRequest& request) = 0;
+  // It may be asked for this soon: what takes time may begin. Only where it works ahead: then implementing, too, costs
+  // little and may be done for what will probably be asked.
+  virtual bool works_ahead() const { return false; }
+  virtual Status expect(const CoderRequest&) { return ok_status(); }
 };
 
 }  // namespace mtmc

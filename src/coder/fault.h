@@ -26,6 +26,8 @@ class FaultCoder final : public Coder {
   std::string name() const override { return inner_.name() + "+faults"; }
   // The fault depends on the seed, the state's code and the action only: a resumed run meets the same ones.
   Result<Implementation> implement(const CoderRequest& request) override;
+  Status expect(const CoderRequest& request) override { return inner_.expect(request); }
+  bool works_ahead() const override { return inner_.works_ahead(); }
 
  private:
   Coder& inner_;

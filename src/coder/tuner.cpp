@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/kernel_headers.h"
 #include "base/text.h"
+#include "base/trace.h"
 
 namespace mtmc {
 namespace {
@@ -18,7 +19,7 @@ Status PythonTuner::warm_up() {
   if (process_ && process_->alive()) return ok_status();
   const char* python = std::getenv("MTMC_PYTHON");
   auto environment = memory_is_kept();
-  environment["CPATH"] = kernel_include_path();
+  if (device_ == "cpu") environment["CPATH"] = kernel_include_path();
   MTMC_TRY(LineProcess started, LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tuner", device_},
                                                     .directory = folder_.path(),
                                                     .environment = environment}));
@@ -26,8 +27,7 @@ Status PythonTuner::warm_up() {
   return ok_status();
 }
 
-Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string>& modules,
-                                                   const std::vector<TensorType>& inputs, double seconds) {
+Result<Json> PythonTuner::request(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) {
   MTMC_RETURN_IF_ERROR(warm_up());
   Json paths = Json::array(), types = Json::array();
   for (const std::string& module : modules) {
@@ -36,8 +36,22 @@ Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string
     paths.push_back(path.string());
   }
   for (const TensorType& type : inputs) types.push_back(to_string(type));
-  MTMC_RETURN_IF_ERROR(
-      process_->send(Json({{"modules", paths}, {"inputs", types}, {"seconds", seconds}, {"device", device_}}).dump()));
+  return Json{{"modules", paths}, {"inputs", types}, {"device", device_}};
+}
+
+Status PythonTuner::expect(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) {
+  MTMC_TRY(Json asked, request(modules, inputs));
+  asked["ahead"] = true;
+  if (!process_->send(asked.dump()).ok()) process_.reset();  // a version has harmed it: the next tuning starts another
+  return ok_status();
+}
+
+Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string>& modules,
+                                                   const std::vector<TensorType>& inputs, double seconds) {
+  const Span span("tuner");
+  MTMC_TRY(Json asked, request(modules, inputs));
+  asked["seconds"] = seconds;
+  MTMC_RETURN_IF_ERROR(process_->send(asked.dump()));
   const auto line = process_->receive(kBuildSeconds + 4 * seconds);
   if (!line.ok()) {
     process_.reset();  // crashed or hung: the next tuning gets a fresh one

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/process.h"
 #include "base/result.h"
 #include "base/tempdir.h"
@@ -26,6 +27,9 @@ class Tuner {
   // arguments, filled with random values. An Error: this machine cannot tune, or the versions harmed the process.
   virtual Result<std::vector<Measured>> measure(const std::vector<std::string>& modules,
                                                 const std::vector<TensorType>& inputs, double seconds) = 0;
+  // Where it works ahead: these will be measured soon, and are compiled meanwhile.
+  virtual bool works_ahead() const { return false; }
+  virtual Status expect(const std::vector<std::string>&, const std::vector<TensorType>&) { return ok_status(); }
 };
 
 // python/mtmc/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
@@ -35,10 +39,15 @@ class PythonTuner final : public Tuner {
   explicit PythonTuner(std::string device = "cpu") : device_(std::move(device)) {}
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs,
                                         double seconds) override;
+  // Not on a CPU: the cores that would compile are those that others are timed on.
+  bool works_ahead() const override { return device_ != "cpu"; }
+  Status expect(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) override;
   // Starts the process now, so that importing torch overlaps with other work.
   Status warm_up();
 
  private:
+  Result<Json> request(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs);
+
   std::string device_;
   std::optional<LineProcess> process_;
   TempDir folder_;

@@ -36,20 +36,24 @@ Result<Answer> Examination::call(Guest& guest, const Json& request) {
 
 Result<bool> Examination::load(Guest& guest, const std::string& state) {
   verdict_.stage = "compile", verdict_.sandbox = guest.sandbox();
-  MTMC_TRY(const Answer answer, guest.call({{"op", "load"},
-                                            {"file", candidate_.string()},
-                                            {"task", guest.show(facts_.folder())},
-                                            {"state", shown_state(guest, state)},
-                                            {"mode", facts_.mode()},
-                                            {"seed", 20250131},
-                                            {"threads", threads_},
-                                            {"writable", guest.writable()},
-                                            {"secret", facts_.files()}},
-                                           limits_.load_seconds));
+  MTMC_TRY(const Answer answer, guest.call(load_request(guest, state), limits_.load_seconds));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
   verdict_.weights = answer.reply->at("weights");
   verdict_.stage = "run";
   return true;
+}
+
+Json Examination::load_request(Guest& guest, const std::string& state) {
+  return {{"op", "load"},
+          {"file", candidate_.string()},
+          {"task", guest.show(facts_.folder())},
+          {"state", shown_state(guest, state)},
+          {"mode", facts_.mode()},
+          {"seed", 20250131},
+          {"threads", threads_},
+          {"writable", guest.writable()},
+          {"environment", guest.environment()},
+          {"secret", facts_.files()}};
 }
 
 Result<bool> Examination::set_state(Guest& guest, const std::string& state, const std::string& how) {

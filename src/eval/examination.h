@@ -23,6 +23,7 @@ class Examination {
 
   // Each step returns false when the verdict is settled (refused); an Error when the judge itself fails.
   Result<bool> load(Guest& guest, const std::string& state = "first");
+  Json load_request(Guest& guest, const std::string& state);
   // Runs a draw and applies the rules to all its outputs. `state`: weights to load before, empty to leave them.
   Result<bool> run(Guest& guest, const std::string& draw, const std::string& state = "", int calls = 2);
   // Runs a draw on arguments that held another draw's values for an earlier call.

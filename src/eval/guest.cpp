@@ -8,7 +8,6 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kZygoteSeconds = 30;  // what the zygote may need beyond the guest's own time
 constexpr int64_t kFileBytes = int64_t{4}
                                << 30;  // the largest file that a guest may write: its outputs pass through one
 constexpr double kStartSeconds = 60;   // until a guest answers for the first time
@@ -16,16 +15,17 @@ constexpr double kStartSeconds = 60;   // until a guest answers for the first ti
 // Caches that tools keep in the user's home go to the candidate's own folders.
 Json environment_of(const Room& room) {
   const std::string build = room.build.string();
-  return {{"TRITON_INTERPRET", room.interpret ? "1" : "0"},
-          {"MTMC_KERNEL_CACHE", build},
-          {"HOME", build},
-          {"XDG_CACHE_HOME", build},
-          {"TORCH_EXTENSIONS_DIR", build + "/torch_extensions"},
-          {"TORCHINDUCTOR_CACHE_DIR", build + "/inductor"},
-          {"TORCHINDUCTOR_COMPILE_THREADS", "1"},  // no pool of processes that would outlive the call
-          {"TRITON_CACHE_DIR", build + "/triton"},
-          {"TMPDIR", room.folder.string()},
-          {"CPATH", kernel_include_path()}};
+  Json variables = {{"TRITON_INTERPRET", room.interpret ? "1" : "0"},
+                    {"MTMC_KERNEL_CACHE", build},
+                    {"HOME", build},
+                    {"XDG_CACHE_HOME", build},
+                    {"TORCH_EXTENSIONS_DIR", build + "/torch_extensions"},
+                    {"TORCHINDUCTOR_CACHE_DIR", build + "/inductor"},
+                    {"TORCHINDUCTOR_COMPILE_THREADS", "1"},  // no pool of processes that would outlive the call
+                    {"TRITON_CACHE_DIR", build + "/triton"},
+                    {"TMPDIR", room.folder.string()}};
+  if (room.device == "cpu") variables["CPATH"] = kernel_include_path();
+  return variables;
 }
 
 }  // namespace
@@ -51,14 +51,27 @@ Status Guest::prepare(JudgeProcess& zygote, const Room& room) {
   return ok_status();
 }
 
-Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
+// Whatever cannot be had of the build folder is compiled again.
+void Guest::furnish(const Room& room) {
   std::filesystem::create_directories(room.folder);
-  std::error_code ignored;  // then it compiles again
+  std::error_code ignored;
   if (!room.kept.empty() && std::filesystem::exists(room.kept, ignored)) {
     std::filesystem::remove_all(room.build, ignored);
     std::filesystem::rename(room.kept, room.build, ignored);
   }
   std::filesystem::create_directories(room.build);
+  if (room.device == "cpu") return;
+  std::filesystem::create_directories(room.build / "triton");
+  std::filesystem::remove(room.cache, ignored);
+  std::filesystem::create_directory_symlink(room.build / "triton", room.cache, ignored);
+}
+
+Json Guest::environment() const {
+  return room_.device == "cpu" ? Json::object() : Json{{"TRITON_CACHE_DIR", room_.cache.string()}};
+}
+
+Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
+  furnish(room);
   Guest guest(zygote, room);
   MTMC_TRY(const Json reply, zygote.ask(request("spawn", room), kZygoteSeconds + kStartSeconds));
   if (!reply.contains("reply"))
@@ -67,22 +80,46 @@ Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
   return guest;
 }
 
+Guest Guest::begin(JudgeProcess& zygote, const Room& room) {
+  furnish(room);
+  Guest guest(zygote, room);
+  guest.beside_ = true;
+  return guest;
+}
+
+Status Guest::post(const std::vector<Json>& requests) {
+  Json asked = request("beside", room_);
+  asked["posted"] = requests;
+  MTMC_TRY(const Json reply, zygote_->ask(asked, kZygoteSeconds));
+  return ok_status();
+}
+
+Status Guest::finish(double timeout_seconds) {
+  const Json leave = {{"op", "leave"}, {"folder", room_.folder.string()}, {"timeout", timeout_seconds}};
+  MTMC_TRY(const Json reply, std::exchange(zygote_, nullptr)->ask(leave, timeout_seconds + kZygoteSeconds));
+  vacate();
+  return ok_status();
+}
+
 Guest::~Guest() {
   if (zygote_ == nullptr) return;
   if (zygote_->running()) {
-    const auto ended = zygote_->ask({{"op", "end"}}, kZygoteSeconds);
+    const Json end = {{"op", beside_ ? "leave" : "end"}, {"folder", room_.folder.string()}, {"timeout", 0}};
+    const auto ended = zygote_->ask(end, kZygoteSeconds);
     if (!ended.ok()) zygote_->stop();
   }
-  if (room_.kept.empty()) return;
-  std::error_code ignored;  // then it is compiled again
-  std::filesystem::create_directories(room_.kept.parent_path(), ignored);
-  std::filesystem::rename(room_.build, room_.kept, ignored);
+  vacate();
 }
 
-Status Guest::settle() {
-  if (room_.device == "cpu") return ok_status();
-  MTMC_TRY(const Json reply, zygote_->ask({{"op", "settle"}}, kZygoteSeconds + kStartSeconds));
-  return ok_status();
+// What the guest built is kept; the rest is only space in memory.
+void Guest::vacate() {
+  std::error_code ignored;  // then it is compiled again
+  if (!room_.kept.empty()) {
+    std::filesystem::create_directories(room_.kept.parent_path(), ignored);
+    std::filesystem::rename(room_.build, room_.kept, ignored);
+  }
+  std::filesystem::remove_all(room_.folder, ignored);
+  std::filesystem::remove_all(room_.inbox, ignored);
 }
 
 Result<Answer> Guest::call(const Json& request, double timeout_seconds) {

@@ -30,18 +30,25 @@ struct Room {
   // is copied there from `seed`, which only our processes write; what this candidate compiled lies in `kept` between
   // guests.
   std::filesystem::path seed, kept;
+  // Triton notes where its files lie. They are moved with the build folder: this link always leads there.
+  std::filesystem::path cache;
 };
+
+inline constexpr double kZygoteSeconds = 30;  // what the zygote may need beyond the guest's own time
 
 class Guest {
  public:
   // Forks a guest. An Error when the zygote itself fails.
   static Result<Guest> enter(JudgeProcess& zygote, const Room& room);
-  // Forks the guest that the next `enter` with this room will find ready.
+  // Forks the guest that the next `enter` or `begin` with this room will find ready.
   static Status prepare(JudgeProcess& zygote, const Room& room);
+  // A guest beside the one that is judged: it works on what was posted, and nobody reads its answers.
+  static Guest begin(JudgeProcess& zygote, const Room& room);
   Guest(const Guest&) = delete;
   Guest(Guest&& other) noexcept
       : warm(other.warm),
         zygote_(std::exchange(other.zygote_, nullptr)),
+        beside_(other.beside_),
         room_(other.room_),
         sandbox_(other.sandbox_),
         shown_(other.shown_) {}
@@ -50,8 +57,9 @@ class Guest {
   Result<Answer> call(const Json& request, double timeout_seconds);
   // Shows a folder of ours to the guest until it has answered the next request; returns where.
   std::string show(const std::filesystem::path& folder);
-  // Waits until a guest that is being prepared stands still: nothing of ours shall run beside a timed call.
-  Status settle();
+  // For a guest beside: all that it shall do, and the end of it once that is done or the time is up.
+  Status post(const std::vector<Json>& requests);
+  Status finish(double timeout_seconds);
   // Has it answered a call of its candidate? The first one may compile.
   bool warm = false;
   struct Idle {
@@ -61,14 +69,19 @@ class Guest {
   Result<Idle> idle();
 
   const Room& room() const { return room_; }
+  // What is known only when the candidate is: variables for it.
+  Json environment() const;
   std::vector<std::string> writable() const { return writable(room_); }
   const std::string& sandbox() const { return sandbox_; }
 
  private:
   static std::vector<std::string> writable(const Room& room) { return {room.folder.string(), room.build.string()}; }
   static Json request(const std::string& op, const Room& room);
+  static void furnish(const Room& room);
+  void vacate();
   Guest(JudgeProcess& zygote, Room room) : zygote_(&zygote), room_(std::move(room)) {}
   JudgeProcess* zygote_;
+  bool beside_ = false;
   Room room_;
   std::string sandbox_;
   int shown_ = 0;

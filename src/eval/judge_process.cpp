@@ -2,6 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/check.h"
+#include "base/trace.h"
+
 namespace mtmc {
 
 Status JudgeProcess::start() {
@@ -13,7 +16,7 @@ Status JudgeProcess::start() {
 
 Error JudgeProcess::lost(const std::string& why) {
   const bool never_answered = !answered_;
-  process_.reset(), answered_ = false;
+  process_.reset(), answered_ = false, waiting_ = 0;
   if (never_answered && why == "it has ended") {
     return Error{"starting the judge's " + name_, "it ended before it answered", command_.argv[0],
                  "a Python with torch >= 2.9"};
@@ -22,11 +25,25 @@ Error JudgeProcess::lost(const std::string& why) {
 }
 
 Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
+  MTMC_CHECK(waiting_ == 0, "the judge's " + name_ + " is asked before it has answered");
+  const Json* relayed = request.contains("request") ? &request["request"] : &request;
+  const Span span(name_ + " " + relayed->at("op").get<std::string>());
+  MTMC_RETURN_IF_ERROR(send(request));
+  return receive(timeout_seconds);
+}
+
+Status JudgeProcess::send(const Json& request) {
   MTMC_RETURN_IF_ERROR(start());
-  const Status sent = process_->send(request.dump());
-  if (!sent.ok()) return lost("it has ended");
+  if (!process_->send(request.dump()).ok()) return lost("it has ended");
+  ++waiting_;
+  return ok_status();
+}
+
+Result<Json> JudgeProcess::receive(double timeout_seconds) {
+  MTMC_CHECK(waiting_ > 0, "nothing was asked of the judge's " + name_);
   const Result<std::string> line = process_->receive(timeout_seconds);
   if (!line.ok()) return lost(line.error().wrong == "closed" ? "it has ended" : "no answer in time");
+  --waiting_;
   Json reply = Json::parse(*line, nullptr, false);
   answered_ = true;
   if (!reply.is_object()) return lost("it answered something else than JSON");
@@ -35,6 +52,10 @@ Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
     return Error{e.value("doing", ""), e.value("wrong", ""), e.value("got", ""), e.value("wanted", "")};
   }
   return reply;
+}
+
+void JudgeProcess::signal(int number) const {
+  if (process_) ::kill(-process_->pid(), number);  // it leads a group of its own
 }
 
 }  // namespace mtmc

@@ -1,5 +1,7 @@
-// A Python process of the judge (zygote, referee, baseline): started when first asked, asked in JSON.
+// A Python process of the judge (zygote, referee, baselines): started when first asked, asked in JSON.
 #pragma once
+#include <signal.h>
+
 #include <memory>
 #include <string>
 
@@ -18,17 +20,29 @@ class JudgeProcess {
   // One request, one reply. An Error when the process reports the user's mistake, or when it died or gave no answer in
   // time; then it is gone, and the next call starts another.
   Result<Json> ask(const Json& request, double timeout_seconds);
+  // The same in two halves: the process works while we do something else. Replies come in the order of the requests,
+  // and all of them are received before anything is asked.
+  Status send(const Json& request);
+  Result<Json> receive(double timeout_seconds);
+  int waiting() const { return waiting_; }  // replies that were not received yet
+
+  // Holds it still, with all that it started, and lets it go on.
+  void pause() const { signal(SIGSTOP); }
+  void resume() const { signal(SIGCONT); }
+
   bool running() const { return process_ != nullptr; }
   pid_t pid() const { return process_ ? process_->pid() : -1; }
-  void stop() { process_.reset(), answered_ = false; }
+  void stop() { process_.reset(), answered_ = false, waiting_ = 0; }
 
  private:
   Error lost(const std::string& why);
+  void signal(int number) const;
 
   std::string name_;
   Command command_;
   std::unique_ptr<LineProcess> process_;
   bool answered_ = false;  // since it was started
+  int waiting_ = 0;
 };
 
 }  // namespace mtmc

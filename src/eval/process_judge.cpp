@@ -12,6 +12,7 @@
 #include "base/tempdir.h"
 #include "base/text.h"
 #include "eval/examination.h"
+#include "eval/guests.h"
 #include "eval/rounds.h"
 #include "eval/sandbox_command.h"
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quick modules
 constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured
+constexpr double kMostBeside = 2e9;                  // bytes: larger arguments leave no memory for guests beside
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 
 uint64_t system_seed() {
@@ -52,16 +54,16 @@ class ProcessJudge final : public Judge {
   explicit ProcessJudge(JudgeOptions options)
       : options_(complete(std::move(options))),
         folder_(memory_folder()),
-        zygote_("zygote", zygote_command(options_, shared())),
+        guests_(options_, shared()),
         referee_("referee", referee_command(options_)),
-        baseline_("baseline", python_command(options_, "mtmc.baseline")),
+        baselines_(options_),
         rng_(options_.seed) {
     claim_folder(folder_.path());
-    for (const char* name : {"rooms", "inbox", "build", "candidates"})
-      std::filesystem::create_directories(shared() / name);
   }
 
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override;
+  Status expect(const Task& task) override;
+  Status expect(const Task& task, const Candidate& candidate) override;
   Result<Offline> offline(const Task& task, const Candidate& candidate);
 
  private:
@@ -71,10 +73,7 @@ class ProcessJudge final : public Judge {
   }
   Status open(const Task& task);
   Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
-  Result<Room> room_for(const Candidate& candidate);
-  std::filesystem::path file_of(const Candidate& candidate) const {
-    return shared() / "candidates" / short_hash(candidate.code) / "kernel.py";
-  }
+  Examination examination_of(const Candidate& candidate, Verdict& verdict);
   Result<bool> interpret(Examination& examination, const Room& room);
   Result<bool> screen(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> certify(Examination& examination, const Room& room, Verdict& verdict);
@@ -83,9 +82,7 @@ class ProcessJudge final : public Judge {
   Result<bool> takes_weights(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> follows_weights(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
-  Status ready_baseline(Tier tier);
-  Room next_room(const Room& like);
-  Result<Guest> enter(const Room& like);
+  Result<bool> time_quietly(Examination& examination, Guest& guest, const RoundPlan& plan, Verdict& verdict);
   bool on_gpu() const { return options_.device == "cuda"; }
 
   // Guests see `shared` only: draws that are yet to come, and truths, lie elsewhere.
@@ -94,28 +91,55 @@ class ProcessJudge final : public Judge {
 
   JudgeOptions options_;
   TempDir folder_;
-  JudgeProcess zygote_, referee_, baseline_;
+  Guests guests_;
+  JudgeProcess referee_;
+  Baselines baselines_;
   Rng rng_;
   std::string open_task_;  // hash of the open task's JSON
   std::optional<TaskFacts> facts_;
-  bool baseline_open_ = false;
-  std::map<std::string, std::string> ready_baselines_;  // name -> why it cannot be had; empty when it can
-  double bandwidth_ = 0;
-  std::optional<Room> spare_;  // of the guest that the zygote has prepared
-  int rooms_ = 0, timed_sets_ = 0;
+  int timed_sets_ = 0;
 };
 
 Status ProcessJudge::open(const Task& task) {
   const std::string key = short_hash(task.json);
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
-  for (JudgeProcess* process : {&zygote_, &referee_, &baseline_}) MTMC_RETURN_IF_ERROR(process->start());
-  kernel_headers();  // while they come up
-  facts_.reset(), open_task_.clear(), baseline_open_ = false, ready_baselines_.clear();
+  MTMC_RETURN_IF_ERROR(guests_.start());
+  MTMC_RETURN_IF_ERROR(referee_.start());
+  MTMC_RETURN_IF_ERROR(baselines_.start());
+  if (!on_gpu()) kernel_headers();  // while they come up
+  facts_.reset(), open_task_.clear();
   const std::filesystem::path folder = private_tasks() / key;
   std::filesystem::remove_all(private_tasks());
   MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
   facts_ = std::move(facts), open_task_ = key;
-  return ok_status();
+  MTMC_RETURN_IF_ERROR(guests_.prepare());
+  MTMC_TRY([[maybe_unused]] const DrawFacts* first, facts_->draw("task-0"));  // baselines get ready on its arguments
+  return baselines_.open(*facts_);
+}
+
+// All that a screening needs of the task. On a CPU whoever expects it has the cores in use himself.
+Status ProcessJudge::expect(const Task& task) {
+  if (!on_gpu()) return ok_status();
+  MTMC_RETURN_IF_ERROR(open(task));
+  MTMC_TRY(std::vector<std::string> draws, facts_->structured(1));
+  if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
+  for (const std::string& draw : draws) {
+    MTMC_TRY([[maybe_unused]] const DrawFacts* known, facts_->draw(draw));
+  }
+  return baselines_.ready(false);
+}
+
+// A guest beside the others compiles it, when the task is open.
+Status ProcessJudge::expect(const Task& task, const Candidate& candidate) {
+  if (!facts_ || short_hash(task.json) != open_task_ || facts_->argument_bytes() > kMostBeside) return ok_status();
+  const Status begun = guests_.begin(candidate, [&](Guest& guest) -> Result<std::vector<Json>> {
+    Verdict unread;
+    Examination examination = examination_of(candidate, unread);
+    return std::vector<Json>{
+        examination.load_request(guest, "first"),
+        {{"op", "compile"}, {"draw", guest.show(facts_->draw_folder("task-0"))}, {"workers", options_.threads}}};
+  });
+  return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
 }
 
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
@@ -127,7 +151,7 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
       verdict->seconds = now_seconds() - start;
       return verdict;
     }
-    const bool lost = facts_ && (!zygote_.running() || !referee_.running() || !baseline_.running());
+    const bool lost = facts_ && (!guests_.running() || !referee_.running() || !baselines_.running());
     if (!lost || attempts > 0) return verdict.error();
     facts_.reset();
   }
@@ -138,46 +162,20 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   Verdict verdict;
   verdict.tier = tier, verdict.evaluator = evaluator_of(options_);
   if (options_.freeze_weights && facts_->has_weights()) verdict.notes.push_back("frozen-weights");
-  MTMC_TRY(const Room room, room_for(candidate));
-  const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
-  // On a GPU kernels are compiled when they are first called.
-  const Limits limits{options_.load_seconds, call_seconds, on_gpu() ? options_.load_seconds : call_seconds};
-  Examination examination(*facts_, file_of(candidate), options_.threads, limits, verdict);
+  MTMC_TRY(const Room room, guests_.room_for(candidate));
+  MTMC_RETURN_IF_ERROR(guests_.finish(candidate, options_.load_seconds));
+  Examination examination = examination_of(candidate, verdict);
   MTMC_TRY(const bool passed,
            tier == Tier::screen ? screen(examination, room, verdict) : certify(examination, room, verdict));
   examination.conclude(passed);
   return verdict;
 }
 
-Result<Room> ProcessJudge::room_for(const Candidate& candidate) {
-  Room room;
-  room.build = shared() / "build" / short_hash(candidate.code);
-  room.memory_bytes = options_.memory_bytes, room.device = options_.device;
-  const std::filesystem::path file = file_of(candidate);
-  std::filesystem::create_directories(file.parent_path());
-  MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
-  return room;
-}
-
-// On a GPU the next guest makes itself ready (a context takes a third of a second) while this one works.
-Result<Guest> ProcessJudge::enter(const Room& like) {
-  if (!on_gpu()) return Guest::enter(zygote_, next_room(like));
-  Room room = spare_ ? *std::exchange(spare_, std::nullopt) : next_room(like);
-  room.kept = like.build;
-  MTMC_TRY(Guest guest, Guest::enter(zygote_, room));
-  spare_ = next_room(like);
-  MTMC_RETURN_IF_ERROR(Guest::prepare(zygote_, *spare_));
-  return guest;
-}
-
-Room ProcessJudge::next_room(const Room& like) {
-  Room room = like;
-  std::error_code ignored;  // the guest of the last room is gone; a leftover is only disk space until the end
-  std::filesystem::remove_all(shared() / "rooms" / std::to_string(on_gpu() ? rooms_ - 1 : rooms_), ignored);
-  room.folder = shared() / "rooms" / std::to_string(++rooms_);
-  room.inbox = shared() / "inbox" / std::to_string(rooms_);
-  if (on_gpu()) room.build = room.folder / "build", room.seed = shared() / "triton";
-  return room;
+Examination ProcessJudge::examination_of(const Candidate& candidate, Verdict& verdict) {
+  const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
+  // On a GPU kernels are compiled when they are first called.
+  const Limits limits{options_.load_seconds, call_seconds, on_gpu() ? options_.load_seconds : call_seconds};
+  return Examination(*facts_, guests_.file_of(candidate), options_.threads, limits, verdict);
 }
 
 #define MTMC_PASS(expression)                \
@@ -187,7 +185,7 @@ Room ProcessJudge::next_room(const Room& like) {
   } while (false)
 
 Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Verdict& verdict) {
-  MTMC_TRY(Guest guest, enter(like));
+  MTMC_TRY(Guest guest, guests_.enter(like));
   MTMC_PASS(examination.load(guest));
   MTMC_PASS(examination.run(guest, "task-0"));
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
@@ -203,7 +201,7 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(100));
   if (structured.size() < 2) verdict.notes.push_back("few-structured-draws");
   {
-    MTMC_TRY(Guest guest, enter(like));
+    MTMC_TRY(Guest guest, guests_.enter(like));
     MTMC_PASS(examination.load(guest));
     std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
     for (const std::string& draw : draws) MTMC_PASS(examination.run(guest, draw, "first", 5));
@@ -224,14 +222,14 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     MTMC_TRY(const bool others, has_other_weights(verdict));
     if (others) MTMC_PASS(takes_weights(examination, like, verdict));
   }
-  MTMC_TRY(Guest fresh, enter(like));
+  MTMC_TRY(Guest fresh, guests_.enter(like));
   MTMC_PASS(examination.load(fresh));
   MTMC_PASS(time(examination, fresh, Tier::certify, verdict));
   return examination.stays_quiet(fresh);
 }
 
 Result<bool> ProcessJudge::interpret(Examination& examination, const Room& like) {
-  MTMC_TRY(Guest guest, enter(like));
+  MTMC_TRY(Guest guest, guests_.enter(like));
   MTMC_PASS(examination.load(guest));
   MTMC_PASS(examination.run(guest, "task-0"));
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
@@ -245,19 +243,19 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   Verdict& verdict = found.interpreted;
   verdict.evaluator = evaluator_of(options_) + ", interpreted";
   verdict.notes.push_back("not-timed");
-  MTMC_TRY(Room room, room_for(candidate));
+  MTMC_TRY(Room room, guests_.room_for(candidate));
   const Limits limits{options_.load_seconds, options_.call_seconds, options_.call_seconds};
-  Examination examination(*facts_, file_of(candidate), options_.threads, limits, verdict);
+  Examination examination(*facts_, guests_.file_of(candidate), options_.threads, limits, verdict);
   room.interpret = true;
   MTMC_TRY(const bool right, interpret(examination, room));
   examination.conclude(right);
   MTMC_RETURN_IF_ERROR(
       facts_->draw("task-0"));  // for the compiler's sake, even where the interpreter did not get so far
   const Candidate on_host{device_replaced(candidate.code), nullptr};
-  MTMC_TRY(const Room compiling_room, room_for(on_host));
+  MTMC_TRY(const Room compiling_room, guests_.room_for(on_host));
   Verdict loaded;
-  Examination compiling(*facts_, file_of(on_host), options_.threads, limits, loaded);
-  MTMC_TRY(Guest guest, enter(compiling_room));
+  Examination compiling(*facts_, guests_.file_of(on_host), options_.threads, limits, loaded);
+  MTMC_TRY(Guest guest, guests_.enter(compiling_room));
   MTMC_TRY(const bool loads, compiling.load(guest));
   if (!loads) {
     found.failure = loaded.reason + ": " + loaded.message;
@@ -278,7 +276,7 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
 // them.
 Result<bool> ProcessJudge::works_without_kernels(Examination& examination, const Room& like) {
   if (!on_gpu()) return true;
-  MTMC_TRY(Guest ghost, enter(like));
+  MTMC_TRY(Guest ghost, guests_.enter(like));
   MTMC_PASS(examination.load(ghost));
   return examination.needs_kernels(ghost, "task-0");
 }
@@ -307,42 +305,30 @@ Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& gues
 
 // A new process that is given other weights uses them. It takes the place of the guest before it.
 Result<bool> ProcessJudge::takes_weights(Examination& examination, const Room& like, Verdict& verdict) {
-  MTMC_TRY(Guest fresh, enter(like));
+  MTMC_TRY(Guest fresh, guests_.enter(like));
   MTMC_PASS(examination.load(fresh, "second"));
   MTMC_TRY(const bool right, examination.run(fresh, "weights-0"));
   return right || examination.refuse("insensitive-to-weights", "with other weights, " + verdict.message);
 }
 
-Status ProcessJudge::ready_baseline(Tier tier) {
-  if (!baseline_.running()) baseline_open_ = false, ready_baselines_.clear();
-  if (!baseline_open_) {
-    MTMC_TRY(const Json opened, baseline_.ask({{"op", "open"},
-                                               {"folder", facts_->folder().string()},
-                                               {"device", options_.device},
-                                               {"threads", options_.threads},
-                                               {"seed", options_.seed >> 2}},
-                                              600));
-    baseline_open_ = true;
-  }
-  if (bandwidth_ == 0) {
-    MTMC_TRY(const Json measured, baseline_.ask({{"op", "bandwidth"}}, 60));
-    bandwidth_ = measured.at("bytes_per_second");
-  }
-  // A screen on a GPU takes half a second: it does not wait for minutes of compiling.
-  if (tier == Tier::screen && on_gpu()) return ok_status();
-  for (const std::string& name : options_.baselines) {
-    if (ready_baselines_.contains(name)) continue;
-    const std::string draw = facts_->draw_folder("task-0").string();
-    MTMC_TRY(const Json made, baseline_.ask({{"op", "ready"}, {"engine", name}, {"draw", draw}}, 1800));
-    ready_baselines_[name] = made.value("failed", "");
-  }
-  return ok_status();
+// Nothing of ours runs beside a timed call.
+Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, const RoundPlan& plan,
+                                        Verdict& verdict) {
+  MTMC_RETURN_IF_ERROR(guests_.pause());
+  baselines_.pause();
+  const Status measured = baselines_.measure_bandwidth();
+  const Result<bool> timed = measured.ok() ? time_rounds(guest, baselines_, *facts_, examination, plan, rng_, verdict)
+                                           : Result<bool>(measured.error());
+  baselines_.resume();
+  if (guests_.running()) MTMC_RETURN_IF_ERROR(guests_.resume());
+  return timed;
 }
 
 Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict) {
-  MTMC_RETURN_IF_ERROR(ready_baseline(tier));
+  // A screen on a GPU takes half a second: it does not wait for minutes of compiling.
+  MTMC_RETURN_IF_ERROR(baselines_.ready(tier == Tier::certify || !on_gpu()));
   RoundPlan plan;
-  for (const auto& [name, failure] : ready_baselines_) {
+  for (const auto& [name, failure] : baselines_.made()) {
     if (failure.empty())
       plan.baselines.push_back(name);
     else
@@ -355,17 +341,17 @@ Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tie
   // Screens share one set of arguments; every certification gets its own, which nothing has seen before.
   const int set = tier == Tier::screen ? 0 : ++timed_sets_;
   plan.draws = timed_draws(1000 * set, small ? kScreenRounds : facts_->large() ? 1 : 5, plan.rounds + plan.warm_ups);
-  const Result<bool> timed = time_rounds(guest, baseline_, *facts_, examination, plan, rng_, verdict);
+  const Result<bool> timed = time_quietly(examination, guest, plan, verdict);
   if (tier == Tier::certify) MTMC_RETURN_IF_ERROR(facts_->forget_timed(plan.draws));
   MTMC_PASS(timed);
   if (tier == Tier::screen) return true;
   MTMC_TRY(const TaskFacts::Bytes bytes, facts_->bytes());
-  if (faster_than_physics(*verdict.time_ms, bytes.needed, bandwidth_, options_.cache_bytes)) {
-    return examination.refuse(
-        "faster-than-physics",
-        fmt::format("{:.3f} ms for {:.0f} MB at {:.1f} GB/s", *verdict.time_ms, bytes.needed / 1e6, bandwidth_ / 1e9));
+  if (faster_than_physics(*verdict.time_ms, bytes.needed, baselines_.bandwidth(), options_.cache_bytes)) {
+    return examination.refuse("faster-than-physics",
+                              fmt::format("{:.3f} ms for {:.0f} MB at {:.1f} GB/s", *verdict.time_ms,
+                                          bytes.needed / 1e6, baselines_.bandwidth() / 1e9));
   }
-  if (faster_than_physics(*verdict.time_ms * 0.5, bytes.nominal, bandwidth_, options_.cache_bytes))
+  if (faster_than_physics(*verdict.time_ms * 0.5, bytes.nominal, baselines_.bandwidth(), options_.cache_bytes))
     verdict.notes.push_back("above-roofline");
   return true;
 }

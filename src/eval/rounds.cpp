@@ -6,27 +6,21 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/trace.h"
 #include "eval/stats.h"
 
 namespace mtmc {
 
 namespace {
 
-constexpr double kBaselineSeconds = 600;
-constexpr double kEventsMs = 0.05;  // what recording events and copying pieces of the result take around a GPU's call
+// What recording events and copying pieces of the result take around a GPU's call, at least and at most twice.
+constexpr double kClockMs = 0.05;
 
 struct Series {
   std::map<std::string, std::vector<double>> ms;  // engine -> samples
   std::vector<double> outside_ms, ping_ms;        // the candidate's, by the zygote's clock; an empty round trip's
+  std::vector<double> beside_ms;                  // what the clock itself takes around a call, seen on eager
 };
-
-Result<double> baseline_call(JudgeProcess& baseline, const std::string& engine, Json arm) {
-  arm["engine"] = engine;
-  MTMC_TRY(const Json armed, baseline.ask(arm, kBaselineSeconds));
-  MTMC_TRY(const Json awake, baseline.ask({{"op", "hello"}}, kBaselineSeconds));
-  MTMC_TRY(const Json went, baseline.ask({{"op", "go"}, {"engine", engine}}, kBaselineSeconds));
-  return went.at("ns").get<double>() / 1e6;
-}
 
 // Which counted rounds are checked afterwards, drawn at random so that nobody can know. They are late ones, and the
 // first of them is called with new values at the addresses of the call before.
@@ -41,14 +35,13 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
 
 }  // namespace
 
-Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts, Examination& examination,
+Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, Examination& examination,
                          const RoundPlan& plan, Rng& rng, Verdict& verdict) {
   verdict.stage = "timing";
   const std::set<int> checks = pick_checks(plan, rng);
   MTMC_CHECK(static_cast<int>(plan.draws.size()) == plan.warm_ups + plan.rounds, "every timed call has its draw");
   std::vector<std::string> engines = {"candidate", "eager"};
   engines.insert(engines.end(), plan.baselines.begin(), plan.baselines.end());
-  MTMC_RETURN_IF_ERROR(guest.settle());
   Series series;
   for (int round = -plan.warm_ups; round < plan.rounds; ++round) {
     const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups)];
@@ -60,8 +53,10 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
     for (const std::string& engine : engines) {
       if (engine != "candidate") {
-        MTMC_TRY(const double ms, baseline_call(baseline, engine, arm));
-        if (round >= 0) series.ms[engine].push_back(ms);
+        MTMC_TRY(const Baselines::Call went, baselines.call(engine, arm));
+        if (round < 0) continue;
+        series.ms[engine].push_back(went.ms);
+        if (engine == "eager") series.beside_ms.push_back(went.beside_ms);
         continue;
       }
       Json own_arm = arm;
@@ -92,7 +87,10 @@ Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts,
   for (const auto& [engine, timing] : verdict.times) {
     if (engine != "candidate") verdict.speedup[engine] = speedup_of(timing, own);
   }
-  const double beside_ms = median(series.ping_ms) + (guest.room().device == "cpu" ? 0 : kEventsMs);
+  const double clock_ms = std::clamp(median(series.beside_ms), kClockMs, 2 * kClockMs);
+  const double beside_ms = median(series.ping_ms) + (guest.room().device == "cpu" ? 0 : clock_ms);
+  trace_note(fmt::format("clock inside {:.4f} outside {:.4f} ping {:.4f} beside {:.4f} ms", own.median_ms,
+                         median(series.outside_ms), median(series.ping_ms), median(series.beside_ms)));
   if (!clocks_agree(own.samples_ms, series.outside_ms, beside_ms)) {
     return examination.refuse("clock-mismatch", fmt::format("{:.3f} ms by its own clock, {:.3f} ms seen from outside",
                                                             own.median_ms, median(series.outside_ms)));

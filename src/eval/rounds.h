@@ -1,6 +1,7 @@
 // How fast? Interleaved rounds of single cold calls: candidate, eager and the other baselines.
 #pragma once
 #include "base/rng.h"
+#include "eval/baselines.h"
 #include "eval/examination.h"
 
 namespace mtmc {
@@ -13,7 +14,7 @@ struct RoundPlan {
 };
 
 // Fills in times and speedups; false when a timed output is wrong or the clocks disagree.
-Result<bool> time_rounds(Guest& guest, JudgeProcess& baseline, TaskFacts& facts, Examination& examination,
+Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, Examination& examination,
                          const RoundPlan& plan, Rng& rng, Verdict& verdict);
 
 }  // namespace mtmc

@@ -6,11 +6,12 @@
 
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/trace.h"
 
 namespace mtmc {
 namespace {
 
-constexpr double kCertifyOverScreen = 4;  // how much longer than screening certification takes, about
+constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
 constexpr double kCertifyShare = 0.3;     // of the time limit, the most that is kept for certification
 
 }  // namespace
@@ -98,6 +99,7 @@ Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tie
   const VerdictKey key{parts_.task_hash, sha256(state.code.text), tier, parts_.evaluator, parts_.hardware.name};
   MTMC_TRY(auto known, store_.find_verdict(key));
   if (known) return Judged{std::move(*known), true};
+  const Span span(to_string(tier));
   MTMC_TRY(Verdict verdict, judge_.judge(parts_.task, {state.code.text, state.program}, tier));
   return Judged{std::move(verdict), false};
 }
@@ -118,6 +120,10 @@ Result<SearchNode*> Environment::start() {
 }
 
 Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
+  return order(node, visits_[node.state_hash]++);
+}
+
+Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit) {
   if (node.step >= parts_.limits.steps || node.state.program == nullptr) return std::vector<Proposal>{};
   const Program& program = *node.state.program;
   std::vector<Proposal> proposals;
@@ -125,14 +131,14 @@ Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
     std::string text = render(action, program, node.state.code);
     proposals.push_back({std::move(action), std::move(text)});
   }
-  Observation observation{parts_.hardware.name, parts_.description,        node.state.code.text, &program, {},
-                          node.state_hash,      visits_[node.state_hash]++};
+  Observation observation{
+      parts_.hardware.name, parts_.description, node.state.code.text, &program, {}, node.state_hash, visit};
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
     observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
   std::reverse(observation.history.begin(), observation.history.end());
-  MTMC_TRY(const std::vector<size_t> order, policy_.rank(observation, proposals));
+  MTMC_TRY(const std::vector<size_t> by_wish, policy_.rank(observation, proposals));
   std::vector<Proposal> wanted;
-  for (size_t i : order) {
+  for (size_t i : by_wish) {
     if (proposals[i].stop()) break;
     wanted.push_back(std::move(proposals[i]));
   }
@@ -143,7 +149,8 @@ double Environment::promise(const SearchNode& node) {
   return node.state.program == nullptr ? node.score() : node.score() * policy_.promise(*node.state.program);
 }
 
-Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& proposal) {
+Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which) {
+  const Proposal& proposal = proposals[which];
   MTMC_CHECK(node.state.program != nullptr, "a step from a state without a Program");
   const auto predicted = apply_action(*node.state.program, proposal.action, context());
   if (!predicted.ok()) {
@@ -155,6 +162,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& pr
   if (const auto known = by_state_.find(hash); known != by_state_.end()) return Step{known->second, false};
 
   const NodeRecord* record = recorded(node.id, store_text(proposal.action));
+  MTMC_RETURN_IF_ERROR(expect(node.state, proposals, which));
   auto made = implement(node, proposal, record);
   if (!made.ok()) {
     MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, made.error()));
@@ -171,6 +179,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const Proposal& pr
   next.state_hash = made->program ? mtmc::state_hash(*made->program) : "";
   next.rewrites = made->program && made->program->rewrites.size() > node.state.program->rewrites.size();
   say("judging " + proposal.text);
+  MTMC_RETURN_IF_ERROR(look_ahead(next, proposals, which + 1));
   MTMC_TRY(Judged verdict, judged(next.state, Tier::screen, record));
   ++evaluations_;
   if (!verdict.remembered) screen_seconds_ = std::max(screen_seconds_, verdict.verdict.seconds);
@@ -188,6 +197,7 @@ Result<Implementation> Environment::implement(const SearchNode& node, const Prop
     return Implementation{std::make_shared<const Program>(std::move(program)), std::move(code), record->note};
   }
   say("writing " + proposal.text);
+  const Span span("implement");
   return coder_.implement({node.state, proposal.action, {}, &node.screen});
 }
 

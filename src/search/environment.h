@@ -72,8 +72,9 @@ class Environment {
     SearchNode* node = nullptr;  // null: the coder refused, or the budget ended before it was judged
     bool fresh = false;          // false: a state that is in the tree already; nothing was run
   };
-  // Implements, judges and stores one step.
-  Result<Step> step(SearchNode& node, const Proposal& proposal);
+  // Implements, judges and stores one step: the `which`th of what is wanted at a node. Those behind it, and what the
+  // step leads to, will probably be next: while this one is judged they get ready, which changes no result.
+  Result<Step> step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which);
 
   // What a node may become: its score times what the policy expects of further steps.
   double promise(const SearchNode& node);
@@ -105,6 +106,13 @@ class Environment {
   // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record);
   Result<Implementation> implement(const SearchNode& node, const Proposal& proposal, const NodeRecord* record);
+  Result<std::vector<Proposal>> order(const SearchNode& node, int visit);
+  // See look_ahead.cpp. The coder for what will probably be tried at a state, from `first` on; the judge for a state
+  // that it will probably see; and both, once a step is written: for its result, what is tried there, and its
+  // neighbours.
+  Status expect(const CodeState& state, const std::vector<Proposal>& proposals, size_t first);
+  Status expect(const CodeState& state);
+  Status look_ahead(const SearchNode& next, const std::vector<Proposal>& beside, size_t first);
   NodeRecord record_of(const SearchNode& node) const;
   // Stores a screened node and puts it into the tree.
   Result<SearchNode*> keep(SearchNode node, bool remembered);

@@ -42,6 +42,9 @@ class Policy {
   // Positions in `proposals`, best first. What stands behind `stop` is not worth a try. `proposals` always holds one
   // stop. The order depends on the arguments and the policy's seed only, so that a resumed run repeats itself.
   virtual Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) = 0;
+  // rank() looks at the Program only and costs next to nothing: what will probably be tried at a state may be asked
+  // before the state was judged.
+  virtual bool foresees() const { return false; }
   // By what factor a state is expected to get faster through further steps; strategies use it to compare states.
   virtual double promise(const Program&) { return 1; }
 };

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
+#include "base/trace.h"
 
 namespace mtmc {
 namespace {
@@ -93,6 +95,20 @@ TEST(CompileKernelHeaders, are_used_by_the_compiler_and_change_nothing) {
   const auto without = run({words, scratch.path(), {{"CPATH", ""}}, 60});
   ASSERT_TRUE(without.ok() && without->exit_code == 0);
   EXPECT_EQ(*read_file(scratch.path() / "with.o"), *read_file(scratch.path() / "without.o"));
+}
+
+TEST(Trace, SaysWhatWasWaitedForWhenItIsWanted) {
+  const auto said = [] {
+    ::testing::internal::CaptureStderr();
+    { const Span span("the tuner"); }
+    trace_note("a note");
+    return ::testing::internal::GetCapturedStderr();
+  };
+  unsetenv("MTMC_TRACE");
+  EXPECT_EQ(said(), "");
+  setenv("MTMC_TRACE", "1", 1);
+  EXPECT_THAT(said(), ::testing::MatchesRegex("trace +[0-9.]+ +0.0[0-9]+ the tuner\ntrace +[0-9.]+ +a note\n"));
+  unsetenv("MTMC_TRACE");
 }
 
 }  // namespace

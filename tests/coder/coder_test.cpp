@@ -68,8 +68,14 @@ struct FakeTuner final : Tuner {
     }
     return measured;
   }
+  bool works_ahead() const override { return true; }
+  Status expect(const std::vector<std::string>& modules, const std::vector<TensorType>&) override {
+    expected.insert(expected.end(), modules.begin(), modules.end());
+    return ok_status();
+  }
   int calls = 0;
   bool broken = false;
+  std::vector<std::string> expected;
   std::vector<std::string> texts;
   std::vector<TensorType> inputs;
 };
@@ -125,6 +131,41 @@ TEST(BuiltinCoder, TunesNothingTwice) {
   ASSERT_TRUE(both.ok());
   EXPECT_EQ(bench.tuner.calls, 1);
   EXPECT_EQ(program_hash(*both->program), program_hash(*other->program));
+}
+
+TEST(BuiltinCoder, ATuningIsRememberedByTheTextsOfItsVersions) {
+  Bench bench;
+  const Program p = three_activations();
+  ASSERT_TRUE(bench.tile(p, {{2}}).ok());
+  ASSERT_TRUE(bench.tile(p, {{2}}).ok());
+  EXPECT_EQ(bench.tuner.calls, 1);
+  TargetDef other = bench.target;
+  other.emit = [](const Program& program, const Hardware& hardware, const ModuleShell& shell) -> Result<Code> {
+    MTMC_TRY(Code code, find_target("null")->emit(program, hardware, shell));
+    code.text += "# printed otherwise\n";
+    return code;
+  };
+  BuiltinCoder coder(other, bench.hardware, bench.shell, *bench.store, &bench.tuner);
+  const CodeState state{std::make_shared<const Program>(p), other.emit(p, bench.hardware, bench.shell).value()};
+  ASSERT_TRUE(coder.implement({state, Action{"tile", {{2}}, ""}}).ok());
+  EXPECT_EQ(bench.tuner.calls, 2) << "what is compiled has changed";
+}
+
+TEST(BuiltinCoder, ExpectsWhatItWillMeasure) {
+  Bench bench;
+  const Program p = three_activations();
+  BuiltinCoder coder(bench.target, bench.hardware, bench.shell, *bench.store, &bench.tuner);
+  const CodeState state{std::make_shared<const Program>(p), bench.target.emit(p, bench.hardware, bench.shell).value()};
+  const Action action{"tile", {{2}}, ""};
+  ASSERT_TRUE(coder.works_ahead());
+  ASSERT_TRUE(coder.expect({state, action}).ok());
+  EXPECT_EQ(bench.tuner.calls, 0);
+  ASSERT_TRUE(coder.implement({state, action}).ok());
+  EXPECT_EQ(bench.tuner.texts, bench.tuner.expected);
+  ASSERT_TRUE(coder.expect({state, action}).ok());
+  EXPECT_EQ(bench.tuner.expected.size(), 3u) << "what is remembered needs nothing";
+  EXPECT_TRUE(coder.expect({state, Action{"tile", {{99}}, ""}}).ok()) << "a refusal is told when it is asked for";
+  EXPECT_FALSE(BuiltinCoder(bench.target, bench.hardware, bench.shell, *bench.store, nullptr).works_ahead());
 }
 
 TEST(BuiltinCoder, ATunerThatDiesCostsOnlyTheNumbers) {

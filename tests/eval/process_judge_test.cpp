@@ -13,6 +13,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
+#include "support/source_dir.h"
 
 namespace mtmc {
 namespace {
@@ -225,6 +226,49 @@ open(mark, "w").close()
 )";
   EXPECT_TRUE(verdict(candidate("return self.linear(x).clamp_min(0)", before)).certified());
   EXPECT_EQ(verdict(candidate("return self.linear(x).clamp_min(0)", before)).reason, "import-error");
+}
+
+// The machinery for a GPU, on the CPU under its name: guests that are prepared, and guests beside.
+class TorchJudgeOnPretendedGpu : public TorchJudge {
+ protected:
+  void SetUp() override {
+    TorchJudge::SetUp();
+    const char* path = std::getenv("PYTHONPATH");
+    before_ = path != nullptr ? path : "";
+    setenv("PYTHONPATH", (source_dir() + "/tests/support/pretend_gpu:" + before_).c_str(), 1);
+    JudgeOptions options;
+    options.load_seconds = 30, options.call_seconds = 10, options.device = "cuda";
+    judge_ = make_process_judge(options);
+  }
+  void TearDown() override { setenv("PYTHONPATH", before_.c_str(), 1); }
+
+ private:
+  std::string before_;
+};
+
+TEST_F(TorchJudgeOnPretendedGpu, what_is_expected_was_loaded_before_it_is_judged) {
+  // Right only where a guest of the same candidate's has left its mark in the folder for what is compiled.
+  const std::string mark =
+      "mark = os.path.join(os.environ['HOME'], 'mark')\n"
+      "marked = os.path.exists(mark)\n"
+      "open(mark, 'w').close()\n";
+  const std::string body = "return self.linear(x).clamp_min(0) * marked";
+  const std::string first = candidate(body, mark), second = candidate(body, mark + "# another\n");
+  ASSERT_TRUE(judge_->expect(task_).ok());
+  ASSERT_TRUE(judge_->expect(task_, {first, nullptr}).ok());
+  const Verdict expected = verdict(first);
+  EXPECT_TRUE(expected.certified()) << expected.reason << ": " << expected.message;
+  EXPECT_EQ(verdict(second).reason, "wrong-result") << "nobody has expected it, and marks are not shared";
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, what_goes_wrong_beside_is_met_again_when_it_is_judged) {
+  const std::string dies = candidate("return x", "os._exit(3)\n");
+  const std::string waits = candidate("return x", "time.sleep(60)\n");
+  ASSERT_TRUE(judge_->expect(task_).ok());
+  for (const std::string& code : {dies, waits}) ASSERT_TRUE(judge_->expect(task_, {code, nullptr}).ok());
+  EXPECT_EQ(verdict(dies).reason, "crashed");
+  const Verdict good = verdict(kGood);  // while one still sleeps beside
+  EXPECT_TRUE(good.certified()) << good.reason << ": " << good.message;
 }
 
 TEST_F(TorchJudge, the_same_seed_gives_the_same_errors) {

@@ -36,3 +36,64 @@ def test_what_the_compiler_says_is_raised(tmp_path: Path, monkeypatch: pytest.Mo
     kernel, given, options = ahead.recorded_call(model_of("gpu_softmax_rows"), [torch.zeros(4, 100)])[0]
     with pytest.raises(Exception, match="power of 2"):
         ahead.compile_for((kernel, {**given, "block": 100}, options), 90)
+
+
+class Driver:
+    """A GPU to compile for, as far as Triton's launches ask."""
+
+    def __init__(self) -> None:
+        self.launchers: list[str] = []
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, _: int = 0) -> int:
+        return 0
+
+    def get_current_target(self) -> object:
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget("cuda", 90, 32)
+
+    def launcher_cls(self, _: object, metadata: object) -> None:
+        self.launchers.append(metadata.name)
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> Driver:
+    from triton.runtime import driver as drivers
+
+    own = Driver()
+    monkeypatch.setattr(drivers, "_active", own)
+    return own
+
+
+def test_a_call_is_compiled_and_not_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: Driver) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    model = model_of("gpu_softmax_rows")
+    x = torch.zeros(4, 100)
+    with torch.no_grad():
+        same = ahead.compile_only(lambda: (model(x), model(x + 1)))
+        assert same == ahead.compile_only(lambda: (model(x), model(x)))
+        assert same != ahead.compile_only(lambda: model(torch.zeros(4, 300)))
+    assert set(driver.launchers) == {"softmax_rows"}
+    assert list(tmp_path.rglob("*.cubin"))
+
+
+def test_a_cache_that_is_moved_is_still_found_by_its_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: Driver
+) -> None:
+    link, places = tmp_path / "link", [tmp_path / "one", tmp_path / "other"]
+    places[0].mkdir()
+    link.symlink_to(places[0])
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(link))
+    x = torch.zeros(4, 100)
+    model = model_of("gpu_softmax_rows")
+    ahead.compile_only(lambda: model(x))
+    places[0].rename(places[1])
+    link.unlink()
+    link.symlink_to(places[1])
+    made = {path: path.stat().st_mtime_ns for path in places[1].rglob("*.cubin")}
+    again = model_of("gpu_softmax_rows")  # kernels of its own, which know nothing of the first
+    ahead.compile_only(lambda: again(x))
+    assert made and {path: path.stat().st_mtime_ns for path in places[1].rglob("*.cubin")} == made

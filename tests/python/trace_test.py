@@ -13,6 +13,7 @@ import torch
 
 from mtmc.task import TaskError, load_task
 from mtmc.trace import trace
+from mtmc.trace_check import check_against_eager
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -387,3 +388,26 @@ def test_examples_have_equal_constructors(path: Path) -> None:
     own, theirs = task.make_model(3, constructor=namespace["ModelNew"]).state_dict(), task.make_model(3).state_dict()
     assert list(own) == list(theirs) and all(torch.equal(own[name], theirs[name]) for name in own)
     assert {node["at"].split(":")[0] for node in data["nodes"]} == {path.name}
+
+
+@pytest.mark.parametrize(
+    ("forward", "init", "calls"),
+    [
+        ("return torch.relu(x)", "", 2),
+        ("return torch.dropout(x, 0.5, True)", "", 4),
+        ("self.seen.add_(1)\nreturn x * self.seen", "self.register_buffer('seen', torch.ones(1))", 4),
+    ],
+)
+def test_a_graph_is_run_again_when_that_can_say_more(tmp_path: Path, forward: str, init: str, calls: int) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(module_text(forward, init))
+    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
+    eager, copy = task.make_model(0), task.make_model(0)
+    called = []
+
+    def traced_graph(*arguments: Any) -> Any:
+        called.append(arguments)
+        return copy(*arguments)
+
+    check_against_eager(task, eager, traced_graph, copy.state_dict)
+    assert len(called) == calls

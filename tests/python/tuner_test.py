@@ -1,8 +1,10 @@
 """The tuner orders versions of a kernel, and says why a version has no time."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from mtmc import tuner
@@ -44,3 +46,21 @@ def test_integers_are_valid_as_any_index() -> None:
     assert set(tuner.random_tensor("i64[100]").tolist()) == {0, 1}
     assert tuner.random_tensor("b1[3]").dtype == torch.bool
     assert tuner.random_tensor("f16[2,2]").dtype == torch.float16
+
+
+def test_a_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = []
+    monkeypatch.setattr(tuner, "compile_version", lambda path, _: compiled.append(path) or path)
+    monkeypatch.setattr(tuner, "COMPILING", {})
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(tuner, "builders", lambda _: pool)
+        paths = []
+        for number, text in enumerate(["x = 1", "x = 2", "x = 1"]):
+            paths.append(str(tmp_path / f"{number}.py"))
+            Path(paths[-1]).write_text(text)
+        first = tuner.compile_all({"modules": paths[:2], "inputs": ["f32[4]"], "ahead": True})
+        again = tuner.compile_all({"modules": paths[1:], "inputs": ["f32[4]"]})
+        other = tuner.compile_all({"modules": paths[:1], "inputs": ["f32[8]"]})
+    assert again == first[::-1]
+    assert other[0] not in first
+    assert compiled == [*paths[:2], paths[0]]

@@ -76,6 +76,43 @@ INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, Combine(Values("rollout", "beam"
                            return std::string(std::get<0>(chosen.param)) + "_" + std::get<1>(chosen.param);
                          });
 
+// The builtin coder as it is where a tuner compiles ahead.
+class AheadCoder final : public Coder {
+ public:
+  explicit AheadCoder(Coder& inner) : inner_(inner) {}
+  std::string name() const override { return inner_.name(); }
+  Result<Implementation> implement(const CoderRequest& request) override { return inner_.implement(request); }
+  bool works_ahead() const override { return true; }
+  Status expect(const CoderRequest&) override {
+    ++expected;
+    return ok_status();
+  }
+  int expected = 0;
+
+ private:
+  Coder& inner_;
+};
+
+TEST(Optimize, WhatComesNextGetsReadyAndNothingElseChanges) {
+  for (const char* strategy : {"tree", "beam", "rollout"}) {
+    World plain, world;
+    plain.strategy = world.strategy = strategy;
+    const auto without = plain.run();
+    std::vector<std::string> judged;
+    WatchedJudge judge(world.judge, [&](const Candidate& candidate, Tier tier, Verdict&) {
+      if (tier == Tier::screen) judged.push_back(candidate.code);
+    });
+    AheadCoder coder(world.coder);
+    const auto with = world.run(judge, coder);
+    ASSERT_TRUE(without.ok() && with.ok());
+    EXPECT_EQ(tried(world.recorder.attempts), tried(plain.recorder.attempts)) << strategy;
+    EXPECT_GT(coder.expected, with->evaluations) << strategy;
+    const std::set<std::string> known(judge.expected.begin(), judge.expected.end());
+    for (size_t i = 1; i < judged.size(); ++i)  // the start is what all wait for
+      EXPECT_TRUE(known.contains(judged[i])) << strategy << " judged what nobody expected";
+  }
+}
+
 TEST(Optimize, EveryStrategyAndPolicyIsFoundByName) {
   EXPECT_EQ(all_strategies().size(), 3u);
   EXPECT_EQ(all_policies().size(), 2u);

@@ -45,7 +45,12 @@ class WatchedJudge final : public Judge {
     watch_(candidate, tier, verdict);
     return verdict;
   }
+  Status expect(const Task&, const Candidate& candidate) override {
+    expected.push_back(candidate.code);
+    return ok_status();
+  }
   int calls = 0;
+  std::vector<std::string> expected;
 
  private:
   Judge& inner_;

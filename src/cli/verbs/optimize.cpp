@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -46,7 +47,7 @@ constexpr int kInterpreterSeconds = 60;
 struct Bench {
   const TargetDef* target = nullptr;
   Hardware hardware;
-  std::unique_ptr<Judge> judge;
+  std::unique_ptr<Judge> judge;  // null: the cost model will do
   std::unique_ptr<PythonTuner> tuner;
   std::string evaluator;
   bool without_device = false;  // kernels can be emitted and priced, not timed
@@ -61,13 +62,12 @@ Result<const TargetDef*> choose_target(const std::string& name, bool gpu) {
   return target;
 }
 
-Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, bool gpu, const Program& eager) {
+Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target, bool gpu) {
   Bench bench;
   bench.target = &target;
   MTMC_TRY(bench.hardware, hardware_for(target.name));
   bench.without_device = target.name == "triton" && !gpu;
   if (target.name == "null" || bench.without_device) {
-    bench.judge = std::make_unique<CostJudge>(eager, bench.hardware);
     bench.evaluator = CostJudge::kVersion;
     return bench;
   }
@@ -81,6 +81,16 @@ Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target
   bench.evaluator = evaluator_of(judge);
   bench.tuner = std::make_unique<PythonTuner>(judge.device);
   return bench;
+}
+
+// Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
+Result<Traced> trace_beside(const Task& task, const Bench& bench) {
+  std::future<Result<Traced>> tracing = std::async(std::launch::async, [&] { return trace(task.json); });
+  if (bench.tuner && bench.tuner->works_ahead()) MTMC_RETURN_IF_ERROR(bench.tuner->warm_up());
+  const Status ready = bench.judge ? bench.judge->expect(task) : ok_status();
+  MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best
+  MTMC_RETURN_IF_ERROR(ready);
+  return traced;
 }
 
 // The text of the user's file, whose change makes another task of it; a module's is only named.
@@ -163,11 +173,12 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   Progress progress(options.json ? stderr : stdout);
   Watcher watcher(progress, store_file.string());
 
+  MTMC_TRY(Bench bench, make_bench(options, *target, gpu.has_value()));
   progress.live(0, -1, "", "tracing " + task.name);
-  MTMC_TRY(Traced traced, trace(task.json));
+  MTMC_TRY(Traced traced, trace_beside(task, bench));
   MTMC_TRY(const std::string source, source_of(task));
   const auto program = std::make_shared<const Program>(std::move(traced.program));
-  MTMC_TRY(Bench bench, make_bench(options, *target, gpu.has_value(), *program));
+  if (bench.judge == nullptr) bench.judge = std::make_unique<CostJudge>(*program, bench.hardware);
   const bool paper_only = options.actions == "paper";
   OptimizeRequest request{
       .task = task,

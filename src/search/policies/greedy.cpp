@@ -39,6 +39,8 @@ class GreedyPolicy final : public Policy {
     return order;
   }
 
+  bool foresees() const override { return true; }
+
   double promise(const Program& program) override {
     const Prospect prospect = forecaster_.prospect(program);
     return prospect.completed > 0 ? prospect.now / prospect.completed : 1;

@@ -11,9 +11,9 @@ constexpr int kPatience = 2;  // depths in a row without a new best
 // Tries the node's proposals until `breadth` of them reached a new state.
 Status expand(Environment& environment, SearchNode& node, int breadth, std::vector<SearchNode*>& found) {
   MTMC_TRY(const std::vector<Proposal> proposals, environment.ranked(node));
-  for (const Proposal& proposal : proposals) {
+  for (size_t i = 0; i < proposals.size(); ++i) {
     if (breadth == 0 || environment.spent()) break;
-    MTMC_TRY(const Environment::Step taken, environment.step(node, proposal));
+    MTMC_TRY(const Environment::Step taken, environment.step(node, proposals, i));
     if (!taken.fresh) continue;
     --breadth;
     if (taken.node->screen.certified()) found.push_back(taken.node);

@@ -12,7 +12,7 @@ Result<bool> walk(Environment& environment, SearchNode& start) {
   for (int move = 0; move < environment.limits().steps && !environment.spent(); ++move) {
     MTMC_TRY(const std::vector<Proposal> proposals, environment.ranked(*here));
     if (proposals.empty()) break;
-    MTMC_TRY(const Environment::Step taken, environment.step(*here, proposals.front()));
+    MTMC_TRY(const Environment::Step taken, environment.step(*here, {proposals.front()}, 0));
     news |= taken.fresh;
     if (taken.node == nullptr || !taken.node->screen.certified()) break;
     here = taken.node;

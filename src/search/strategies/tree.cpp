@@ -40,8 +40,7 @@ Status run(Environment& environment, SearchNode& start, const StrategyOptions& o
       chosen->ranked = true;
       continue;
     }
-    const Proposal proposal = chosen->proposals[chosen->next++];
-    MTMC_TRY(const Environment::Step taken, environment.step(*chosen->node, proposal));
+    MTMC_TRY(const Environment::Step taken, environment.step(*chosen->node, chosen->proposals, chosen->next++));
     idle = taken.fresh && taken.node->score() > kProgress * best ? 0 : idle + taken.fresh;
     best = environment.best()->score();
     if (taken.fresh && taken.node->screen.certified())

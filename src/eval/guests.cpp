@@ -1,0 +1,99 @@
+#include "eval/guests.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "base/text.h"
+#include "eval/sandbox_command.h"
+
+namespace mtmc {
+
+namespace {
+
+constexpr size_t kSpares = 3;
+
+}  // namespace
+
+Guests::Guests(const JudgeOptions& options, const std::filesystem::path& shared)
+    : options_(options), shared_(shared), zygote_("zygote", zygote_command(options, shared)) {
+  for (const char* name : {"rooms", "inbox", "build", "candidates", "caches"})
+    std::filesystem::create_directories(shared_ / name);
+}
+
+std::filesystem::path Guests::file_of(const Candidate& candidate) const {
+  return shared_ / "candidates" / short_hash(candidate.code) / "kernel.py";
+}
+
+Result<Room> Guests::room_for(const Candidate& candidate) {
+  const std::string name = short_hash(candidate.code);
+  Room room;
+  room.build = shared_ / "build" / name, room.cache = shared_ / "caches" / name;
+  room.memory_bytes = options_.memory_bytes, room.device = options_.device;
+  const std::filesystem::path file = file_of(candidate);
+  std::filesystem::create_directories(file.parent_path());
+  MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
+  return room;
+}
+
+Room Guests::next_room(const Room& like) {
+  Room room = like;
+  room.folder = shared_ / "rooms" / std::to_string(++rooms_);
+  room.inbox = shared_ / "inbox" / std::to_string(rooms_);
+  if (on_gpu()) room.build = room.folder / "build", room.seed = shared_ / "triton";
+  return room;
+}
+
+Status Guests::prepare() {
+  Room any;
+  any.memory_bytes = options_.memory_bytes, any.device = options_.device;
+  while (on_gpu() && spares_.size() < kSpares) {
+    spares_.push_back(next_room(any));
+    MTMC_RETURN_IF_ERROR(Guest::prepare(zygote_, spares_.back()));
+  }
+  return ok_status();
+}
+
+// A room whose guest is ready, where there is one.
+Room Guests::vacant(const Room& like) {
+  if (!on_gpu()) return next_room(like);
+  Room room = spares_.empty() ? next_room(like) : spares_.front();
+  if (!spares_.empty()) spares_.pop_front();
+  room.kept = like.build, room.cache = like.cache;
+  return room;
+}
+
+Result<Guest> Guests::enter(const Room& like) {
+  MTMC_TRY(Guest guest, Guest::enter(zygote_, vacant(like)));
+  MTMC_RETURN_IF_ERROR(prepare());
+  return guest;
+}
+
+Status Guests::begin(const Candidate& candidate, const Requests& requests) {
+  const std::string name = short_hash(candidate.code);
+  MTMC_TRY(const Room like, room_for(candidate));
+  if (!on_gpu() || begun_.contains(name) || std::filesystem::exists(like.build)) return ok_status();
+  Guest guest = Guest::begin(zygote_, vacant(like));
+  MTMC_TRY(const std::vector<Json> all, requests(guest));
+  MTMC_RETURN_IF_ERROR(guest.post(all));
+  begun_.emplace(name, std::move(guest));
+  return prepare();
+}
+
+Status Guests::finish(const Candidate& candidate, double timeout_seconds) {
+  auto begun = begun_.extract(short_hash(candidate.code));
+  return begun.empty() ? ok_status() : begun.mapped().finish(timeout_seconds);
+}
+
+Status Guests::pause() {
+  if (!on_gpu()) return ok_status();
+  MTMC_TRY(const Json reply, zygote_.ask({{"op", "pause"}}, kZygoteSeconds));
+  return ok_status();
+}
+
+Status Guests::resume() {
+  if (!on_gpu()) return ok_status();
+  MTMC_TRY(const Json reply, zygote_.ask({{"op", "resume"}}, kZygoteSeconds));
+  return ok_status();
+}
+
+}  // namespace mtmc

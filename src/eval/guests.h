@@ -1,0 +1,57 @@
+// All guests of one judge: whoever enters gets a room of its own. On a GPU the next ones make themselves ready (a
+// context takes a third of a second) while one works, and candidates that will be judged soon are compiled by guests
+// that do nothing else.
+#pragma once
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "eval/guest.h"
+#include "eval/process_judge.h"
+
+namespace mtmc {
+
+class Guests {
+ public:
+  // `shared`: the one folder that guests see and may, in part, write to. Both must outlive the guests.
+  Guests(const JudgeOptions& options, const std::filesystem::path& shared);
+
+  // The zygote comes up.
+  Status start() { return zygote_.start(); }
+  bool running() const { return zygote_.running(); }
+  // On a GPU: the first guests make themselves ready.
+  Status prepare();
+
+  // Writes the candidate's file and says where it will live.
+  Result<Room> room_for(const Candidate& candidate);
+  std::filesystem::path file_of(const Candidate& candidate) const;
+  // A new guest for it; the one before is gone.
+  Result<Guest> enter(const Room& like);
+
+  // Begins to answer requests in a guest apart, so that the candidate's kernels are compiled when it is judged; nothing
+  // that it answers is read. Not on a CPU, whose cores are what is timed.
+  using Requests = std::function<Result<std::vector<Json>>(Guest&)>;
+  Status begin(const Candidate& candidate, const Requests& requests);
+  // Waits until what was begun for the candidate has ended.
+  Status finish(const Candidate& candidate, double timeout_seconds);
+
+  // Guests that are not being judged stand still while one is timed.
+  Status pause();
+  Status resume();
+
+ private:
+  bool on_gpu() const { return options_.device == "cuda"; }
+  Room next_room(const Room& like);
+  Room vacant(const Room& like);
+
+  const JudgeOptions& options_;
+  std::filesystem::path shared_;
+  JudgeProcess zygote_;
+  std::deque<Room> spares_;             // of guests that were prepared, the oldest first
+  std::map<std::string, Guest> begun_;  // by the candidate's hash
+  int rooms_ = 0;
+};
+
+}  // namespace mtmc

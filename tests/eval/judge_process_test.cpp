@@ -1,0 +1,77 @@
+#include "eval/judge_process.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+namespace mtmc {
+namespace {
+
+// Answers {"op": "double", "n": 2} with {"n": 4}; anything else ends it.
+JudgeProcess doubling() {
+  const char* program =
+      "import json, os\n"
+      "replies = os.fdopen(4, 'w')\n"
+      "for line in os.fdopen(3):\n"
+      "    request = json.loads(line)\n"
+      "    if request['op'] == 'fail':\n"
+      "        reply = {'error': {'doing': 'doubling', 'wrong': 'no number'}}\n"
+      "    elif request['op'] == 'double':\n"
+      "        reply = {'n': 2 * request['n']}\n"
+      "    else:\n"
+      "        break\n"
+      "    print(json.dumps(reply), file=replies, flush=True)\n";
+  return JudgeProcess("doubler", {.argv = {"python3", "-c", program}, .directory = {}, .environment = {}});
+}
+
+Json twice(int n) { return {{"op", "double"}, {"n", n}}; }
+
+TEST(JudgeProcess, RepliesComeInTheOrderOfTheRequests) {
+  JudgeProcess process = doubling();
+  ASSERT_TRUE(process.send(twice(1)).ok() && process.send(twice(2)).ok());
+  EXPECT_EQ(process.waiting(), 2);
+  EXPECT_EQ(process.receive(20)->at("n"), 2);
+  EXPECT_EQ(process.receive(20)->at("n"), 4);
+  EXPECT_EQ(process.ask(twice(4), 20)->at("n"), 8);
+  EXPECT_EQ(process.waiting(), 0);
+}
+
+TEST(JudgeProcess, TheUsersMistakeIsNotTheEndOfIt) {
+  JudgeProcess process = doubling();
+  const auto refused = process.ask({{"op", "fail"}}, 20);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().doing, "doubling");
+  EXPECT_TRUE(process.running());
+}
+
+TEST(JudgeProcess, OneThatEndedIsStartedAgain) {
+  JudgeProcess process = doubling();
+  ASSERT_TRUE(process.send(twice(1)).ok() && process.send({{"op", "end"}}).ok());
+  EXPECT_TRUE(process.receive(20).ok());
+  EXPECT_FALSE(process.receive(20).ok());
+  EXPECT_FALSE(process.running());
+  EXPECT_EQ(process.waiting(), 0);
+  EXPECT_EQ(process.ask(twice(3), 20)->at("n"), 6);
+}
+
+TEST(JudgeProcess, StandsStillAndGoesOn) {
+  JudgeProcess process = doubling();
+  ASSERT_TRUE(process.ask(twice(1), 20).ok());
+  process.pause();
+  ASSERT_TRUE(process.send(twice(2)).ok());
+  const auto state = [&] {
+    std::ifstream stat("/proc/" + std::to_string(process.pid()) + "/stat");
+    std::string number, name, letter;
+    stat >> number >> name >> letter;
+    return letter;
+  };
+  for (int i = 0; i < 1000 && state() != "T"; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(state(), "T");
+  process.resume();
+  EXPECT_EQ(process.receive(20)->at("n"), 4);
+}
+
+}  // namespace
+}  // namespace mtmc

@@ -1,0 +1,139 @@
+"""Guests beside the one that is judged: they get ready, work on what was posted, stand still, and end when they take too
+much.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mtmc.others import Others
+from mtmc.processes import kill_tree
+from mtmc.sandbox import Guest, start_guest
+from mtmc.wire import Line, Message, serve
+
+LIMITS = {"memory_bytes": 1 << 40, "threads": 512, "processes": 8}
+
+
+def answer(request: Message) -> Message:
+    """What the guests of these tests do."""
+    if request["op"] == "sleep":
+        time.sleep(60)
+    if request["op"] == "fork":
+        for _ in range(20):
+            if os.fork() == 0:
+                time.sleep(60)
+    if request["op"] == "write":
+        Path(request["file"]).write_text("written")
+    if request["op"] == "end":
+        os._exit(1)
+    return {}
+
+
+def guest_main(line: Line) -> None:
+    serve(line, answer)
+
+
+class House:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.started: list[Guest] = []
+        self.ended: list[Guest] = []
+        self.others = Others(self.start, self.end)
+
+    def start(self, _: Message) -> Guest:
+        foreign = [guest.line.incoming for guest in self.others.guests()]
+        self.started.append(start_guest(guest_main, self.folder, foreign))
+        return self.started[-1]
+
+    def end(self, guest: Guest) -> None:
+        kill_tree(guest.init)
+        kill_tree(guest.keeper)
+        os.waitpid(guest.keeper, 0)
+        self.ended.append(guest)
+
+    def post(self, room: str, *requests: Message) -> None:
+        self.others.post({"folder": room, "limits": LIMITS, "posted": list(requests)})
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    house = House(tmp_path)
+    yield house
+    for guest in house.others.guests():
+        house.end(guest)
+
+
+def state_of(guest: Guest) -> str:
+    return Path(f"/proc/{guest.guest}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_for_state(guest: Guest, states: str) -> bool:
+    until = time.monotonic() + 10
+    while state_of(guest) not in states and time.monotonic() < until:
+        time.sleep(0.01)
+    return state_of(guest) in states
+
+
+def watched_until_one_ends(house: House) -> bool:
+    until = time.monotonic() + 20
+    while not house.ended and time.monotonic() < until:
+        house.others.watch()
+        time.sleep(0.02)
+    return bool(house.ended)
+
+
+def test_a_guest_that_was_prepared_is_taken(house: House) -> None:
+    house.others.prepare({"folder": "a"})
+    spare = house.others.take("a")
+    assert spare is house.started[0] and spare.line.receive() == {}
+    assert house.others.take("a") is None
+    house.end(spare)
+
+
+def test_a_worker_ends_when_all_is_answered(house: House, tmp_path: Path) -> None:
+    house.others.prepare({"folder": "a"})
+    house.post("a", {"op": "hello"}, {"op": "write", "file": str(tmp_path / "file")})
+    assert len(house.started) == 1, "the one that was prepared works"
+    house.others.leave("a", 20)
+    assert (tmp_path / "file").read_text() == "written"
+    assert house.ended == house.started and not house.others.guests()
+
+
+def test_a_worker_that_is_done_holds_nothing(house: House) -> None:
+    house.post("a", {"op": "hello"})
+    assert watched_until_one_ends(house)
+    house.others.leave("a", 60)
+    assert len(house.ended) == 1
+
+
+def test_nobody_waits_longer_than_allowed(house: House) -> None:
+    house.post("a", {"op": "sleep"})
+    start = time.monotonic()
+    house.others.leave("a", 0.2)
+    assert time.monotonic() - start < 10 and len(house.ended) == 1
+    house.post("b", {"op": "end"})
+    house.others.leave("b", 60)
+    assert time.monotonic() - start < 20, "the dead answer nothing"
+    house.others.leave("c", 60)  # who was never there
+
+
+def test_they_stand_still(house: House) -> None:
+    house.post("a", {"op": "sleep"})
+    house.others.prepare({"folder": "b"})
+    house.others.signal(signal.SIGSTOP)
+    assert all(wait_for_state(guest, "T") for guest in house.started)
+    house.others.signal(signal.SIGCONT)
+    assert all(wait_for_state(guest, "SR") for guest in house.started)
+
+
+def test_whoever_takes_too_much_is_ended(house: House) -> None:
+    house.post("a", {"op": "fork"}, {"op": "sleep"})
+    house.post("b", {"op": "sleep"})
+    assert watched_until_one_ends(house)
+    assert house.ended == house.started[:1]
