@@ -4,7 +4,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-BATCH, CHANNELS_IN, CHANNELS_OUT, SIZE = (32, 128, 64, 64) if torch.cuda.is_available() else (4, 64, 32, 32)
+BATCH, CHANNELS_IN, CHANNELS_OUT, SIZE = (64, 128, 64, 64) if torch.cuda.is_available() else (4, 64, 32, 32)
 
 
 class Model(nn.Module):

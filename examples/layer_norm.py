@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-BATCH, TOKENS, FEATURES = (64, 512, 1024) if torch.cuda.is_available() else (8, 512, 768)
+BATCH, TOKENS, FEATURES = (128, 512, 1024) if torch.cuda.is_available() else (8, 512, 768)
 
 
 class Model(nn.Module):

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-ROWS, COLUMNS = (2048, 32768) if torch.cuda.is_available() else (128, 32768)
+ROWS, COLUMNS = (4096, 32768) if torch.cuda.is_available() else (128, 32768)
 
 
 class Model(nn.Module):

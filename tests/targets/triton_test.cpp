@@ -288,6 +288,11 @@ void convolution_corner_cases(std::vector<Case>& cases) {
         m.op("conv_transpose2d", {m.in("f32[2,16,5,6]"), m.in("f32[16,10,3,3]"), kNoValue}, {{"stride", both(2)}});
     cases.push_back(m.one_kernel({y, m.op("tanh", {y})}, choices));
   }
+  {
+    Maker m("pointwise_conv_of_many");  // enough elements to be copied in one pass
+    const ValueId x = m.op("relu", {m.in("f32[2,64,96,96]")});
+    cases.push_back(m.one_kernel({m.op("conv2d", {x, m.in("f32[16,64,1,1]"), kNoValue})}, choices));
+  }
   for (const int64_t channels : {1, 3, 9}) {  // few channels: one axis of K with the window's last
     Maker m("conv_of_few_channels");
     const std::string c = std::to_string(channels);

@@ -1,6 +1,7 @@
 #include "targets/triton/layout_pass.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace mtmc::triton {
 namespace {
@@ -27,7 +28,7 @@ class OnePass {
         continue;
       }
       if (stage.dest == ids_.scale) {
-        result.stages.push_back(at_once(*copy, *largest, result));
+        result.stages.push_back(at_once(*copy, result));
         result.stages.push_back(of_peaks(*largest, result.tensors[result.stages.back().peaks]));
         result.stages.back().stage.body = load(result.stages.end()[-2].peaks, DType::f32, {axis(0)});
       }
@@ -42,21 +43,20 @@ class OnePass {
                                  [&](const GroupStage& stage) { return stage.dest == tensor; });
     return at == group_.stages.end() ? nullptr : &*at;
   }
+  ExprP with_scale(const ExprP& body, double value) const {
+    return transform(body, [&](const ExprP& e) {
+      return e->kind == Expr::Kind::load && e->tensor == ids_.scale ? number(value) : e;
+    });
+  }
   ExprP scale() const { return load(ids_.scale, DType::f32, {}); }
 
   // The copy with the usual scale, and the largest magnitude of each program's part.
-  GroupStage at_once(const GroupStage& copy, const GroupStage& largest, Group& result) const {
+  GroupStage at_once(const GroupStage& copy, Group& result) const {
     GroupStage made = copy;
-    ExprP source;
-    made.stage.body = transform(copy.stage.body, [&](const ExprP& e) -> ExprP {
-      if (e->kind != Expr::Kind::load) return e;
-      if (e->tensor == ids_.scale) return number(kUsual);
-      source = e;
-      return e;
-    });
-    // What the maximum is of, of the element that is copied.
-    made.most = transform(largest.stage.body,
-                          [&](const ExprP& e) -> ExprP { return e->kind == Expr::Kind::load ? source : e; });
+    made.stage.body = with_scale(copy.stage.body, kUsual);
+    const ExprP source = copy.stage.body->args[0]->args[0];  // of cast(f16, source * scale)
+    const ExprP finite = call(Fn::lt, {call(Fn::abs, {source}), number(std::numeric_limits<double>::infinity())});
+    made.most = select(finite, call(Fn::abs, {source}), number(0));
     made.peaks = static_cast<int>(result.tensors.size());
     result.tensors.push_back(
         {GroupTensor::Role::scratch, kNoValue, result.tensors[ids_.largest].name + "_of", {}, {}, false});

@@ -4,15 +4,17 @@
 #include <numeric>
 #include <set>
 
+#include "targets/triton/layout_pass.h"
 #include "targets/triton/pack.h"
 #include "targets/triton/split_k.h"
 
 namespace mtmc::triton {
 namespace {
 
-constexpr double kLargest = 13;       // scaled numbers are below 2^14, far from f16's 65504
-constexpr double kSmallest = 1e-30;   // maxima below it are not scaled up any further
-constexpr int64_t kFewChannels = 32;  // that do not fill the lanes of K
+constexpr double kLargest = 13;        // scaled numbers are below 2^14, far from f16's 65504
+constexpr double kSmallest = 1e-30;    // maxima below it are not scaled up any further
+constexpr int64_t kFewChannels = 32;   // that do not fill the lanes of K
+constexpr int64_t kOnePass = 1 << 20;  // elements of an operand from which reading it once more costs too much
 // Elements of K that tensor cores may add up before registers take over. They cut every partial sum off, so that the
 // error of a sum of positive terms is 4.4e-9 of it for each element; a library's grows with the square root of K
 // (1.3e-8), and less where it adds chunks of K.
@@ -292,10 +294,29 @@ class Packer {
     if (is_half(whole)) return whole;
     const Layout l = layout(of, left);
     const ExprP expr = substitute_axes(whole, l.of_stage);
+    if (product(l.row_shape) * product(l.k_shape) >= kOnePass) return plain_in_one_pass(of, l, expr, name);
     const int scale = scales(of, l, expr, name);
     const ExprP scaled = expr * load(scale, DType::f32, axes_to(static_cast<int>(l.rows.size())));
     note_scale(l, scale);
     return packed(l, fill(of, l, name + "_half", scaled));
+  }
+
+  // The same with one scale for the whole operand.
+  ExprP plain_in_one_pass(const GroupStage& of, const Layout& l, const ExprP& expr, const std::string& name) {
+    std::vector<GroupStage> before = std::move(result_.group.stages);
+    result_.group.stages.clear();
+    Shape all = l.row_shape;
+    all.insert(all.end(), l.k_shape.begin(), l.k_shape.end());
+    const int largest = stage(of, name + "_largest", {DType::f32, {}}, all, Combine::max, magnitude(expr));
+    const int scale =
+        stage(of, name + "_scale", {DType::f32, {}}, {}, Combine::none, scale_of(load(largest, DType::f32, {})));
+    const int half = fill(of, l, name + "_half", expr * load(scale, DType::f32, {}));
+    Group copied = copy_in_one_pass(result_.group, {{largest, scale, half}});
+    before.insert(before.end(), copied.stages.begin(), copied.stages.end());
+    result_.group.tensors = std::move(copied.tensors);
+    result_.group.stages = std::move(before);
+    scales_.push_back(load(scale, DType::f32, {}));
+    return packed(l, half);
   }
 
   // An operand as the sum of two f16 numbers: the high part, with the low one right behind it in memory. What is not
