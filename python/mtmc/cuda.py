@@ -19,7 +19,7 @@ FLUSH_TIMES, FLUSH_BYTES = 3, 192 << 20  # times the L2, and at least
 COPY_BYTES = 1 << 30
 WAKE_CALLS = 24  # short kernels: the clocks rise, and the launch path of the host is warm
 WINDOW_BYTES, MOST_WINDOWS = 64, 16  # as stopwatch.py has them
-DELAY_CYCLES, QUEUE_CYCLES = 2_000_000, 200_000
+FASTEST_CLOCK, QUEUE_CYCLES = 2e9, 200_000  # Hz; cycles
 PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 HASHED = 1 << 20  # elements: enough to be hashed on the device
 POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
@@ -93,9 +93,9 @@ class Cuda:
         self._check(self.driver.cuEventElapsedTime(ctypes.byref(elapsed), self.start, self.end))
         return elapsed.value * 1e-3
 
-    def delay(self) -> None:
-        """Keeps the current stream busy for about a millisecond: what is launched meanwhile waits for it, if it waits."""
-        torch.cuda._sleep(DELAY_CYCLES)
+    def delay(self, seconds: float) -> None:
+        """Keeps the current stream busy for about as long: what is launched meanwhile waits for it, if it waits."""
+        torch.cuda._sleep(int(seconds * FASTEST_CLOCK))
 
     def reset_l2(self) -> None:
         """No lines of the L2 are kept for anyone: all can be replaced. Chips without such lines refuse, and need none."""
@@ -156,7 +156,7 @@ class Cuda:
         self.poison(True)
         self.ready()
         self.poison(False)
-        self.delay()
+        self.delay(0.001)
         blobs.digest(torch.ones(HASHED, device=self.where).clone())
         self.synchronize()
 

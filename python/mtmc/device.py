@@ -30,7 +30,7 @@ class Device(Protocol):
     def timed(self, call: Callable[[], Any]) -> tuple[Any, int]:
         """The call's result and its duration in ns, all of its work included."""
 
-    def delay(self) -> None:
+    def delay(self, seconds: float) -> None:
         """Before a call whose order is checked: what it launches can begin only some time after it has returned."""
 
     def flush(self) -> None:
@@ -74,7 +74,7 @@ class Cpu:
         result = call()
         return result, self.clock() - start
 
-    def delay(self) -> None:
+    def delay(self, seconds: float) -> None:
         pass
 
     def flush(self) -> None:

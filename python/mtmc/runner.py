@@ -28,6 +28,7 @@ from mtmc.tamper import Snapshot
 from mtmc.wire import Line, Message, serve
 
 CAPABILITIES = (80, 90, 100)  # of the GPUs that kernels are compiled for where there is none
+LEAST_DELAY, MOST_DELAY = 0.001, 0.25  # seconds
 TIMED = ("wake", "go")  # requests after which nothing else may be done at once
 
 
@@ -46,6 +47,8 @@ class Runner:
         self.model: torch.nn.Module | None = None
         self.file = Path()
         self.names: dict[str, str] = {}
+        self.clock = time.perf_counter  # bound, as above
+        self.longest = 0.0  # seconds for which a call kept the host
 
     def handle(self, request: Message) -> Message:
         """Any failure of the candidate's is a reply with `fail` and `message`; attempts that the audit saw come first."""
@@ -90,13 +93,16 @@ class Runner:
 
     def call(self, arguments: list[Any], in_order: bool = False) -> Any:
         """One call of the candidate; what it raises becomes a reason. `in_order`: the result is also copied at once on the
-        stream of the caller, who need not wait for any other."""
+        stream of the caller, who need not wait for any other. That stream is kept busy until the copy is launched, so that
+        what runs beside it cannot be done by then: longer than any call has kept the host so far."""
         assert self.model is not None
         self.device.ready()
         try:
             if in_order:
-                self.device.delay()
+                self.device.delay(min(LEAST_DELAY + 2 * self.longest, MOST_DELAY))
+            start = self.clock()
             result = self.model(*arguments)
+            self.longest = max(self.longest, self.clock() - start)
             copies = [t.clone() for t in outputs.tensors(result)] if in_order and not outputs.lazy(result) else []
             self.device.synchronize()
             if copies and blobs.digest(copies) != blobs.digest(outputs.tensors(result)):
@@ -151,7 +157,7 @@ class Runner:
             reply = self._examine(first, arguments)
             blobs.save(first, folder / "0")
             now = blobs.digest(first)
-            second = self.call(arguments)
+            second = self.call(arguments, in_order=self.device.name != "cpu")  # its kernels are loaded by now
             if why := outputs.lazy(second):
                 raise Refused("lazy-output", why)
             blobs.save(second, folder / "1")

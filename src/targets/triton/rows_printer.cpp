@@ -14,17 +14,21 @@ constexpr int64_t kResident = 16384, kLargestResident = 32768;
 constexpr int64_t kUnrolled = 64;       // iterations of a sequential reduction that are unrolled
 constexpr int64_t kRarePrograms = 528;  // of a launch that mostly has nothing to do
 
+// A lane that walks a window or partial results keeps many loads in flight: few lanes a program are enough.
+bool walks(const RowsPlan& plan) {
+  return std::any_of(plan.sequential.begin(), plan.sequential.end(), [](bool s) { return s; });
+}
+
 Numbers default_numbers(const RowsPlan& plan) {
   int64_t rows = 1, block = 1;
+  const int64_t lanes = walks(plan) ? 256 : 1024;
   if (plan.columns.empty()) {
-    // A lane that walks a window or partial results keeps many loads in flight: few of them a program.
-    const bool walks = std::any_of(plan.sequential.begin(), plan.sequential.end(), [](bool s) { return s; });
-    rows = std::min<int64_t>(walks ? 256 : 1024, power_of_two(plan.row_count));
+    rows = std::min<int64_t>(lanes, power_of_two(plan.row_count));
     while (rows > 32 && blocks(plan.row_count, rows) < 264) rows /= 2;
   } else if (plan.flat_columns) {
     if (plan.programs.empty() && plan.rows.size() != 1) {
-      block = std::min<int64_t>(1024, power_of_two(plan.column_count));
-      rows = std::min(power_of_two(plan.row_count), 1024 / block);
+      block = std::min<int64_t>(lanes, power_of_two(plan.column_count));
+      rows = std::min(power_of_two(plan.row_count), lanes / block);
     } else {
       block = std::min<int64_t>(64, power_of_two(plan.column_count));
       rows = std::min<int64_t>(64, power_of_two(plan.row_count));
@@ -43,7 +47,7 @@ Numbers default_numbers(const RowsPlan& plan) {
   const int64_t warps = std::clamp<int64_t>(rows * block / 512, 1, block > kResident ? 32 : 16);
   return {{"rows", rows},
           {"block", block},
-          {"warps", std::max<int64_t>(power_of_two(warps), rows * block >= 1024 ? 4 : 1)}};
+          {"warps", std::max<int64_t>(power_of_two(warps), rows * block >= lanes ? 4 : 1)}};
 }
 
 bool is_flat(const Numbers& numbers) { return numbers.count("flat") > 0; }
@@ -465,8 +469,7 @@ std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   };
   const int64_t rows = base.at("rows"), block = base.at("block"), warps = base.at("warps");
-  const bool walks = std::any_of(plan.sequential.begin(), plan.sequential.end(), [](bool s) { return s; });
-  if (plan.flat_columns && walks)
+  if (plan.flat_columns && walks(plan))
     for (const int64_t lanes : {128, 256})
       if (plan.row_count * plan.column_count >= lanes)
         all.push_back({{"flat", 1}, {"rows", lanes}, {"warps", lanes / 32}});
