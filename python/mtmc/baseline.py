@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,7 @@ class Baseline:
 
 
 def main() -> None:
+    warnings.filterwarnings("ignore", "TensorFloat32 tensor cores")  # torch.compile's advice is not for our users
     serve(Line(REQUESTS, REPLIES), Baseline().handle)
 
 
