@@ -112,6 +112,20 @@ void split_cases(std::vector<Case>& cases) {
   }
 }
 
+// Rows in blocks of which a thread has several elements; the last block has a rest.
+void folded_cases(std::vector<Case>& cases) {
+  const std::map<std::string, int64_t> numbers = {{"rows", 1}, {"block", 1024}, {"warps", 4}};
+  Maker m("softmax_in_blocks");
+  cases.push_back(m.one_kernel({m.op("softmax", {m.in("f32[3,5000]")}, {{"dim", int64_t{-1}}})}, {}, numbers));
+  Maker l("logsumexp_in_blocks");
+  cases.push_back(
+      l.one_kernel({l.op("logsumexp", {l.in("f32[3,5000]")}, {{"dim", std::vector<int64_t>{-1}}})}, {}, numbers));
+  Maker n("layer_norm_in_blocks");
+  cases.push_back(n.one_kernel({n.op("layer_norm", {n.in("f32[3,5000]"), n.in("f32[5000]"), n.in("f32[5000]")},
+                                     {{"normalized_shape", std::vector<int64_t>{5000}}, {"eps", 1e-5}})},
+                               {}, numbers));
+}
+
 void flat_cases(std::vector<Case>& cases) {
   const Attrs window = {{"kernel_size", both(3)}, {"padding", both(1)}, {"stride", both(2)}};
   Maker m("max_pool_as_one_run");
@@ -338,6 +352,7 @@ void expect_all_families(const std::string& device) {
   row_cases(exact);
   split_cases(exact);
   flat_cases(exact);
+  folded_cases(exact);
   for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
   window_cases(exact, "ieee");
   attention_cases(exact, "f32");

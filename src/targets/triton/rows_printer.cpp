@@ -192,8 +192,12 @@ Value RowsPrinter::filled(const Value& value, unsigned dims, DType dtype) const 
 RowsPrinter::Partial RowsPrinter::start(int s, unsigned dims) {
   Partial partial;
   partial.dims = dims;
+  const bool online = std::any_of(online_.begin(), online_.end(),
+                                  [&](const auto& pair) { return pair.first == s || pair.second == s; });
+  const std::string shape =
+      online && !tile_.two_dimensional() ? "[" + std::to_string(online_lanes()) + "]" : tile_.shape(dims);
   partial.value = out_.fresh(group_.tensors[group_.stages[s].dest].name + "_so_far");
-  out_.line(partial.value + " = tl.full(" + tile_.shape(dims) + ", " + neutral_text(stage(s)) + ", " +
+  out_.line(partial.value + " = tl.full(" + shape + ", " + neutral_text(stage(s)) + ", " +
             dtype_text(working_type(stage(s))) + ")");
   if (stage(s).combine == Combine::argmax || stage(s).combine == Combine::argmin) {
     partial.place = out_.fresh(group_.tensors[group_.stages[s].dest].name + "_place");
@@ -384,18 +388,33 @@ void RowsPrinter::looped() {
     if (stored(s) && !has_columns(s) && !is_held(s)) compute(s);
 }
 
-// Every lane keeps its own maximum and the sum of exp(f - maximum) (Milakov and Gimelshein, 2018).
+// Every lane keeps its own maximum and the sum of exp(f - maximum) (Milakov and Gimelshein, 2018). Where a thread has
+// several elements of a block, they are reduced first, by the thread itself: its sum is scaled once a block.
 void RowsPrinter::add_online(int largest, const Partial& most, const Partial& total) {
   const std::string x = out_.fresh("x"), now = out_.fresh("now"), shift = out_.fresh("shift");
   Value one = value(body(largest), tile_);
   const std::string mask = tile_.mask(kColumns);
   if (!mask.empty()) one.text = "tl.where(" + mask + ", " + one.text + ", float(\"-inf\"))";
+  const int64_t lanes = online_lanes(), each = tile_.columns.block / lanes;
+  if (each > 1) {
+    need("_maximum");
+    one.text = "tl.reshape(" + one.text + ", [" + std::to_string(each) + ", " + std::to_string(lanes) + "])";
+  }
   out_.line(x + " = " + one.text);
-  out_.line(now + " = tl.maximum(" + most.value + ", " + x + ", propagate_nan=tl.PropagateNan.ALL)");
+  out_.line(now + " = tl.maximum(" + most.value + ", " + (each > 1 ? "tl.reduce(" + x + ", 0, _maximum)" : x) +
+            ", propagate_nan=tl.PropagateNan.ALL)");
   out_.line(shift + " = tl.where(" + now + " == float(\"-inf\"), 0.0, " + now + ")");
-  out_.line(total.value + " = " + total.value + " * tl.exp(" + most.value + " - " + shift + ") + tl.exp(" + x + " - " +
-            shift + ")");
+  const std::string exps = "tl.exp(" + x + " - " + shift + (each > 1 ? "[None, :])" : ")");
+  out_.line(total.value + " = " + total.value + " * tl.exp(" + most.value + " - " + shift + ") + " +
+            (each > 1 ? "tl.sum(" + exps + ", axis=0)" : exps));
   out_.line(most.value + " = " + now);
+}
+
+// Elements of a block that lie side by side in the threads' registers: four of f32 are loaded at once.
+int64_t RowsPrinter::online_lanes() const {
+  const int64_t side_by_side = 4 * 32 * warps_;
+  const bool folds = !tile_.two_dimensional() && tile_.columns.block > side_by_side;
+  return folds ? side_by_side : tile_.columns.block;
 }
 
 void RowsPrinter::finish_online(int largest, int sum, const Partial& most, const Partial& total) {
@@ -428,9 +447,16 @@ void RowsPrinter::pass(int now) {
     out_.line(carries_[s] + " = tl.full(" + tile_.shape(tile_.all() & kRows) + ", " +
               (stage(s).combine == Combine::scan_sum ? "0" : "1") + ", " + dtype_text(stage(s).body->dtype) + ")");
   }
-  const std::string from = out_.fresh("start");
-  out_.open("for " + from + " in range(0, " + std::to_string(plan_.column_count) + ", " +
-            std::to_string(tile_.columns.block) + "):");
+  // A later pass walks backwards: what the one before read last is still in the L2.
+  const bool scans = std::any_of(stages.begin(), stages.end(), [&](int s) { return is_scan(stage(s).combine); });
+  const bool places =
+      std::any_of(partials.begin(), partials.end(), [](const auto& p) { return !p.second.place.empty(); });
+  const bool backwards = now > 0 && !scans && !places;
+  const std::string from = out_.fresh("start"), step = backwards ? out_.fresh("back") : from;
+  const int64_t block = tile_.columns.block;
+  out_.open("for " + step + " in range(0, " + std::to_string(plan_.column_count) + ", " + std::to_string(block) + "):");
+  if (backwards)
+    out_.line(from + " = " + std::to_string((blocks(plan_.column_count, block) - 1) * block) + " - " + step);
   open_lane(tile_.columns, "column", from, plan_.column_count);
   for (int s : stages) {
     if (is_held(s) || paired.count(s)) continue;
@@ -473,6 +499,11 @@ std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
     for (const int64_t lanes : {128, 256})
       if (plan.row_count * plan.column_count >= lanes)
         all.push_back({{"flat", 1}, {"rows", lanes}, {"warps", lanes / 32}});
+  const bool loops = !plan.columns.empty() && !plan.flat_columns && !plan.contiguous_rows && block < plan.column_count;
+  if (loops) {
+    add(1, kLargestResident, 32);
+    add(1, kResident, 32);
+  }
   add(rows, block, 2 * warps);
   add(rows, block, std::max<int64_t>(warps / 2, 1));
   if (block > kResident) {

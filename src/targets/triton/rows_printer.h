@@ -47,6 +47,7 @@ class RowsPrinter : public StagePrinter {
   ExprP resolved(int s) const;
   int shifted_by(int s) const;
   void add_online(int largest, const Partial& most, const Partial& total);
+  int64_t online_lanes() const;
   void finish_online(int largest, int sum, const Partial& most, const Partial& total);
 
   RowsPlan plan_;
