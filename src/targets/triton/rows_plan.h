@@ -23,5 +23,7 @@ struct RowsPlan {
 // `flat`: results are one run of lanes even where they could be rows and columns. Throws Unsupported where the stages'
 // inner axes do not fit together.
 RowsPlan plan_rows(const Group& group, const Frame& frame, bool flat = false);
+// "rows", "block" and "warps" of the first version to try (rows_numbers.cpp).
+Numbers default_numbers(const RowsPlan& plan);
 
 }  // namespace mtmc::triton

@@ -1,0 +1,92 @@
+#include "targets/triton/packer.h"
+
+#include "targets/triton/split_k.h"
+
+namespace mtmc::triton {
+namespace {
+
+constexpr double kLargest = 13;      // scaled numbers are below 2^14, far from f16's 65504
+constexpr double kSmallest = 1e-30;  // maxima below it are not scaled up any further
+// Elements of K that tensor cores may add up before registers take over. They cut every partial sum off, so that the
+// error of a sum of positive terms is 4.4e-9 of it for each element; a library's grows with the square root of K
+// (1.3e-8), and less where it adds chunks of K.
+int64_t promotion(const GroupStage& stage) {
+  const std::vector<int64_t> extents = stage.stage.extents();
+  int64_t k = 1;
+  for (int a : stage.contraction->k) k *= extents[a];
+  return k < 1024 || chunks_of_k(stage) > 1 ? 128 : 256;
+}
+
+}  // namespace
+
+std::vector<ExprP> axes_to(int count) {
+  std::vector<ExprP> axes;
+  for (int a = 0; a < count; ++a) axes.push_back(axis(a));
+  return axes;
+}
+
+ExprP scale_of(const ExprP& largest) {
+  const ExprP bounded = call(Fn::max, {largest, number(kSmallest)});
+  return call(Fn::exp2, {number(kLargest) - call(Fn::floor, {call(Fn::log2, {bounded})})});
+}
+
+Packer::Packer(const Group& group, std::string precision) : precision_(std::move(precision)) {
+  result_.group.name = group.name;
+  result_.group.tensors = group.tensors;
+  for (const GroupTensor& tensor : group.tensors) names_.insert(tensor.name);
+}
+
+bool Packer::is_half(const ExprP& e) {
+  return e->kind == Expr::Kind::cast && (e->args[0]->dtype == DType::f16 || e->args[0]->dtype == DType::bf16);
+}
+bool Packer::of_half(const GroupStage& stage) {
+  return is_half(stage.contraction->left) && is_half(stage.contraction->right);
+}
+
+int Packer::scratch(const std::string& name, DType dtype, const Shape& shape) {
+  std::string fresh = name;
+  for (int n = 2; !names_.insert(fresh).second; ++n) fresh = name + "_" + std::to_string(n);
+  GroupTensor tensor{GroupTensor::Role::scratch, kNoValue, fresh, {dtype, shape}, contiguous_strides(shape), false};
+  result_.group.tensors.push_back(std::move(tensor));
+  return static_cast<int>(result_.group.tensors.size()) - 1;
+}
+
+int Packer::stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce,
+                  Combine combine, ExprP body) {
+  GroupStage made;
+  made.stage.name = name;
+  made.stage.type = type;
+  made.stage.reduce = std::move(reduce);
+  made.stage.combine = combine;
+  made.stage.body = simplify(body, made.stage.extents());
+  made.op = of.op;
+  made.location = of.location;
+  made.dest = scratch(name, type.dtype, type.shape);
+  push(made);
+  return made.dest;
+}
+
+void Packer::multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool halves) {
+  GroupStage product = of;
+  product.stage.type.dtype = DType::f32;
+  product.stage.body = left * right;
+  product.contraction = classify_contraction(product.stage);
+  if (!product.contraction) throw Unsupported{"a packed contraction"};
+  product.dest = scratch("product", DType::f32, of.stage.type.shape);
+  const int index = static_cast<int>(result_.group.stages.size());
+  Products& products = result_.products[index];
+  products.left = left, products.right = right;
+  products.halves = halves, products.promote = promotion(of);
+  push(product);
+  GroupStage undone = of;
+  undone.stage.reduce.clear();
+  undone.stage.combine = Combine::none;
+  undone.contraction.reset();
+  ExprP value = load(product.dest, DType::f32, axes_to(of.stage.rank()));
+  for (const ExprP& scale : scales_) value = value * (number(1) / scale);  // exact: powers of two
+  undone.stage.body = cast(of.stage.type.dtype, value);
+  push(undone);
+  scales_.clear();
+}
+
+}  // namespace mtmc::triton

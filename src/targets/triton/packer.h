@@ -1,0 +1,43 @@
+// What packing operands of contractions has in common: new stages, scales, and contractions on what was packed.
+#pragma once
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "targets/triton/prepare.h"
+
+namespace mtmc::triton {
+
+inline ExprP number(double value) { return constant(DType::f32, value); }
+inline ExprP finite(const ExprP& x) {
+  return call(Fn::lt, {call(Fn::abs, {x}), number(std::numeric_limits<double>::infinity())});
+}
+inline ExprP magnitude(const ExprP& x) { return select(finite(x), call(Fn::abs, {x}), number(0)); }
+
+std::vector<ExprP> axes_to(int count);
+// A power of two that brings the largest finite magnitude of a row just below 2^14.
+ExprP scale_of(const ExprP& largest);
+
+class Packer {
+ protected:
+  Packer(const Group& group, std::string precision);
+
+  static bool is_half(const ExprP& e);  // f16 or bf16, read as f32
+  static bool of_half(const GroupStage& stage);
+
+  void push(const GroupStage& stage) { result_.group.stages.push_back(stage); }
+  int scratch(const std::string& name, DType dtype, const Shape& shape);
+  // A stage that belongs to `of`; the tensor it defines.
+  int stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce,
+            Combine combine, ExprP body);
+  // The contraction on packed operands, then their scales undone.
+  void multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool halves = false);
+
+  std::string precision_;
+  Prepared result_;
+  std::set<std::string> names_;
+  std::vector<ExprP> scales_;  // of the operands packed for the next `multiply`
+};
+
+}  // namespace mtmc::triton
