@@ -307,6 +307,24 @@ void convolution_corner_cases(std::vector<Case>& cases) {
     const ValueId x = m.op("relu", {m.in("f32[2,64,96,96]")});
     cases.push_back(m.one_kernel({m.op("conv2d", {x, m.in("f32[16,64,1,1]"), kNoValue})}, choices));
   }
+  {
+    Maker m("conv_over_all_rows");  // fewer channels than rows of the kernel, which covers the input's
+    cases.push_back(
+        m.one_kernel({m.op("conv2d", {m.in("f32[2,3,16,20]"), m.in("f32[16,3,16,3]"), kNoValue})}, choices));
+  }
+  {
+    Maker m("conv_transpose_of_a_full_block");  // a scalar condition on a block without a mask
+    cases.push_back(
+        m.one_kernel({m.op("conv_transpose2d", {m.in("f32[1,1024,4,4]"), m.in("f32[1024,16,4,4]"), kNoValue},
+                           {{"padding", both(1)}, {"stride", both(2)}})},
+                     choices));
+  }
+  {
+    Maker m("conv_of_small_exponentials");  // lanes that are dead are not among the magnitudes
+    const ValueId x = m.op("exp", {m.in("f32[4,1024,17,17]")});
+    cases.push_back(m.one_kernel({m.op("conv2d", {x, m.in("f32[16,1024,1,1]"), kNoValue})}, choices));
+    for (double& value : cases.back().leaves[0]) value -= 20;
+  }
   for (const int64_t channels : {1, 3, 9}) {  // few channels: one axis of K with the window's last
     Maker m("conv_of_few_channels");
     const std::string c = std::to_string(channels);

@@ -57,6 +57,13 @@ ExprP neutral(Combine combine, DType dtype) {
 
 namespace {
 
+// True for a block: Triton's interpreter takes no scalar as its mask.
+std::string all_lanes(const Tile& tile, unsigned dims) {
+  if (dims == 0) return "";
+  const unsigned one = dims & kColumns ? kColumns : kRows;
+  return "(" + tile.along((one == kColumns ? tile.columns : tile.rows).flat, one) + " >= 0)";
+}
+
 // An integer expression as base + sum coefficient * axis + sum coefficient * other.
 struct Terms {
   int64_t base = 0;
@@ -339,6 +346,7 @@ Value ExprPrinter::load_value(const ExprP& expr, const Tile& tile) {
       at.dims |= guard.dims;
       mask = tile.mask(at.dims);
     }
+    if (guard.dims == 0 && mask.empty()) mask = all_lanes(tile, at.dims);
     mixed_ |= !mask.empty() && guard.dims == 0;
     mask = mask.empty() ? guard.text : mask + " & " + guard.text;
     if (mixed_) mask = "(" + mask + ") != 0";
@@ -359,6 +367,7 @@ void ExprPrinter::store(int tensor, const std::vector<ExprP>& indices, const Val
     mixed_ = false;
     const Value where = print(guard, tile);
     if ((where.dims & ~at.dims) != 0) throw Unsupported{"a condition that varies where the result is stored once"};
+    if (where.dims == 0 && mask.empty()) mask = all_lanes(tile, at.dims);
     mixed_ |= !mask.empty() && where.dims == 0;
     mask = mask.empty() ? where.text : mask + " & " + where.text;
     if (mixed_) mask = "(" + mask + ") != 0";

@@ -98,7 +98,7 @@ class Planner {
       std::vector<ExprP> own;
       for (int a = 0; a < stage.rank(); ++a) own.push_back(axis(a));
       if (written && group_.tensors[group_.stages[s].dest].role == GroupTensor::Role::write)
-        note(s, own, group_.stages[s].dest);
+        note(s, group_.stages[s].place.empty() ? own : group_.stages[s].place, group_.stages[s].dest);
       if (!written)
         for (const Expr* e : loads_of(stage.body)) note(s, e->args, e->tensor);
     }

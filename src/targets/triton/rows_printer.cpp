@@ -61,7 +61,8 @@ TritonLaunch RowsPrinter::run() {
 void RowsPrinter::note_peak() {
   const GroupStage& stage = group_.stages[first_];
   const Value all = value(canonical(first_, stage.most), tile_);
-  std::string peak = all.text;
+  const std::string live = tile_.mask(all.dims);
+  std::string peak = live.empty() ? all.text : "tl.where(" + live + ", " + all.text + ", 0.0)";
   for (const unsigned dim : {kColumns, kRows})
     if (all.dims & dim) peak = "tl.max(" + peak + ", axis=" + (dim == kColumns && (all.dims & kRows) ? "1)" : "0)");
   use(stage.peaks);

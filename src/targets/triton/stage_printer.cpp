@@ -10,7 +10,8 @@ StagePrinter::StagePrinter(const Group& group, int first, int last, std::string 
     : ExprPrinter(out_, group), group_(group), first_(first), last_(last), name_(std::move(name)) {
   for (const GroupTensor& tensor : group.tensors) {
     out_.fresh(tensor.name);
-    wide_ |= tensor.type.elements() > INT32_MAX;
+    const int64_t parts = tensor.behind >= 0 ? 2 : 1;  // both are read by one index
+    wide_ |= parts * tensor.type.elements() > INT32_MAX;
   }
 }
 

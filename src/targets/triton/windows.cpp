@@ -21,7 +21,7 @@ class Windows : Packer {
       Joined joined = join_channels(stage);
       std::vector<ExprP> sides = sides_of(joined);
       // Without a copy of that side the joined axis would read beside its source.
-      if (joined.run >= 0 && !sides[joined.left ? 0 : 1]) sides = sides_of(joined = {stage, -1, true});
+      if (joined.run >= 0 && !sides[joined.left ? 0 : 1]) sides = sides_of(joined = {stage});
       if (!sides[0] && !sides[1]) {
         push(stage);
         continue;
@@ -36,10 +36,11 @@ class Windows : Packer {
   }
 
  private:
-  // A contraction, and the axis of it that walks columns and channels of the left or right side; -1: none does.
+  // A contraction, and the axis of it that walks columns and channels (dimension `channel`) of the left or right side;
+  // -1: none does.
   struct Joined {
     GroupStage stage;
-    int run = -1;
+    int run = -1, channel = -1;
     bool left = true;
   };
 
@@ -94,7 +95,9 @@ class Windows : Packer {
 
   std::vector<ExprP> sides_of(const Joined& joined) {
     std::vector<ExprP> sides;
-    for (bool left : {true, false}) sides.push_back(window(joined.stage, left, left == joined.left ? joined.run : -1));
+    for (bool left : {true, false})
+      sides.push_back(left == joined.left ? window(joined.stage, left, joined.run, joined.channel)
+                                          : window(joined.stage, left, -1, -1));
     return sides;
   }
 
@@ -116,13 +119,13 @@ class Windows : Packer {
         if (std::all_of(form.coefficients.begin(), spatial, [](int64_t by) { return by == 0; })) continue;
         for (int a : whole.contraction->k)
           if (a != channel->axis && form.coefficients[a] == 1 && extents[a] > 1)
-            return joined(whole, side == whole.contraction->left, a, channel->axis);
+            return joined(whole, side == whole.contraction->left, a, channel->axis, c);
       }
     }
-    return {whole, -1, true};
+    return {whole};
   }
 
-  static Joined joined(const GroupStage& whole, bool left, int tap, int channel) {
+  static Joined joined(const GroupStage& whole, bool left, int tap, int channel, int dimension) {
     const std::vector<int64_t> extents = whole.stage.extents();
     const int64_t channels = extents[channel], padded = channels <= 4 ? 4 : (channels + 7) / 8 * 8;
     GroupStage made = whole;
@@ -150,13 +153,13 @@ class Windows : Packer {
     const ExprP b = left ? other(c.right) : substitute_axes(c.right, to);
     made.stage.body = a * b;
     made.contraction = classify_contraction(made.stage);
-    if (!made.contraction) return {whole, -1, true};
-    return {made, next, left};
+    if (!made.contraction) return {whole};
+    return {made, next, dimension, left};
   }
 
   // A load whose index slides (an axis of M and one of K in one index): the tensor itself is copied, its channels last
   // and with zeros around it where windows reach over its edges. Null: not such an operand.
-  ExprP window(const GroupStage& of, bool left, int run) {
+  ExprP window(const GroupStage& of, bool left, int run, int joined_channel) {
     const ExprP& whole = left ? of.contraction->left : of.contraction->right;
     const ExprP e = whole->kind == Expr::Kind::cast ? whole->args[0] : whole;
     if (e->kind != Expr::Kind::load || !is_float(e->dtype) || e->dtype == DType::f64) return nullptr;
@@ -184,6 +187,7 @@ class Windows : Packer {
       low.push_back(std::min<int64_t>(least, 0));
       high.push_back(most);
     }
+    if (run >= 0) channel = joined_channel;
     if (!slides || channel < 0) return nullptr;
     if (e->guard && !(is_constant(e->other) && e->other->number == 0)) return nullptr;
     return slide(of, e, source, channel, low, high, run);
