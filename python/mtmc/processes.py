@@ -43,6 +43,11 @@ def usage(root: int, without: int = 0, most: float = math.inf) -> Usage:
     )
 
 
+def ran_ns(pid: int) -> int:
+    """How long the first thread of a process has run."""
+    return int((_read(f"/proc/{pid}/task/{pid}/schedstat").split() or ["0"])[0])
+
+
 def waited_ns(pid: int) -> int:
     """How long the first thread of a process was ready to run and had no processor."""
     return int((_read(f"/proc/{pid}/task/{pid}/schedstat").split() or ["0", "0"])[1])

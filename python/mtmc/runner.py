@@ -92,14 +92,21 @@ class Runner:
         return {"weights": weights}
 
     def call(self, arguments: list[Any], in_order: bool = False) -> Any:
-        """One call of the candidate; what it raises becomes a reason. `in_order`: the result is also copied at once on the
-        stream of the caller, who need not wait for any other. That stream is kept busy until the copy is launched, so that
-        what runs beside it cannot be done by then: longer than any call has kept the host so far."""
+        """One call of the candidate; what it raises becomes a reason. `in_order`: the arguments get their values on the
+        caller's stream only when it has been busy for a while, and the result is copied there at once: what runs beside that
+        stream reads too early, or is copied too early. It is busy for longer than any call has kept the host so far."""
         assert self.model is not None
         self.device.ready()
         try:
             if in_order:
+                late = [t for t in outputs.tensors(arguments) if t.numel() and not torch._debug_has_internal_overlap(t)]
+                values = [t.clone() for t in late]
+                for tensor in late:
+                    tensor.data.zero_()
+                self.device.synchronize()
                 self.device.delay(min(LEAST_DELAY + 2 * self.longest, MOST_DELAY))
+                for tensor, value in zip(late, values, strict=True):
+                    tensor.data.copy_(value)
             start = self.clock()
             result = self.model(*arguments)
             self.longest = max(self.longest, self.clock() - start)

@@ -34,7 +34,10 @@ class Line:
             if not self.read_some():
                 return None
         line, _, self.buffer = self.buffer.partition(b"\n")
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except RecursionError as error:
+            raise ValueError("a message is nested too deeply") from error
         if not isinstance(message, dict):
             raise ValueError("a message is an object")
         return message

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 import torch._dynamo  # torch imports it when it is first needed, and then wraps functions of its own
@@ -27,7 +28,7 @@ import torch._dynamo.mutation_guard
 
 from mtmc import ahead, runner
 from mtmc.others import Others, excess
-from mtmc.processes import kill_tree, usage, waited_ns
+from mtmc.processes import kill_tree, ran_ns, usage, waited_ns
 from mtmc.sandbox import Guest, Limits, can_own_proc, level, lock, start_echo, start_guest
 from mtmc.task_error import first_line
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
@@ -44,6 +45,21 @@ def forget(package: str) -> None:
     for name in [name for name in sys.modules if name == package or name.startswith(package + ".")]:
         if not name.startswith(native):
             del sys.modules[name]
+
+
+class Waits(NamedTuple):
+    """For how long, in ns: we had no processor, nor had the guest's first thread; its other threads had one."""
+
+    ours: int
+    guests: int
+    others: int
+
+
+def kept_waiting_ms(before: Waits, after: Waits) -> float:
+    """For how long a busy machine kept the two waiting. A guest's wait for its own threads, which work meanwhile, is its
+    own time."""
+    ours, guests, others = (now - then for now, then in zip(after, before, strict=True))
+    return (ours + max(0, guests - max(0, others))) / 1e6
 
 
 class Zygote:
@@ -65,10 +81,13 @@ class Zygote:
     def on_spawn(self, request: Message) -> Message:
         self.end()
         self.limits = Limits(**request["limits"])
-        if spare := self.others.take(request["folder"]):
+        if spare := self.others.take(request["folder"]):  # may have died while it waited
             self.guest = spare
             started = self.answer(time.perf_counter(), START_SECONDS)
-        else:
+            if "reply" not in started or self.has_ended():  # through no fault of the candidate that it waited for
+                self.end()
+                spare = None
+        if spare is None:
             self.guest = self.start(request)
             started = self.call({"op": "hello"}, START_SECONDS)
         parts = self.guest.parts + started.get("reply", {}).get("parts", []) if self.guest else []
@@ -88,7 +107,8 @@ class Zygote:
             runner.main(line, lock(writable, limits), limits.device)
 
         others = self.others.guests() + ([self.guest] if self.guest is not None else [])
-        foreign = [other.line.incoming for other in others]  # other candidates' lines
+        # Other candidates' lines, and the one that tells what a round trip costs.
+        foreign = [self.echo.incoming, *(other.line.incoming for other in others)]
         if limits.device == "cpu":
             return start_guest(main, folder, foreign)
         if self.own_proc is None:
@@ -123,14 +143,20 @@ class Zygote:
         woken = self.call({"op": "wake"}, request["timeout"])
         if "died" in woken or "fail" in woken["reply"]:
             return woken
-        before = self._waited_ms()
+        before = self._waits()
         answer = self.call(request["request"], request["timeout"])
-        if "wall_ms" in answer:  # less the time for which a busy machine kept the two waiting
-            answer["wall_ms"] = max(0.0, answer["wall_ms"] - (self._waited_ms() - before))
+        if "wall_ms" in answer:
+            answer["wall_ms"] = max(0.0, answer["wall_ms"] - kept_waiting_ms(before, self._waits()))
         return {**answer, "ping_ms": ping}
 
-    def _waited_ms(self) -> float:
-        return sum(waited_ns(pid) for pid in (os.getpid(), self.guest.guest if self.guest else 0)) / 1e6
+    def _waits(self) -> Waits:
+        guest, keeper, init = (self.guest.guest, self.guest.keeper, self.guest.init) if self.guest else (0, 0, 0)
+        return Waits(waited_ns(os.getpid()), waited_ns(guest), usage(keeper, without=init).cpu_ns - ran_ns(guest))
+
+    def has_ended(self) -> bool:
+        """After an answer the guest says nothing unasked: what can be read is its end."""
+        assert self.guest is not None
+        return bool(select.select([self.guest.line.incoming], [], [], 0)[0])
 
     def ping(self) -> float:
         """What an empty round trip costs now: waking up another process, and being woken up by it."""

@@ -1,5 +1,7 @@
 #include "eval/guest.h"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/kernel_headers.h"
@@ -28,6 +30,46 @@ Json environment_of(const Room& room) {
   return variables;
 }
 
+// No link to somewhere else.
+bool is_own_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::directory;
+}
+
+void make_own_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!is_own_folder(path)) std::filesystem::remove_all(path, ignored);
+  std::filesystem::create_directories(path, ignored);
+}
+
+// Whether what the judge reads of a reply is there and of its type: a candidate may write to the line itself.
+bool answers(const Json& reply, const std::string& op) {
+  static const std::map<std::string, std::vector<std::string>> required = {
+      {"load", {"weights"}},
+      {"go", {"ns"}},
+      {"ghost", {"kernels"}},
+      {"profile", {"own_kernel_share", "library_use"}},
+      {"unplug", {"kernels", "changed", "claims"}},
+      {"ahead", {"kernels", "compiled_for", "failure"}}};
+  if (const auto at = required.find(op); at != required.end())
+    for (const std::string& key : at->second)
+      if (!reply.contains(key)) return false;
+  const auto all = [&](const char* key, auto fits) { return !reply.contains(key) || fits(reply[key]); };
+  const auto list = [](auto fits) {
+    return [fits](const Json& one) { return one.is_array() && std::all_of(one.begin(), one.end(), fits); };
+  };
+  const auto boolean = [](const Json& one) { return one.is_boolean(); };
+  const auto text = [](const Json& one) { return one.is_string(); };
+  const auto number = [](const Json& one) { return one.is_number(); };
+  for (const char* key : {"aliases", "written_later", "reused", "changed", "claims"})
+    if (!all(key, boolean)) return false;
+  for (const char* key : {"weights", "random_state", "library_use", "note", "compiled_for", "failure"})
+    if (!all(key, text)) return false;
+  for (const char* key : {"ns", "kernels", "launches", "differs_at"})
+    if (!all(key, number)) return false;
+  return all("modified", list(number)) && all("changed_state", list(text)) && all("overlapping", list(boolean));
+}
+
 }  // namespace
 
 Json Guest::request(const std::string& op, const Room& room) {
@@ -43,7 +85,7 @@ Json Guest::request(const std::string& op, const Room& room) {
 
 Status Guest::prepare(JudgeProcess& zygote, const Room& room) {
   std::filesystem::create_directories(room.folder);
-  std::filesystem::create_directories(room.build);
+  make_own_folder(room.build);
   std::error_code ignored;  // without it the guest compiles what is missing itself
   if (std::filesystem::exists(room.seed, ignored))
     std::filesystem::copy(room.seed, room.build / "triton", std::filesystem::copy_options::recursive, ignored);
@@ -51,17 +93,17 @@ Status Guest::prepare(JudgeProcess& zygote, const Room& room) {
   return ok_status();
 }
 
-// Whatever cannot be had of the build folder is compiled again.
+// Whatever cannot be had of the build folder is compiled again. A candidate may have left anything there.
 void Guest::furnish(const Room& room) {
   std::filesystem::create_directories(room.folder);
   std::error_code ignored;
-  if (!room.kept.empty() && std::filesystem::exists(room.kept, ignored)) {
+  if (!room.kept.empty() && is_own_folder(room.kept)) {
     std::filesystem::remove_all(room.build, ignored);
     std::filesystem::rename(room.kept, room.build, ignored);
   }
-  std::filesystem::create_directories(room.build);
+  make_own_folder(room.build);
   if (room.device == "cpu") return;
-  std::filesystem::create_directories(room.build / "triton");
+  make_own_folder(room.build / "triton");
   std::filesystem::remove(room.cache, ignored);
   std::filesystem::create_directory_symlink(room.build / "triton", room.cache, ignored);
 }
@@ -135,6 +177,9 @@ Result<Answer> Guest::call(const Json& request, double timeout_seconds) {
   Json& reply = relayed.at("reply");
   if (reply.contains("fail") && reply["fail"].is_string()) {
     answer.reason = reply["fail"], answer.message = reply.value("message", "");
+  }
+  if (answer.ok() && !answers(reply, request.at("op"))) {
+    answer.reason = "tampered", answer.message = "the guest answered something else than it was asked for";
   }
   answer.reply = std::make_shared<const Json>(std::move(reply));
   return answer;

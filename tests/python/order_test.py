@@ -45,9 +45,23 @@ def test_the_stream_is_busy_for_longer_than_any_call_kept_the_host() -> None:
     assert runner.device.delays[-1] > 0.04
 
 
+def test_what_does_not_wait_reads_arguments_without_their_values() -> None:
+    seen = []
+    runner = runner_of(lambda x: x + 1)
+    runner.device.delay = lambda _: seen.append(argument.clone())
+    argument = torch.arange(4.0)
+    result = runner.call([argument], in_order=True)
+    assert torch.equal(seen[0], torch.zeros(4))
+    assert torch.equal(result, torch.arange(4.0) + 1)
+
+
 def test_a_result_that_comes_after_the_copy_is_refused() -> None:
     result = torch.zeros(8)
-    runner = runner_of(lambda x: result)
-    runner.device.late = lambda: result.fill_(1)
+
+    def gives_early(x: torch.Tensor) -> torch.Tensor:
+        runner.device.late = lambda: result.fill_(1)
+        return result
+
+    runner = runner_of(gives_early)
     with pytest.raises(Refused, match="background-work"):
         runner.call([torch.ones(4)], in_order=True)
