@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mtmc.processes import signal_tree, unshared_memory, usage
+from mtmc.processes import signal_descendants, unshared_memory, usage
 from mtmc.sandbox import Guest, Limits
 from mtmc.wire import Message
 
@@ -99,7 +99,7 @@ class Others:
 
     def signal(self, number: int) -> None:
         for guest in self.guests():
-            signal_tree(guest.guest, number)
+            signal_descendants(guest.keeper, guest.init, number)
 
 
 def excess(guest: Guest, limits: Limits) -> tuple[str, str] | None:

@@ -43,11 +43,6 @@ def usage(root: int, without: int = 0, most: float = math.inf) -> Usage:
     )
 
 
-def ran_ns(pid: int) -> int:
-    """How long the first thread of a process has run."""
-    return int((_read(f"/proc/{pid}/task/{pid}/schedstat").split() or ["0"])[0])
-
-
 def waited_ns(pid: int) -> int:
     """How long the first thread of a process was ready to run and had no processor."""
     return int((_read(f"/proc/{pid}/task/{pid}/schedstat").split() or ["0", "0"])[1])
@@ -86,10 +81,15 @@ def kill_descendants(root: int) -> None:
                 break
 
 
-def signal_tree(root: int, number: int) -> None:
-    """Sends a signal to a process and all that descends from it, parents first."""
-    for pid in process_tree(root):
-        _signal(pid, number)
+def signal_descendants(root: int, without: int, number: int) -> None:
+    """Sends a signal to all that descends from a process but for `without`, those forked meanwhile included."""
+    for _ in range(20):
+        seen = process_tree(root)[1:]
+        for pid in seen:
+            if pid != without:
+                _signal(pid, number)
+        if process_tree(root)[1:] == seen:
+            break
 
 
 def kill_tree(root: int) -> None:

@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 import torch._dynamo  # torch imports it when it is first needed, and then wraps functions of its own
@@ -28,7 +27,7 @@ import torch._dynamo.mutation_guard
 
 from mtmc import ahead, runner
 from mtmc.others import Others, excess
-from mtmc.processes import kill_tree, ran_ns, usage, waited_ns
+from mtmc.processes import kill_tree, usage, waited_ns
 from mtmc.sandbox import Guest, Limits, can_own_proc, level, lock, start_echo, start_guest
 from mtmc.task_error import first_line
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
@@ -45,21 +44,6 @@ def forget(package: str) -> None:
     for name in [name for name in sys.modules if name == package or name.startswith(package + ".")]:
         if not name.startswith(native):
             del sys.modules[name]
-
-
-class Waits(NamedTuple):
-    """For how long, in ns: we had no processor, nor had the guest's first thread; its other threads had one."""
-
-    ours: int
-    guests: int
-    others: int
-
-
-def kept_waiting_ms(before: Waits, after: Waits) -> float:
-    """For how long a busy machine kept the two waiting. A guest's wait for its own threads, which work meanwhile, is its
-    own time."""
-    ours, guests, others = (now - then for now, then in zip(after, before, strict=True))
-    return (ours + max(0, guests - max(0, others))) / 1e6
 
 
 class Zygote:
@@ -143,15 +127,12 @@ class Zygote:
         woken = self.call({"op": "wake"}, request["timeout"])
         if "died" in woken or "fail" in woken["reply"]:
             return woken
-        before = self._waits()
+        before = waited_ns(os.getpid())
         answer = self.call(request["request"], request["timeout"])
         if "wall_ms" in answer:
-            answer["wall_ms"] = max(0.0, answer["wall_ms"] - kept_waiting_ms(before, self._waits()))
+            # Less the time for which a busy machine kept us waiting. The guest's waits count: its own threads may cause them.
+            answer["wall_ms"] = max(0.0, answer["wall_ms"] - (waited_ns(os.getpid()) - before) / 1e6)
         return {**answer, "ping_ms": ping}
-
-    def _waits(self) -> Waits:
-        guest, keeper, init = (self.guest.guest, self.guest.keeper, self.guest.init) if self.guest else (0, 0, 0)
-        return Waits(waited_ns(os.getpid()), waited_ns(guest), usage(keeper, without=init).cpu_ns - ran_ns(guest))
 
     def has_ended(self) -> bool:
         """After an answer the guest says nothing unasked: what can be read is its end."""
