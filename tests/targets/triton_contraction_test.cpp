@@ -13,6 +13,7 @@ namespace mtmc {
 namespace {
 
 using testing::Case;
+using testing::expect_close;
 using testing::Maker;
 using Choices = std::map<std::string, std::string>;
 using Numbers = std::map<std::string, int64_t>;
@@ -56,24 +57,6 @@ Case not_finite() {
   x[3 * 64 + 5] = INFINITY, x[20 * 64 + 7] = -INFINITY, x[30 * 64 + 1] = NAN;
   y[5 * 48 + 9] = -INFINITY, y[40 * 48 + 11] = INFINITY;
   return result;
-}
-
-void expect_close(const std::vector<Case>& cases, double tolerance, const std::string& device) {
-  std::vector<Program> programs;
-  std::vector<std::vector<std::vector<double>>> leaves;
-  for (const Case& c : cases) {
-    programs.push_back(c.program);
-    leaves.push_back(c.leaves);
-  }
-  const auto runs = testing::run_on_triton(programs, leaves, device);
-  for (size_t i = 0; i < cases.size(); ++i) {
-    const auto truth = evaluate(programs[i], leaves[i]);
-    ASSERT_TRUE(truth.ok()) << truth.error().message();
-    EXPECT_EQ(runs[i].failure, "") << print(programs[i]) << runs[i].text;
-    ASSERT_EQ(runs[i].outputs.size(), 1u);
-    EXPECT_EQ(testing::difference(runs[i].outputs[0], (*truth)[0], tolerance), "")
-        << print(programs[i]) << runs[i].text;
-  }
 }
 
 void expect_contractions(const std::string& device) {

@@ -1,5 +1,7 @@
 #include "targets/triton_runner.h"
 
+#include <gtest/gtest.h>
+
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,7 @@
 #include "base/text.h"
 #include "ops/op.h"
 #include "support/source_dir.h"
+#include "targets/recorded_programs.h"
 #include "targets/target.h"
 
 namespace mtmc::testing {
@@ -67,7 +70,9 @@ std::string triton_is_missing(const std::string& device) {
   const std::string code =
       device == "cpu" ? "import torch, triton" : "import torch, triton; assert torch.cuda.is_available()";
   const auto done = run({{python(), "-c", code}, {}, {}, 120});
-  return done.ok() && done->exit_code == 0 ? "" : "torch and triton are not both installed, or there is no GPU";
+  if (done.ok() && done->exit_code == 0) return "";
+  return device == "cpu" ? "torch and triton are not both installed"
+                         : "torch and triton are not both there, with a GPU";
 }
 
 std::vector<TritonRun> run_on_triton(const std::vector<Program>& programs,
@@ -102,6 +107,25 @@ std::vector<TritonRun> run_on_triton(const std::vector<Program>& programs,
     runs.push_back(std::move(one));
   }
   return runs;
+}
+
+void expect_close(const std::vector<Case>& cases, double tolerance, const std::string& device) {
+  std::vector<Program> programs;
+  std::vector<std::vector<std::vector<double>>> leaves;
+  for (const Case& c : cases) {
+    programs.push_back(c.program);
+    leaves.push_back(c.leaves);
+  }
+  const auto runs = run_on_triton(programs, leaves, device);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const auto truth = evaluate(programs[i], leaves[i]);
+    ASSERT_TRUE(truth.ok()) << truth.error().message();
+    EXPECT_EQ(runs[i].failure, "") << print(programs[i]) << runs[i].text;
+    if (!runs[i].failure.empty()) continue;
+    ASSERT_EQ(runs[i].outputs.size(), truth->size()) << print(programs[i]);
+    for (size_t o = 0; o < truth->size(); ++o)
+      EXPECT_EQ(difference(runs[i].outputs[o], (*truth)[o], tolerance), "") << print(programs[i]) << runs[i].text;
+  }
 }
 
 std::vector<std::string> compile_triton(const std::vector<Program>& programs) {

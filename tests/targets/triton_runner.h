@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/program.h"
+#include "targets/case_maker.h"
 
 namespace mtmc::testing {
 
@@ -20,6 +20,9 @@ struct TritonRun {
 std::vector<TritonRun> run_on_triton(const std::vector<Program>& programs,
                                      const std::vector<std::vector<std::vector<double>>>& leaves,
                                      const std::string& device);
+
+// Each case's outputs are those of its definition in double.
+void expect_close(const std::vector<Case>& cases, double tolerance, const std::string& device);
 
 // Compiles every kernel of the programs ahead of time for compute capabilities 8.0, 9.0 and 10.0, without a GPU; what
 // the compiler says against it, or nothing.

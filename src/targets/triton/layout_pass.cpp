@@ -1,7 +1,8 @@
 #include "targets/triton/layout_pass.h"
 
 #include <algorithm>
-#include <limits>
+
+#include "targets/triton/packer.h"
 
 namespace mtmc::triton {
 namespace {
@@ -9,8 +10,6 @@ namespace {
 // Magnitudes up to 2^9 become at most 2^15, below f16's largest; what is 2^-17 of the least largest magnitude is still
 // above the subnormal numbers.
 constexpr double kUsual = 64, kMost = 512, kLeast = 0.125;
-
-ExprP number(double value) { return constant(DType::f32, value); }
 
 class OnePass {
  public:
@@ -55,8 +54,7 @@ class OnePass {
     GroupStage made = copy;
     made.stage.body = with_scale(copy.stage.body, kUsual);
     const ExprP source = copy.stage.body->args[0]->args[0];  // of cast(f16, source * scale)
-    const ExprP finite = call(Fn::lt, {call(Fn::abs, {source}), number(std::numeric_limits<double>::infinity())});
-    made.most = select(finite, call(Fn::abs, {source}), number(0));
+    made.most = magnitude(source);
     made.peaks = static_cast<int>(result.tensors.size());
     result.tensors.push_back(
         {GroupTensor::Role::scratch, kNoValue, result.tensors[ids_.largest].name + "_of", {}, {}, false});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "targets/triton/packer.h"
 #include "targets/triton/tile.h"
 
 namespace mtmc::triton {
@@ -10,12 +11,6 @@ namespace {
 
 constexpr int64_t kEnoughRows = 1024, kWorthSplitting = int64_t(1) << 18;
 constexpr int64_t kChunk = 8192;  // elements that a program holds while it computes both moments of them
-
-std::vector<ExprP> axes_to(int count) {
-  std::vector<ExprP> axes;
-  for (int a = 0; a < count; ++a) axes.push_back(axis(a));
-  return axes;
-}
 
 // f of a square f * f.
 const Expr* squared(const Expr& body) {
