@@ -34,24 +34,18 @@ def under_own_mask(c: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
     return torch.where(torch.isfinite(kept), finite, torch.where(torch.isnan(c), torch.nan, kept))
 
 
-def fractions(c: torch.Tensor, kept: torch.Tensor, first: torch.Tensor | None) -> dict[str, float]:
+def fractions(c: torch.Tensor, kept: torch.Tensor, first: torch.Tensor | None) -> dict[str, tuple[int, int]]:
     """Of the elements that are not 0 by themselves: how many are dropped, have the same fate as their neighbours along the
-    last axis and across it, and as in the first call. `elements` says out of how many."""
-    counts = torch.isfinite(kept) & (kept != 0)
+    last axis and across it, and as in the first call; each with how many elements, or pairs of them, there are."""
+    counts = (torch.isfinite(kept) & (kept != 0)).reshape(-1)
     dropped = (c == 0).reshape(-1)
-    counts_flat = counts.reshape(-1)
-    found = {"elements": float(counts_flat.sum())}
-    if not found["elements"]:
-        return found
-    found["dropped"] = _mean(dropped, counts_flat)
+    found = {"dropped": _hits(dropped, counts)}
     for name, step in (("like the next", 1), ("like the one below", c.shape[-1] if c.dim() else 1)):
-        both = counts_flat[step:] & counts_flat[:-step]
-        if bool(both.any()):
-            found[name] = _mean(dropped[step:] == dropped[:-step], both)
+        found[name] = _hits(dropped[step:] == dropped[:-step], counts[step:] & counts[:-step])
     if first is not None:
-        found["like the first call"] = _mean(dropped == (first == 0).reshape(-1), counts_flat)
+        found["like the first call"] = _hits(dropped == (first == 0).reshape(-1), counts)
     return found
 
 
-def _mean(flags: torch.Tensor, where: torch.Tensor) -> float:
-    return float(flags[where].double().mean())
+def _hits(flags: torch.Tensor, where: torch.Tensor) -> tuple[int, int]:
+    return int((flags & where).sum()), int(where.sum())

@@ -16,7 +16,11 @@ double number(const Json& json, const char* name) {
 
 }  // namespace
 
-Fractions fractions_from(const Json& json) { return json.get<Fractions>(); }
+Fractions fractions_from(const Json& json) {
+  Fractions result;
+  for (const auto& [name, counts] : json.items()) result[name] = {counts.at(0), counts.at(1)};
+  return result;
+}
 
 Measurement measurement_from(const Json& json) {
   Measurement m;

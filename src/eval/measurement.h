@@ -11,7 +11,10 @@
 namespace mtmc {
 
 // Of a random mask: how many of its elements are dropped, or have the fate of another element (python/mtmc/chance.py).
-using Fractions = std::map<std::string, double>;
+struct Fraction {
+  double hits = 0, of = 0;  // elements, or pairs of them
+};
+using Fractions = std::map<std::string, Fraction>;
 Fractions fractions_from(const Json& json);
 
 struct Measurement {

@@ -86,19 +86,22 @@ OutputError apply_rules(const std::string& draw, const Measurement& m, const Bud
 }
 
 std::string unlike_eager(const Fractions& own, const std::vector<Fractions>& eager) {
-  for (const auto& [name, value] : own) {
-    double sum = 0, squares = 0, runs = 0;
+  for (const auto& [name, fraction] : own) {
+    double sum = 0, squares = 0, runs = 0, hits = 0, of = 0;
     for (const Fractions& run : eager) {
-      if (const auto found = run.find(name); found != run.end()) {
-        sum += found->second, squares += found->second * found->second, runs += 1;
-      }
+      const auto found = run.find(name);
+      if (found == run.end() || found->second.of == 0) continue;
+      const double share = found->second.hits / found->second.of;
+      sum += share, squares += share * share, runs += 1, hits += found->second.hits, of += found->second.of;
     }
-    if (name == "elements" || runs < 2) continue;
-    const double mean = sum / runs, elements = own.at("elements");
-    const double seen = std::max(0.0, (squares - sum * mean) / (runs - 1));
-    const double variance = std::max(seen, mean * (1 - mean) / elements);  // a mask may be shared by many elements
-    if (std::abs(value - mean) > 6 * std::sqrt(variance * (1 + 1 / runs)) + 2 / elements) {
-      return fmt::format("{:.4f} of the elements are {}, {:.4f} in eager", value, name, mean);
+    if (fraction.of == 0 || runs < 2) continue;
+    const double share = fraction.hits / fraction.of, mean = hits / of;
+    // A mask may be shared by many elements: then shares scatter more than draws of single elements would.
+    const double seen = std::max(0.0, (squares - sum * sum / runs) / (runs - 1));
+    const double chance = (hits + 1) / (of + 2);  // not 0 or 1 after few elements (Laplace's rule of succession)
+    const double single = chance * (1 - chance) * (1 / fraction.of + 1 / of);
+    if (std::abs(share - mean) > 6 * std::sqrt(std::max(seen * (1 + 1 / runs), single)) + 2 / fraction.of) {
+      return fmt::format("{:.4f} of {} elements are {}, {:.4f} in eager", share, fraction.of, name, mean);
     }
   }
   return "";

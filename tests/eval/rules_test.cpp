@@ -170,16 +170,25 @@ TEST(Rules, nothing_moves_bytes_at_twice_the_speed_of_a_copy) {
 
 TEST(Rules, a_mask_is_held_to_the_fractions_of_eagers_masks) {
   std::vector<Fractions> eager;
-  for (const double dropped : {0.299, 0.301, 0.300, 0.302, 0.298}) {
-    eager.push_back({{"elements", 100000}, {"dropped", dropped}, {"like the next", 0.58}});
+  for (const double dropped : {29900, 30100, 30000, 30200, 29800}) {
+    eager.push_back({{"dropped", {dropped, 100000}}, {"like the next", {58000, 100000}}});
   }
   const auto with = [](double dropped, double next) {
-    return Fractions{{"elements", 100000}, {"dropped", dropped}, {"like the next", next}};
+    return Fractions{{"dropped", {dropped, 100000}}, {"like the next", {next, 100000}}};
   };
-  EXPECT_EQ(unlike_eager(with(0.305, 0.575), eager), "");
-  EXPECT_NE(unlike_eager(with(0.270, 0.580), eager), "");
-  EXPECT_NE(unlike_eager(with(0.300, 0.950), eager), "");
-  EXPECT_EQ(unlike_eager({{"elements", 0}}, eager), "") << "nothing that could be dropped";
+  EXPECT_EQ(unlike_eager(with(30500, 57500), eager), "");
+  EXPECT_NE(unlike_eager(with(27000, 58000), eager), "");
+  EXPECT_NE(unlike_eager(with(30000, 95000), eager), "");
+  EXPECT_EQ(unlike_eager({{"dropped", {0, 0}}}, eager), "") << "nothing that could be dropped";
+}
+
+TEST(Rules, few_pairs_of_a_mask_prove_little) {
+  const auto pairs = [](double hits, double of) {
+    return Fractions{{"dropped", {80, 256}}, {"like the one below", {hits, of}}};
+  };
+  EXPECT_EQ(unlike_eager(pairs(2, 2), {pairs(1, 2), pairs(1, 2)}), "");
+  EXPECT_EQ(unlike_eager(pairs(0, 3), {pairs(2, 2), pairs(3, 3), pairs(2, 2)}), "");
+  EXPECT_NE(unlike_eager(pairs(200, 200), {pairs(116, 200), pairs(120, 200), pairs(112, 200)}), "");
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ def test_fractions_of_a_mask() -> None:
     kept = torch.ones(2, 4, dtype=torch.float64)
     c = torch.tensor([[0.0, 1, 0, 1], [0, 1, 0, 1]])
     found = fractions(c, kept, 1 - c)
-    assert found["dropped"] == 0.5 and found["like the next"] == 0.0 and found["like the first call"] == 0.0
-    assert found["like the one below"] == 1.0
-    assert fractions(c, torch.zeros(2, 4), None) == {"elements": 0.0}
+    assert found["dropped"] == (4, 8) and found["like the next"] == (0, 7) and found["like the one below"] == (4, 4)
+    assert found["like the first call"] == (0, 8)
+    nothing = fractions(c, torch.zeros(2, 4), None)
+    assert nothing == {"dropped": (0, 0), "like the next": (0, 0), "like the one below": (0, 0)}
