@@ -5,7 +5,7 @@
 
 #include "ops/op.h"
 #include "targets/frame.h"
-#include "targets/triton/attention_printer.h"
+#include "targets/triton/attention.h"
 #include "targets/triton/kernel_printer.h"
 #include "targets/triton/split_k.h"
 
@@ -17,6 +17,7 @@ constexpr double kLibraryMemory = 0.7, kOwnMemory = 0.92;
 constexpr double kLibraryTf32 = 0.3;      // of the TF32 peak: cuDNN without channels-last
 constexpr double kLibraryGrouped = 0.03;  // of the f32 peak: convolutions in groups
 constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kSplit = 0.36, kAttention = 0.55;  // of the f16 peak
+constexpr double kSplitAttention = 0.15;                                                 // likewise; not measured
 constexpr double kLibraryWindow = 0.015, kOwnWindow = 0.06;  // elements of windows a second, of the f32 peak
 constexpr double kWindow = 128;                              // a reduction of fewer elements is walked by every lane
 constexpr double kExact = 0.4, kTf32x3 = 0.9;                // of the f32 peak
@@ -46,11 +47,12 @@ double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool atte
   bool half = true;
   for (const ExprP& side : {stage.contraction->left, stage.contraction->right})
     for (const Expr* load : loads_of(side)) half = half && is_half(load->dtype);
-  if (attention) return half ? kAttention * hardware.flops_f16 : kTf32x3 * hardware.flops_f32;
-  if (half) return kOwnHalf * hardware.flops_f16;
+  if (half) return (attention ? kAttention : kOwnHalf) * hardware.flops_f16;
   const auto precision = kernel.choices.find("precision");
-  if (precision == kernel.choices.end() || precision->second == "ieee") return kExact * hardware.flops_f32;
-  return (precision->second == "split" ? kSplit : kConvolution) * hardware.flops_f16;
+  const std::string way = precision == kernel.choices.end() ? "ieee" : precision->second;
+  if (way == "split") return (attention ? kSplitAttention : kSplit) * hardware.flops_f16;
+  if (attention) return kTf32x3 * hardware.flops_f32;
+  return way == "ieee" ? kExact * hardware.flops_f32 : kConvolution * hardware.flops_f16;
 }
 
 // Tiles of 128 x 128 that run at the same time; where they are few, smaller ones, which reach less.

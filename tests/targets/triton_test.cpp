@@ -191,23 +191,24 @@ void window_cases(std::vector<Case>& cases, const std::string& precision) {
   cases.push_back(one.one_kernel({one.op("conv2d", {ox, ow, kNoValue})}, choices));
 }
 
-void attention_cases(std::vector<Case>& cases, const std::string& dtype) {
+void attention_cases(std::vector<Case>& cases, const std::string& dtype, const std::string& precision = "ieee") {
+  const std::map<std::string, std::string> choices = {{"precision", precision}};
   const auto in = [&](Maker& m, const std::string& shape) { return m.in((dtype + shape).c_str()); };
   for (const bool causal : {false, true})
     for (const std::string shape : {"[1,2,64,16]", "[2,2,41,24]"}) {
       Maker m(causal ? "causal_attention" : "attention");
       const ValueId q = in(m, shape), k = in(m, shape), v = in(m, shape);
       cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})},
-                                   {}, {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
+                                   choices, {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
     }
   Maker w("written_out");
   const ValueId q = in(w, "[2,3,40,16]"), k = in(w, "[2,3,16,40]"), v = in(w, "[2,3,40,32]");
   const ValueId softmax = w.op("softmax", {w.op("matmul", {q, k})}, {{"dim", int64_t{-1}}});
-  cases.push_back(w.one_kernel({w.op("matmul", {softmax, v})}));
+  cases.push_back(w.one_kernel({w.op("matmul", {softmax, v})}, choices));
   Maker masked("masked");
   const ValueId mq = in(masked, "[1,2,33,16]"), mk = in(masked, "[1,2,33,16]"), mv = in(masked, "[1,2,33,16]");
   const ValueId mask = masked.in("b1[33,33]");
-  cases.push_back(masked.one_kernel({masked.op("scaled_dot_product_attention", {mq, mk, mv, mask})}));
+  cases.push_back(masked.one_kernel({masked.op("scaled_dot_product_attention", {mq, mk, mv, mask})}, choices));
 }
 
 Case filled(Case c, double value) {
@@ -364,6 +365,7 @@ void expect_all_families(const std::string& device) {
   for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
   window_cases(exact, "ieee");
   attention_cases(exact, "f32");
+  attention_cases(exact, "f32", "split");
   corner_cases(exact);
   expect_close(exact, 3e-6, device);
   product_cases(half, "half");
@@ -393,6 +395,7 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   window_cases(cases, "half");
   attention_cases(cases, "bf16");
   attention_cases(cases, "f32");
+  attention_cases(cases, "f32", "split");
   {
     Maker m("attention_of_wide_heads");
     const ValueId q = m.in("f16[1,2,128,256]"), k = m.in("f16[1,2,128,256]"), v = m.in("f16[1,2,128,256]");

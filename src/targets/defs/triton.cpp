@@ -6,7 +6,7 @@
 #include "ops/op.h"
 #include "targets/frame.h"
 #include "targets/module_printer.h"
-#include "targets/triton/attention_printer.h"
+#include "targets/triton/attention.h"
 #include "targets/triton/kernel_printer.h"
 #include "targets/triton/prepare.h"
 #include "targets/triton/split_k.h"
@@ -171,10 +171,7 @@ void begin(const Group& group, Kernel& kernel) {
   const Group products = triton::ungroup(group);
   if (products.stages.size() > group.stages.size()) kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
-  if (triton::has_attention(collapse_axes(group))) {
-    kernel.family = Family::attention;
-    return;
-  }
+  if (triton::has_attention(collapse_axes(group))) kernel.family = Family::attention;
   bool tf32 = true;  // all that eager multiplies in this kernel
   for (const GroupStage& stage : products.stages)
     if (stage.contraction) tf32 = tf32 && find_op(stage.op)->in_tf32;
@@ -198,7 +195,7 @@ bool heeds(const Group& group, std::string_view choice) {
 std::vector<std::string> precisions(const Program& program, const Kernel& kernel) {
   if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
-  if (!group.ok() || triton::has_attention(collapse_axes(*group))) return {};
+  if (!group.ok()) return {};
   bool tf32 = true, found = false;
   for (const GroupStage& stage : triton::ungroup(*group).stages) {
     if (!stage.contraction || !reads_f32(*stage.contraction)) continue;

@@ -30,9 +30,17 @@ class Kernels {
  public:
   Kernels(const Group& group, const Kernel& kernel) : kernel_(kernel) {
     const auto precision = kernel.choices.find("precision");
-    const bool packs = precision != kernel.choices.end() && !has_attention(collapse_axes(group));
-    prepared_ = prepare(group, packs ? precision->second : "ieee", kernel.has("split"), kernel.number("parts", 0));
-    cut();
+    const auto arrange = [&](const std::string& way) {
+      prepared_ = prepare(group, way, kernel.has("split"), kernel.number("parts", 0));
+      frames_.clear();
+      cut();
+    };
+    try {
+      arrange(precision == kernel.choices.end() ? "ieee" : precision->second);
+    } catch (const Unsupported&) {
+      if (!has_attention(collapse_axes(group))) throw;
+      arrange("ieee");  // attention that is not one launch takes its operands as they are
+    }
   }
 
   const Group& group() const { return prepared_.group; }
@@ -74,8 +82,11 @@ class Kernels {
   TritonLaunch print(const Frame& frame, const std::string& name, const Numbers& numbers) const {
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return print_attention(group(), *attention, name, numbers);
-    if (is_contraction(group(), frame))
-      return print_contraction(group(), frame, prepared_.products.at(frame.first), name, numbers);
+    if (is_contraction(group(), frame)) {
+      const auto products = prepared_.products.find(frame.first);
+      if (products == prepared_.products.end()) throw Unsupported{"a part of attention alone"};
+      return print_contraction(group(), frame, products->second, name, numbers);
+    }
     return print_rows(group(), frame, name, numbers);
   }
 

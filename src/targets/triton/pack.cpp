@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "targets/triton/attention.h"
 #include "targets/triton/layout_pass.h"
 #include "targets/triton/pack.h"
 #include "targets/triton/packer.h"
@@ -15,15 +16,19 @@ class Operands : Packer {
   Operands(const Group& group, const std::string& precision) : Packer(group, precision) {}
 
   Prepared run(const Group& group) {
-    for (const GroupStage& stage : group.stages) {
-      if (!stage.contraction) {
-        push(stage);
-      } else if (!needs_packing(stage)) {
-        Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
-        products.left = stage.contraction->left, products.right = stage.contraction->right;
-        push(stage);
+    for (size_t s = 0; s < group.stages.size(); ++s) {
+      const GroupStage& stage = group.stages[s];
+      const auto attention = find_attention(group, static_cast<int>(s));
+      if (attention && precision_ == "split" && of_f32(group, *attention)) {
+        attend(group, *attention);
+        s = static_cast<size_t>(attention->context);
+      } else if (attention) {
+        for (; s <= static_cast<size_t>(attention->context); ++s) as_it_is(group.stages[s]);
+        --s;
+      } else if (!stage.contraction || !needs_packing(stage)) {
+        as_it_is(stage);
       } else if (precision_ == "split") {
-        const ExprP left = split(stage, true), right = split(stage, false);
+        const ExprP left = split(stage, true, "left"), right = split(stage, false, "right");
         multiply(stage, left, right, true);
       } else {
         const ExprP left = plain(stage, true), right = plain(stage, false);
@@ -34,6 +39,43 @@ class Operands : Packer {
   }
 
  private:
+  void as_it_is(const GroupStage& stage) {
+    if (stage.contraction) {
+      Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
+      products.left = stage.contraction->left, products.right = stage.contraction->right;
+    }
+    push(stage);
+  }
+
+  static bool of_f32(const Group& group, const Attention& attention) {
+    const Contraction& scores = *group.stages[attention.scores].contraction;
+    const ExprP& values = group.stages[attention.context].contraction->right;
+    return !is_half(scores.left) && !is_half(scores.right) && !is_half(values);
+  }
+
+  // Queries, keys and values in two parts each. Whatever reads the scores undoes the scales of queries and keys: those
+  // of keys first, since the others are one number a row of scores.
+  void attend(const Group& group, const Attention& attention) {
+    const GroupStage& scores = group.stages[attention.scores];
+    const GroupStage& context = group.stages[attention.context];
+    const ExprP query = split(scores, true, "query"), key = split(scores, false, "key");
+    const std::vector<ExprP> undone = {number(1) / scales_[1], number(1) / scales_[0]};
+    scales_.clear();
+    const ExprP value = split(context, false, "value");
+    const int made = contract(scores, query, key);
+    for (int s = attention.scores + 1; s < attention.context; ++s) {
+      GroupStage stage = group.stages[s];
+      stage.stage.body = transform(stage.stage.body, [&](const ExprP& e) -> ExprP {
+        if (e->kind != Expr::Kind::load || e->tensor != scores.dest) return e;
+        ExprP score = load(made, DType::f32, e->args);
+        for (const ExprP& factor : undone) score = score * substitute_axes(factor, e->args);
+        return cast(e->dtype, score);
+      });
+      push(stage);
+    }
+    undo_scales(context, contract(context, context.contraction->left, value));
+  }
+
   bool needs_packing(const GroupStage& stage) const {
     const Contraction& c = *stage.contraction;
     if (is_half(c.left) && is_half(c.right)) return false;
@@ -44,6 +86,7 @@ class Operands : Packer {
     std::vector<int> rows, k;     // the stage's axes that the operand uses: batch and M (or N), then K
     std::vector<ExprP> of_stage;  // each axis of the stage as one of the packed tensor's: rows, then K
     Shape row_shape, k_shape;
+    size_t batch = 0;        // so many of the rows' axes
     bool rows_last = false;  // the source has its rows side by side: so has the packed tensor
   };
 
@@ -61,6 +104,7 @@ class Operands : Packer {
       }
     };
     take(c.batch, layout.rows, layout.row_shape);
+    layout.batch = layout.rows.size();
     take(left ? c.m : c.n, layout.rows, layout.row_shape);
     take(in_order(c.k, extents), layout.k, layout.k_shape);
     int next = 0;
@@ -110,12 +154,13 @@ class Operands : Packer {
                  scale_of(load(largest, DType::f32, axes_to(static_cast<int>(layout.rows.size())))));
   }
 
-  // The packed tensor's dimensions, each an entry of rows followed by K: in this order, or K before rows.
+  // The packed tensor's dimensions, each an entry of rows followed by K: in this order, or K before M (or N).
   static std::vector<size_t> dimensions(const Layout& layout) {
     std::vector<size_t> order(layout.rows.size() + layout.k.size());
     std::iota(order.begin(), order.end(), size_t{0});
     if (layout.rows_last)
-      std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(layout.rows.size()), order.end());
+      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(layout.batch),
+                  order.begin() + static_cast<std::ptrdiff_t>(layout.rows.size()), order.end());
     return order;
   }
 
@@ -180,8 +225,7 @@ class Operands : Packer {
 
   // An operand as the sum of two f16 numbers: the high part, with the low one right behind it in memory. What is not
   // finite is in the low part, which meets the other operand's high part only, once; its sign is in the high part.
-  ExprP split(const GroupStage& of, bool left) {
-    const std::string name = left ? "left" : "right";
+  ExprP split(const GroupStage& of, bool left, const std::string& name) {
     const Layout l = layout(of, left);
     const ExprP expr = substitute_axes(left ? of.contraction->left : of.contraction->right, l.of_stage);
     const int scale = scales(of, l, expr, name);

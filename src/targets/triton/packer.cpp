@@ -67,22 +67,29 @@ int Packer::stage(const GroupStage& of, const std::string& name, TensorType type
 }
 
 void Packer::multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool halves) {
-  GroupStage product = of;
-  product.stage.type.dtype = DType::f32;
-  product.stage.body = left * right;
-  product.contraction = classify_contraction(product.stage);
-  if (!product.contraction) throw Unsupported{"a packed contraction"};
-  product.dest = scratch("product", DType::f32, of.stage.type.shape);
-  const int index = static_cast<int>(result_.group.stages.size());
-  Products& products = result_.products[index];
+  Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
   products.left = left, products.right = right;
   products.halves = halves, products.promote = promotion(of);
-  push(product);
+  undo_scales(of, contract(of, left, right));
+}
+
+int Packer::contract(const GroupStage& of, const ExprP& left, const ExprP& right) {
+  GroupStage made = of;
+  made.stage.type.dtype = DType::f32;
+  made.stage.body = left * right;
+  made.contraction = classify_contraction(made.stage);
+  if (!made.contraction) throw Unsupported{"a packed contraction"};
+  made.dest = scratch("product", DType::f32, of.stage.type.shape);
+  push(made);
+  return made.dest;
+}
+
+void Packer::undo_scales(const GroupStage& of, int product) {
   GroupStage undone = of;
   undone.stage.reduce.clear();
   undone.stage.combine = Combine::none;
   undone.contraction.reset();
-  ExprP value = load(product.dest, DType::f32, axes_to(of.stage.rank()));
+  ExprP value = load(product, DType::f32, axes_to(of.stage.rank()));
   for (const ExprP& scale : scales_) value = value * (number(1) / scale);  // exact: powers of two
   undone.stage.body = cast(of.stage.type.dtype, value);
   push(undone);

@@ -33,6 +33,9 @@ class Packer {
             Combine combine, ExprP body);
   // The contraction on packed operands, then their scales undone.
   void multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool halves = false);
+  // Its two steps: the tensor of its results, and `of` from them.
+  int contract(const GroupStage& of, const ExprP& left, const ExprP& right);
+  void undo_scales(const GroupStage& of, int product);
 
   std::string precision_;
   Prepared result_;
