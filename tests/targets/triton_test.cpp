@@ -134,6 +134,32 @@ void flat_cases(std::vector<Case>& cases) {
                                {{"flat", 1}, {"rows", 128}, {"warps", 4}}));
 }
 
+// Lanes that keep several neighbours of overlapping windows.
+void shared_window_cases(std::vector<Case>& cases) {
+  const auto sharing = [](int64_t share) {
+    return std::map<std::string, int64_t>{{"share", share}, {"rows", 128}, {"warps", 4}};
+  };
+  for (const int64_t stride : {1, 2}) {
+    const Attrs window = {{"kernel_size", both(5)}, {"padding", both(2)}, {"stride", both(stride)}};
+    Maker m("overlapping_max_pool");
+    cases.push_back(
+        m.one_kernel({m.op("relu", {m.op("max_pool2d", {m.in("f32[2,3,16,22]")}, window)})}, {}, sharing(8 / stride)));
+  }
+  Maker a("overlapping_avg_pool");
+  const std::vector<int64_t> three = {3, 3, 3}, one = {1, 1, 1};
+  cases.push_back(a.one_kernel(
+      {a.op("avg_pool3d", {a.in("f32[2,3,6,7,9]")}, {{"kernel_size", three}, {"padding", one}, {"stride", one}})}, {},
+      sharing(7)));
+  Maker d("depthwise_bias");
+  const ValueId x = d.in("f32[2,5,12,10]"), w = d.in("f32[5,1,3,3]"), b = d.in("f32[5]");
+  cases.push_back(
+      d.one_kernel({d.op("conv2d", {x, w, b}, {{"padding", both(1)}, {"groups", int64_t{5}}})}, {}, sharing(6)));
+  Maker dilated("depthwise_dilated");
+  const ValueId dx = dilated.in("f32[1,4,14,10]"), dw = dilated.in("f32[4,1,3,3]");
+  cases.push_back(dilated.one_kernel(
+      {dilated.op("conv2d", {dx, dw, kNoValue}, {{"dilation", both(2)}, {"groups", int64_t{4}}})}, {}, sharing(5)));
+}
+
 void product_cases(std::vector<Case>& cases, const std::string& precision, const char* suffix = "") {
   const Choices choices = {{"tiled", ""}, {"precision", precision}};
   const auto type = [&](std::string text) {
@@ -361,6 +387,7 @@ void expect_all_families(const std::string& device) {
   row_cases(exact);
   split_cases(exact);
   flat_cases(exact);
+  shared_window_cases(exact);
   folded_cases(exact);
   for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
   window_cases(exact, "ieee");
@@ -390,6 +417,7 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   std::vector<Case> cases;
   row_cases(cases);
+  shared_window_cases(cases);
   for (const char* precision : {"ieee", "half", "split"}) product_cases(cases, precision);
   product_cases(cases, "ieee", "bf16");
   window_cases(cases, "half");

@@ -321,8 +321,13 @@ Value ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, const 
   ExprP flat = index_constant(0);
   for (size_t d = 0; d < indices.size(); ++d)
     flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
-  Value at = index(simplify(flat, tile.extents), tile);
-  at.text = group_.tensors[tensor].name + (at.text == "0" ? "" : " + " + at.text);
+  flat = simplify(flat, tile.extents);
+  // A constant is added to the pointer, last: loads have room for it in the instruction.
+  Terms sum;
+  collect(flat, 1, sum);
+  Value at = index(simplify(flat - index_constant(sum.base), tile.extents), tile);
+  at.text = group_.tensors[tensor].name + (at.text == "0" ? "" : " + " + at.text) +
+            (sum.base == 0 ? "" : " + " + std::to_string(sum.base));
   return at;
 }
 

@@ -8,6 +8,7 @@
 #include "targets/triton/attention_printer.h"
 #include "targets/triton/prepare.h"
 #include "targets/triton/recurrent_printer.h"
+#include "targets/triton/window_printer.h"
 
 namespace mtmc {
 namespace {
@@ -74,8 +75,12 @@ class Kernels {
     const Frame& frame = frames_[main_frame()];
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return attention_candidates(group(), *attention);
-    return is_contraction(group(), frame) ? contraction_candidates(group(), frame, prepared_.products.at(frame.first))
-                                          : rows_candidates(group(), frame);
+    if (is_contraction(group(), frame))
+      return contraction_candidates(group(), frame, prepared_.products.at(frame.first));
+    std::vector<Numbers> all = window_candidates(group(), frame), others = rows_candidates(group(), frame);
+    if (!shares_much(group(), frame)) std::swap(all, others);
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
   }
 
  private:
@@ -87,6 +92,8 @@ class Kernels {
       if (products == prepared_.products.end()) throw Unsupported{"a part of attention alone"};
       return print_contraction(group(), frame, products->second, name, numbers);
     }
+    if (numbers.count("share") || (numbers.empty() && shares_much(group(), frame)))
+      return print_windows(group(), frame, name, numbers);
     return print_rows(group(), frame, name, numbers);
   }
 

@@ -17,15 +17,21 @@ StagePrinter::StagePrinter(const Group& group, int first, int last, std::string 
 
 ExprP StagePrinter::canonical(int s, const ExprP& e) const {
   std::vector<ExprP> to;
-  for (int a : axes_.at(s)) to.push_back(a < 0 ? index_constant(0) : axis(a));
+  for (size_t a = 0; a < axes_.at(s).size(); ++a) to.push_back(axis_of(s, static_cast<int>(a)));
   return simplify(substitute_axes(e, to), extents_);
 }
 
 std::vector<ExprP> StagePrinter::own_indices(int s) const {
   std::vector<ExprP> indices;
-  for (int a = 0; a < stage(s).rank(); ++a)
-    indices.push_back(axes_.at(s)[a] < 0 ? index_constant(0) : axis(axes_.at(s)[a]));
+  for (int a = 0; a < stage(s).rank(); ++a) indices.push_back(axis_of(s, a));
   return indices;
+}
+
+ExprP StagePrinter::axis_of(int s, int a) const {
+  const int of_launch = axes_.at(s)[a];
+  if (of_launch < 0) return index_constant(0);
+  const auto other = stand_ins_.find(of_launch);
+  return other == stand_ins_.end() ? axis(of_launch) : other->second;
 }
 
 bool StagePrinter::stored(int s) const {
@@ -37,7 +43,7 @@ bool StagePrinter::stored(int s) const {
   });
 }
 
-void StagePrinter::keep(int s, Value value, DType computed, const Tile& tile) {
+void StagePrinter::keep(int s, Value value, DType computed, const Tile& tile, bool again) {
   const GroupStage& one = group_.stages[s];
   const GroupTensor& to = group_.tensors[one.dest];
   if (to.type.dtype != computed) {
@@ -48,7 +54,7 @@ void StagePrinter::keep(int s, Value value, DType computed, const Tile& tile) {
   const std::string name = out_.fresh(to.name + "_value");
   out_.line(name + " = " + value.text + "  # " + one.op + (one.location.empty() ? "" : ", " + one.location));
   hold(s, {name, value.dims});
-  if (!stored(s) || !written_.insert(s).second) return;
+  if (!stored(s) || (!written_.insert(s).second && !again)) return;
   std::vector<ExprP> place;
   for (const ExprP& e : one.place) place.push_back(canonical(s, e));
   store(one.dest, one.place.empty() ? own_indices(s) : place, {name, value.dims}, tile,

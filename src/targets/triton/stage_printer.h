@@ -26,8 +26,11 @@ class StagePrinter : public ExprPrinter {
 
   bool is_held(int s) const { return out_.find("held:" + std::to_string(dest(s))) != nullptr; }
   void hold(int s, const Value& value) { out_.remember("held:" + std::to_string(dest(s)), {value.text, value.dims}); }
-  // Names a stage's value, which was computed as `computed`, holds it, and stores it where somebody needs it.
-  void keep(int s, Value value, DType computed, const Tile& tile);
+  // Names a stage's value, which was computed as `computed`, holds it, and stores it where somebody needs it, once;
+  // `again`: each time.
+  void keep(int s, Value value, DType computed, const Tile& tile, bool again = false);
+  // From now on an axis of the launch is this expression of its axes.
+  void stand_in(int axis, const ExprP& e) { stand_ins_[axis] = simplify(e, extents_); }
   // A value of these stages that is read before it is held: computed now, or refused.
   virtual void missing(int s);
   bool held(const Expr& load, const Tile& tile, Value& value) override;
@@ -44,7 +47,10 @@ class StagePrinter : public ExprPrinter {
   bool wide_ = false;                     // some tensor has more than 2^31 elements
 
  private:
+  ExprP axis_of(int s, int a) const;  // axis a of stage s over the axes of the launch
+
   std::string name_;
+  std::map<int, ExprP> stand_ins_;
   std::set<int> written_;  // stages whose store is printed
 };
 
