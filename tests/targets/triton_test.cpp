@@ -160,6 +160,30 @@ void shared_window_cases(std::vector<Case>& cases) {
       {dilated.op("conv2d", {dx, dw, kNoValue}, {{"dilation", both(2)}, {"groups", int64_t{4}}})}, {}, sharing(5)));
 }
 
+// Concatenations of what is computed here.
+void join_cases(std::vector<Case>& cases) {
+  const Attrs window = {{"kernel_size", both(3)}, {"padding", both(1)}, {"stride", both(1)}};
+  Maker m("pools_beside_their_input");
+  const ValueId x = m.in("f32[2,3,8,10]"), once = m.op("max_pool2d", {x}, window);
+  const ValueId twice = m.op("max_pool2d", {once}, window);
+  cases.push_back(m.one_kernel({m.op("cat", {x, once, twice}, {{"dim", int64_t{1}}})}));
+  Maker r("pool_twice_then_relu");  // and the pool is a result of its own
+  const ValueId y = r.in("f32[2,3,8,10]"), pool = r.op("max_pool2d", {y}, window);
+  cases.push_back(r.one_kernel({pool, r.op("relu", {r.op("cat", {pool, pool}, {{"dim", int64_t{3}}})})}));
+  Maker c("convolution_beside_its_input");
+  const ValueId i = c.in("f32[2,16,9,11]"), w = c.in("f32[20,16,3,3]");
+  const ValueId conv = c.op("relu", {c.op("conv2d", {i, w, kNoValue}, {{"padding", both(1)}})});
+  cases.push_back(c.one_kernel({c.op("cat", {i, conv}, {{"dim", int64_t{1}}})}, {{"precision", "ieee"}}));
+  Maker n("softmax_beside_its_input");
+  const ValueId rows = n.in("f32[12,40]"), softmax = n.op("softmax", {rows}, {{"dim", int64_t{-1}}});
+  cases.push_back(n.one_kernel({n.op("cat", {softmax, rows}, {{"dim", int64_t{-1}}})}));
+  Maker two("cat_of_cat");
+  const ValueId a = two.in("f32[2,3,8,10]"), p = two.op("max_pool2d", {a}, window);
+  const ValueId inner = two.op("cat", {a, p}, {{"dim", int64_t{1}}});
+  cases.push_back(
+      two.one_kernel({two.op("cat", {two.op("max_pool2d", {inner}, window), inner}, {{"dim", int64_t{2}}})}));
+}
+
 void product_cases(std::vector<Case>& cases, const std::string& precision, const char* suffix = "") {
   const Choices choices = {{"tiled", ""}, {"precision", precision}};
   const auto type = [&](std::string text) {
@@ -388,6 +412,7 @@ void expect_all_families(const std::string& device) {
   split_cases(exact);
   flat_cases(exact);
   shared_window_cases(exact);
+  join_cases(exact);
   folded_cases(exact);
   for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
   window_cases(exact, "ieee");
@@ -418,6 +443,7 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   std::vector<Case> cases;
   row_cases(cases);
   shared_window_cases(cases);
+  join_cases(cases);
   for (const char* precision : {"ieee", "half", "split"}) product_cases(cases, precision);
   product_cases(cases, "ieee", "bf16");
   window_cases(cases, "half");

@@ -130,6 +130,8 @@ class Kernels {
     for (int s = frame.first; s <= frame.last; ++s) {
       const GroupStage& stage = group().stages[s];
       if ((stage.most || stage.when) && frame.first != frame.last) return false;
+      for (int p = frame.first; p < s; ++p)  // a launch holds one value of a tensor
+        if (group().stages[p].dest == stage.dest) return false;
       if (s > frame.first && stage.contraction) return false;
       const double work = work_of_stage(stage);
       all += work;
@@ -157,11 +159,15 @@ class Kernels {
     return best;
   }
 
-  // "k3_linear_gelu", and what a launch of several computes: "k3_left_high".
+  // "k3_linear_gelu", and what a launch of several computes: "k3_left_high", "k3_out_cat_part2".
   std::string name_of(size_t f) const {
     if (frames_.size() == 1) return group().name;
-    const int dest = group().stages[frames_[f].last].dest;
-    return kernel_.name + "_" + group().tensors[dest].name + (group().stages[frames_[f].last].when ? "_again" : "");
+    const auto last = [&](size_t frame) -> const GroupStage& { return group().stages[frames_[frame].last]; };
+    const std::string name = kernel_.name + "_" + group().tensors[last(f).dest].name;
+    if (last(f).when) return name + "_again";
+    int part = 1;  // of those that fill the same tensor
+    for (size_t before = 0; before < f; ++before) part += last(before).dest == last(f).dest;
+    return name + (part > 1 ? "_part" + std::to_string(part) : "");
   }
 
   const Kernel& kernel_;

@@ -29,6 +29,9 @@ Prepared prepare(const Group& group, const std::string& precision, bool split, i
 // knows only by its group is cut in two.
 Group ungroup(const Group& group);
 
+// Concatenations become one stage a part where a part is computed here (joins.cpp).
+Group cut_joins(const Group& group);
+
 // Whether some reduction of the group keeps too few programs busy.
 bool needs_split(const Group& group);
 
