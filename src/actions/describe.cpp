@@ -16,9 +16,11 @@ std::string actions_markdown() {
       "31-47 (2 places)`. What is listed is what is legal; a refusal says why. Numbers such as tile sizes belong to\n"
       "micro coding. `mtmc apply FILE --do ACTION` tries one by hand.\n\n"
       "Actions that edit only the schedule cannot change the answer. The others are flagged in every report.\n"
-      "A target says which words of a schedule it heeds: on `triton` `tile`, `pipeline` and `reorder` are not offered, "
-      "because\n"
-      "tiles, stages and the order of programs are numbers there, tried for every kernel.\n\n"
+      "A target says which words of a schedule it heeds: on `triton` `tile`, `pipeline` and `reorder:reversed` are "
+      "not offered,\n"
+      "because tiles, stages and the order of programs are numbers there, tried for every kernel. `reorder:im2win` is "
+      "offered\n"
+      "where a convolution's channels do not fill blocks of K.\n\n"
       "| type | meaning | law (before becomes after) | paper | edits the graph |\n| --- | --- | --- | --- | --- |\n";
   for (const ActionDef* action : all_actions())
     page += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", action->name, action->doc, action->law,

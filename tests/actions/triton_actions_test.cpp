@@ -51,6 +51,30 @@ TEST(TritonActions, ProductsBeginAboutAsExactAsWhatTheyReplace) {
   EXPECT_EQ(world.after("fuse %3 %4 %5").kernels[0].choices.at("precision"), "split");
 }
 
+TEST(TritonActions, WindowsAreReorderedWhereChannelsDoNotFillBlocks) {
+  constexpr const char* kConv = R"(program conv {
+  %0 = input "x" : f32[8,48,32,32]
+  %1 = input "w" : f32[64,48,3,3]
+  %2 = conv2d(%0, %1, none, padding=[1,1]) : f32[8,64,32,32]
+  return %2
+}
+kernel k0 = { %2 } library
+)";
+  World world;
+  EXPECT_NE(world.refusal("reorder:im2win %3"), "") << "a library call";
+  world.program = parse_program(kConv).value();
+  world.program = world.after("lower %2");
+  EXPECT_EQ(world.after("reorder:im2win %2").kernels[0].choices.count("window"), 1U);
+  EXPECT_NE(world.refusal("reorder:reversed %2").find("same code"), std::string::npos);
+  world.program = world.after("reorder:im2win %2");
+  EXPECT_NE(world.refusal("reorder:im2win %2").find("joined already"), std::string::npos);
+  std::string whole = kConv;  // 64 channels fill their block
+  for (size_t at; (at = whole.find(",48,")) != std::string::npos;) whole.replace(at, 4, ",64,");
+  world.program = parse_program(whole).value();
+  world.program = world.after("lower %2");
+  EXPECT_NE(world.refusal("reorder:im2win %2").find("same code"), std::string::npos);
+}
+
 TEST(TritonActions, PrecisionIsAWordOfTheTarget) {
   World world;
   world.program = world.after("lower %5");

@@ -329,6 +329,13 @@ void corner_cases(std::vector<Case>& cases) {
 }
 
 void convolution_corner_cases(std::vector<Case>& cases) {
+  {
+    Maker m("im2win_by_choice");
+    const ValueId x = m.in("f32[2,40,9,11]"), w = m.in("f32[20,40,3,3]"), b = m.in("f32[20]");
+    cases.push_back(
+        m.one_kernel({m.op("relu", {m.op("conv2d", {x, w, b}, {{"padding", both(1)}, {"stride", both(2)}})})},
+                     {{"precision", "half"}, {"window", "im2win"}}));
+  }
   const Choices choices = {{"tiled", ""}, {"precision", "half"}};
   {
     Maker m("conv1d_by_two");

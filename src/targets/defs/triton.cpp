@@ -8,6 +8,7 @@
 #include "targets/module_printer.h"
 #include "targets/triton/attention.h"
 #include "targets/triton/kernel_printer.h"
+#include "targets/triton/pack.h"
 #include "targets/triton/prepare.h"
 #include "targets/triton/split_k.h"
 
@@ -181,8 +182,10 @@ void begin(const Group& group, Kernel& kernel) {
 }
 
 // Tiles, stages of the pipeline and the order of programs are numbers here, tried for every kernel; a schedule only
-// says whether reductions and contractions that leave most of a GPU idle are split.
+// says whether reductions and contractions that leave most of a GPU idle are split, and in which order convolutions
+// walk windows and channels.
 bool heeds(const Group& group, std::string_view choice) {
+  if (choice == "window") return triton::may_join_windows(triton::ungroup(group));
   if (choice != "split") return false;
   const Group collapsed = collapse_axes(triton::ungroup(group));
   if (triton::needs_split(collapsed)) return true;

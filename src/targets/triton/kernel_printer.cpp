@@ -32,7 +32,7 @@ class Kernels {
   Kernels(const Group& group, const Kernel& kernel) : kernel_(kernel) {
     const auto precision = kernel.choices.find("precision");
     const auto arrange = [&](const std::string& way) {
-      prepared_ = prepare(group, way, kernel.has("split"), kernel.number("parts", 0));
+      prepared_ = prepare(group, way, kernel.has("split"), kernel.number("parts", 0), kernel.has("window"));
       frames_.clear();
       cut();
     };

@@ -95,9 +95,9 @@ Group ungroup(const Group& group) {
 
 bool needs_split(const Group& group) { return std::any_of(group.stages.begin(), group.stages.end(), splits); }
 
-Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts) {
+Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts, bool im2win) {
   const Group whole = cut_joins(ungroup(group));
-  const Prepared windows = pack_windows(whole, precision);
+  const Prepared windows = pack_windows(whole, precision, im2win);
   const Group laid = copy_in_one_pass(collapse_axes(windows.group), windows.copies);
   const auto chosen = [&](const GroupStage& stage) {
     const bool own = stage.dest >= static_cast<int>(group.tensors.size());  // of a packing: always

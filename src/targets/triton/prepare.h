@@ -22,8 +22,8 @@ struct Prepared {
 // `precision` of contractions of f32: "ieee" (as they are), "half" (operands rounded to f16, about as exact as TF32) or
 // "split" (each operand a sum of two f16 numbers, three products; as exact as f32: Ootomo and Yokota, 2022).
 // `parts`: into how many chunks reductions along too few rows, and contractions of too few tiles, are cut; 0: as many
-// as keep a GPU busy.
-Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts);
+// as keep a GPU busy. `im2win`: windows and channels of a convolution are one axis (windows.cpp).
+Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts, bool im2win = false);
 
 // Sums of products in groups (convolutions) become contractions with the group as a batch: an axis that one operand
 // knows only by its group is cut in two.

@@ -9,6 +9,7 @@ namespace {
 // Elements of a row that stay in registers: as many as leave room for a second program on the multiprocessor, and the
 // most, with all its registers.
 constexpr int64_t kResident = 16384, kLargestResident = 32768;
+constexpr int64_t kFewPrograms = 66;  // half of an H200's multiprocessors
 
 // A lane that walks a window or partial results keeps many loads in flight: few lanes a program are enough.
 bool walks(const RowsPlan& plan) {
@@ -24,16 +25,17 @@ Numbers default_numbers(const RowsPlan& plan) {
     rows = std::min<int64_t>(lanes, power_of_two(plan.row_count));
     while (rows > 32 && blocks(plan.row_count, rows) < 264) rows /= 2;
   } else if (plan.flat_columns) {
-    if (plan.programs.empty() && plan.rows.size() != 1) {
+    if (plan.transposes || plan.rows.size() == 1) {
+      block = std::min(kTransposed, power_of_two(plan.column_count));
+      rows = std::min(kTransposed, power_of_two(plan.row_count));
+    } else {
       block = std::min<int64_t>(lanes, power_of_two(plan.column_count));
       rows = std::min(power_of_two(plan.row_count), lanes / block);
-    } else {
-      block = std::min<int64_t>(64, power_of_two(plan.column_count));
-      rows = std::min<int64_t>(64, power_of_two(plan.row_count));
     }
   } else if (plan.contiguous_rows) {
     rows = 128;
     while (rows > 32 && blocks(plan.row_count, rows) < 264) rows /= 2;
+    while (rows > 4 && blocks(plan.row_count, rows) < kFewPrograms) rows /= 2;
     rows = std::min(rows, power_of_two(plan.row_count));
     block = std::min<int64_t>(power_of_two(plan.column_count), 4096 / rows);
   } else {

@@ -140,7 +140,12 @@ class Planner {
       plan_.rows = {read};
       for (int a : all)
         if (a != read && a != written) plan_.programs.push_back(a);
-      plan_.flat_columns = true;
+      plan_.flat_columns = plan_.transposes = true;
+      // Rows that fill their last block badly are one run with those of the next axis.
+      if (wasted(extent(read)) && !plan_.programs.empty() && !wasted(extent(read) * extent(plan_.programs.back()))) {
+        plan_.rows.insert(plan_.rows.begin(), plan_.programs.back());
+        plan_.programs.pop_back();
+      }
     } else if (all.size() > 1 && extent(written) >= 64 && !flat_) {
       plan_.columns = {written};
       for (int a : all)
@@ -149,6 +154,11 @@ class Planner {
     } else {
       plan_.rows = moved_last(all, written);
     }
+  }
+
+  // Whether more than a quarter of the lanes of their blocks would be dead.
+  static bool wasted(int64_t rows) {
+    return 4 * blocks(rows, kTransposed) * kTransposed > 5 * rows && rows > kTransposed;
   }
 
   const Group& group_;

@@ -16,9 +16,12 @@ struct RowsPlan {
   std::vector<bool> sequential;              // stage first + i reduces in a loop of its own
   std::vector<int> programs, rows, columns;  // axes by role; programs: one number a program
   bool flat_columns = false;                 // the columns are shared axes: programs divide them
+  bool transposes = false;                   // rows are neighbours where it reads, columns where it writes
   int64_t row_count = 1, column_count = 1;
   bool contiguous_rows = false;  // neighbours in memory are neighbouring rows
 };
+
+constexpr int64_t kTransposed = 64;  // rows and columns of a tile that transposes
 
 // `flat`: results are one run of lanes even where they could be rows and columns. Throws Unsupported where the stages'
 // inner axes do not fit together.

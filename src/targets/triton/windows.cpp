@@ -7,10 +7,20 @@ namespace mtmc::triton {
 namespace {
 
 constexpr int64_t kFewChannels = 32;  // that do not fill the lanes of K
+constexpr int64_t kBlock = 64;        // lanes of K: other multiples of channels leave some of the last block idle
 
 class Windows : Packer {
  public:
-  Windows(const Group& group, const std::string& precision) : Packer(group, precision) {}
+  Windows(const Group& group, const std::string& precision, bool im2win) : Packer(group, precision), im2win_(im2win) {}
+
+  // Whether some contraction of these stages would be another one with `im2win`.
+  bool may_join(const Group& group) const {
+    return std::any_of(group.stages.begin(), group.stages.end(), [&](const GroupStage& stage) {
+      if (!stage.contraction) return false;
+      const Joined joined = join_channels(stage, true);
+      return joined.run >= 0 && join_channels(stage, false).run < 0;
+    });
+  }
 
   Prepared run(const Group& group) {
     for (const GroupStage& stage : group.stages) {
@@ -18,7 +28,7 @@ class Windows : Packer {
         push(stage);
         continue;
       }
-      Joined joined = join_channels(stage);
+      Joined joined = join_channels(stage, im2win_);
       std::vector<ExprP> sides = sides_of(joined);
       // Without a copy of that side the joined axis would read beside its source.
       if (joined.run >= 0 && !sides[joined.left ? 0 : 1]) sides = sides_of(joined = {stage});
@@ -102,8 +112,9 @@ class Windows : Packer {
   }
 
   // Few channels fill few lanes of K. A window's last axis and the channels become one axis of it, which walks a run of
-  // memory in a channels-last copy (im2win: Lu, Ge and Li, 2022).
-  Joined join_channels(const GroupStage& whole) const {
+  // memory in a channels-last copy (im2win: Lu, Ge and Li, 2022). `im2win`: other numbers of channels that do not fill
+  // blocks of K, too.
+  Joined join_channels(const GroupStage& whole, bool im2win) const {
     const std::vector<int64_t> extents = whole.stage.extents();
     for (const ExprP& side : {whole.contraction->left, whole.contraction->right}) {
       const ExprP e = side->kind == Expr::Kind::cast ? side->args[0] : side;
@@ -114,7 +125,8 @@ class Windows : Packer {
         if (last < 0 || channel->kind != Expr::Kind::axis || channel->axis < whole.stage.rank()) continue;
         if (extents[channel->axis] != result_.group.tensors[e->tensor].type.shape[c]) continue;
         const Affine form = affine(e->args[last], static_cast<int>(extents.size()));
-        if (!form.ok || extents[channel->axis] >= kFewChannels) continue;
+        const int64_t channels = extents[channel->axis];
+        if (!form.ok || (im2win ? channels % kBlock == 0 : channels >= kFewChannels)) continue;
         const auto spatial = form.coefficients.begin() + whole.stage.rank();
         if (std::all_of(form.coefficients.begin(), spatial, [](int64_t by) { return by == 0; })) continue;
         for (int a : whole.contraction->k)
@@ -259,10 +271,16 @@ class Windows : Packer {
     }
     return true;
   }
+
+  bool im2win_;
 };
 
 }  // namespace
 
-Prepared pack_windows(const Group& group, const std::string& precision) { return Windows(group, precision).run(group); }
+Prepared pack_windows(const Group& group, const std::string& precision, bool im2win) {
+  return Windows(group, precision, im2win).run(group);
+}
+
+bool may_join_windows(const Group& group) { return Windows(group, "half", true).may_join(group); }
 
 }  // namespace mtmc::triton

@@ -20,4 +20,4 @@ refused: applying reorder: the kernel has fewer than two tile loops: got k1
 >>> reorder:reversed %2
 refused: applying reorder: a library call has no loops of ours: got k0, wanted a generated kernel
 >>> lower %2 ; reorder:sideways %2
-refused: applying reorder: unknown order: got sideways, wanted reversed
+refused: applying reorder: unknown order: got sideways, wanted reversed or im2win
