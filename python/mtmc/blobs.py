@@ -1,7 +1,7 @@
 """Arguments and results on disk: `tree.json` (structure, types and devices) and `data.bin` (the bytes of all tensors).
 
-No pickle: the referee reads what a candidate's process wrote, so a file must not be able to run code. A tensor of the GPU is
-copied from and to the mapped file, which lies in memory, and is given back on the GPU.
+No pickle: the referee reads what a candidate's process wrote, so a file must not be able to run code; see foreign.py. A
+tensor of the GPU is copied from and to the mapped file, which lies in memory, and is given back on the GPU.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import math
 import mmap
 import os
+import random
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
@@ -58,28 +59,30 @@ def moved(value: Any, where: torch.device) -> Any:
     return value
 
 
-def digest(value: Any) -> str:
+def digest(value: Any, seed: str | None = None) -> str:
     """A hash of all values in a structure, bit for bit. Of large tensors of a GPU: by `Mixer`, comparable within this
-    process only."""
+    process, or among all that were given the same seed."""
+    mixer = MIXER if seed is None else Mixer(seed)
     state = hashlib.sha256()
     for leaf in leaves(value):
         if isinstance(leaf, torch.Tensor):
             state.update(f"{leaf.dtype}{tuple(leaf.shape)}".encode())
             if leaf.is_cuda and leaf.numel() * leaf.element_size() >= HASHED_ON_DEVICE:
-                state.update(MIXER.mix(plain(leaf)))
+                state.update(mixer.mix(plain(leaf)))
             else:
                 data = dense(leaf)
                 state.update(bytes_of(data))
         else:
-            state.update(repr(leaf).encode())
+            state.update(repr(float(leaf) if isinstance(leaf, float) else leaf).encode())
     return state.hexdigest()
 
 
 class Mixer:
-    """Two 64-bit sums over mixed words and their places; the odd factors are this process's secret."""
+    """Two 64-bit sums over mixed words and their places; the odd factors are this process's secret where no seed is given."""
 
-    def __init__(self) -> None:
-        self.factors = [secrets.randbits(63) | 1 for _ in range(4)]
+    def __init__(self, seed: str | None = None) -> None:
+        bits = secrets.randbits if seed is None else random.Random(seed).getrandbits
+        self.factors = [bits(63) | 1 for _ in range(4)]
 
     def mix(self, tensor: torch.Tensor) -> bytes:
         flat = tensor.reshape(-1).view(torch.uint8)
@@ -162,7 +165,7 @@ def load(folder: Path) -> Any:
     """Reads a structure into fresh memory, with the strides and on the devices that it had."""
     tree = json.loads((folder / "tree.json").read_text())
     with (folder / "data.bin").open("rb") as data:
-        return _decode(tree, data)
+        return decode(tree, data)
 
 
 def _encode(value: Any, data: Any) -> Tree:
@@ -201,33 +204,36 @@ def _write_from_device(value: torch.Tensor, data: Any) -> None:
         data.write(bytes_of(staged))
 
 
-def _decode(tree: Tree, data: Any) -> Any:
+def decode(tree: Tree, data: Any, mapped: bool = True) -> Any:
+    """The structure that a tree describes, its tensors read from the file. `mapped`: what the GPU gets is read through a
+    mapping, for which the file must keep its length."""
     if "dict" in tree:
-        return {key: _decode(part, data) for key, part in tree["dict"]}
+        return {key: decode(part, data, mapped) for key, part in tree["dict"]}
     if "list" in tree:
-        return [_decode(part, data) for part in tree["list"]]
+        return [decode(part, data, mapped) for part in tree["list"]]
     if "float" in tree:
         return float(tree["float"])
     if "value" in tree:
         return tree["value"]
-    return _read_tensor(tree, data)
+    return _read_tensor(tree, data, mapped)
 
 
-def _read_tensor(tree: Tree, data: Any) -> torch.Tensor:
+def _read_tensor(tree: Tree, data: Any, mapped: bool) -> torch.Tensor:
     dtype = getattr(torch, tree["dtype"], None)
     if not isinstance(dtype, torch.dtype):
         raise BlobError(f"unknown type {tree['dtype']}")
     where = tree.get("device", "cpu")
     if where not in ("cpu", "cuda"):
         raise BlobError(f"unknown device {where}")
-    tensor = torch.empty(tree["shape"], dtype=dtype, device=where)
-    if where == "cuda":
+    tensor = torch.empty(tree["shape"], dtype=dtype, device=where if mapped else "cpu")
+    if tensor.is_cuda:
         _read_to_device(tensor, data, tree["at"])
     else:
         data.seek(tree["at"])
         target = bytes_of(tensor).cast("B") if tensor.numel() else bytearray()
         if data.readinto(target) != len(target):
             raise BlobError("a tensor's bytes are missing")
+        tensor = tensor.to(where)
     if tree["stride"] is None:
         return tensor
     return torch.empty_strided(tree["shape"], tree["stride"], dtype=dtype, device=where).copy_(tensor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import stat
 import struct
 
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -12,6 +13,7 @@ NEWUSER, NEWPID, NEWNET, NEWIPC, NEWNS = 0x10000000, 0x20000000, 0x40000000, 0x0
 MOUNT_PRIVATE, MOUNT_HARMLESS = 0x4000 | 0x40000, 0xE  # all that is below; no set-user-id, devices or programs
 SET_PDEATHSIG, SET_DUMPABLE, SET_SECCOMP, SET_CHILD_SUBREAPER, SET_NO_NEW_PRIVS, CAPBSET_DROP = 1, 4, 22, 36, 38, 24
 LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 444, 445, 446
+MOUNT_BIND, MOUNT_SETATTR, ATTRIBUTE_READ_ONLY, AT_FDCWD, AT_RECURSIVE = 0x1000 | 0x4000, 442, 1, -100, 0x8000
 LANDLOCK_WRITES = 0x7FF2  # everything of ABI 1 to 3 but execute, read file and read folder
 M_PERTURB = -6
 
@@ -34,6 +36,24 @@ def own_proc() -> None:
     _check(LIBC.mount(b"proc", b"/proc", b"proc", ctypes.c_ulong(MOUNT_HARMLESS), None), "mount /proc")
 
 
+def read_only_but(folders: list[str]) -> None:
+    """In a mount namespace of this process's own: nothing can be changed but what lies in these folders, not even the mode of
+    a file, for which Landlock has no rule."""
+    _check(LIBC.mount(b"none", b"/", None, ctypes.c_ulong(MOUNT_PRIVATE), None), "mount /")
+    for folder in folders:
+        path = folder.encode()
+        _check(LIBC.mount(path, path, None, ctypes.c_ulong(MOUNT_BIND), None), f"mount {folder}")
+    _set_attributes("/", set=ATTRIBUTE_READ_ONLY, flags=AT_RECURSIVE)
+    for folder in folders:
+        _set_attributes(folder, clear=ATTRIBUTE_READ_ONLY)
+
+
+def _set_attributes(path: str, set: int = 0, clear: int = 0, flags: int = 0) -> None:
+    attributes = struct.pack("4Q", set, clear, 0, 0)
+    arguments = (AT_FDCWD, path.encode(), flags, attributes, ctypes.c_size_t(len(attributes)))
+    _check(LIBC.syscall(MOUNT_SETATTR, *arguments), f"mount_setattr {path}")
+
+
 def prctl(option: int, argument: int) -> None:
     _check(LIBC.prctl(option, ctypes.c_ulong(argument), 0, 0, 0), f"prctl {option}")
 
@@ -53,18 +73,30 @@ def drop_capabilities() -> None:
 
 
 def landlock(writable: list[str]) -> None:
-    """Files can be changed only below these paths; no TCP and no signals to others where the kernel can (5.13, 6.7, 6.12)."""
+    """Files can be changed only below these paths; no TCP and no signals to others where the kernel can (5.13, 6.7, 6.12).
+    A path that is not what it was made as is no reason to go without: ValueError."""
     abi = _check(LIBC.syscall(LANDLOCK_CREATE, None, 0, 1), "landlock")
     handled = LANDLOCK_WRITES & (0x1FFF if abi < 2 else 0x3FFF if abi < 3 else 0x7FFF)
     attributes = struct.pack("QQQ", handled, 3, 3) if abi >= 6 else struct.pack("Q", handled)
     ruleset = _check(LIBC.syscall(LANDLOCK_CREATE, attributes, len(attributes), 0), "landlock")
     for path in writable:
-        folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        allowed = handled if os.path.isdir(path) else handled & 0x4002  # a file: write and truncate
-        _check(LIBC.syscall(LANDLOCK_ADD, ruleset, 1, struct.pack("=Qi", allowed, folder), 0), f"landlock {path}")
-        os.close(folder)
+        place = _place(path)
+        allowed = handled if stat.S_ISDIR(os.fstat(place).st_mode) else handled & 0x4002  # a file: write and truncate
+        _check(LIBC.syscall(LANDLOCK_ADD, ruleset, 1, struct.pack("=Qi", allowed, place), 0), f"landlock {path}")
+        os.close(place)
     _check(LIBC.syscall(LANDLOCK_RESTRICT, ruleset, 0), "landlock")
     os.close(ruleset)
+
+
+def _place(path: str) -> int:
+    """A descriptor of what lies at a path, which must not be a link: a rule would follow it."""
+    try:
+        place = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be opened") from error
+    if stat.S_ISLNK(os.fstat(place).st_mode):
+        raise ValueError(f"{path} is a link")
+    return place
 
 
 # Calls that a kernel file has no business with: number on x86_64 and aarch64, and the error they give.

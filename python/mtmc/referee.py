@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from mtmc import blobs, triton_seed
+from mtmc import blobs, foreign, triton_seed
 from mtmc.accuracy import Tf32Matmuls, fp32_only
 from mtmc.arguments import load_arguments
 from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
@@ -292,28 +292,34 @@ class Referee:
 
     def on_measure(self, request: Message) -> Message:
         """Measures the saved calls of a candidate on a draw; `calls` holds one list of measurements per saved call.
+        `digests`: what must have been saved, `0` and maybe `1` and `state`, with what the guest said of it when it saved it.
         `own_random`: it draws its own random numbers."""
-        draw, folder = self._draw(request["draw"]), Path(request["out"])
+        draw, folder, digests = self._draw(request["draw"]), Path(request["out"]), request["digests"]
         kept = self._kept(request["draw"]) if request["own_random"] else None
         calls, hashes, first = [], [], None
-        for call in range(CALLS):
-            if not (folder / str(call)).exists():
-                continue
-            try:
-                value = blobs.load(folder / str(call))
-            except (blobs.BlobError, ValueError, LookupError, TypeError, OSError, RuntimeError) as error:
-                return {"mismatch": "tampered", "detail": f"the saved output cannot be read: {first_line(error)}"}
-            if (structure := structure_of(value)) != draw.eager.structure:
-                return {"mismatch": "wrong-shape", "detail": f"returns {structure} instead of {draw.eager.structure}"}
-            state = blobs.load(folder / "state") if (folder / "state").exists() else draw.eager.state
-            leaves = blobs.leaves(value)
-            hashes.append(blobs.digest(value))
-            same_truth = not draw.eager.state and draw.truth.calls[call] is draw.truth.calls[0]
-            again = same_truth and calls and hashes[-1] == hashes[0]
-            calls.append(calls[0] if again else self._compare(draw, call, leaves, state))
-            if kept:
-                calls[-1] = self._compare_masked(draw, kept[call], leaves, first, calls[-1])
-                first = leaves
+
+        def saved(name: str) -> Any:
+            return foreign.load(folder, name, digests[name])
+
+        try:
+            state = saved("state") if "state" in digests else draw.eager.state
+            if not isinstance(state, dict):
+                raise foreign.ForeignError("the saved state is no dict")
+            for call in (call for call in range(CALLS) if str(call) in digests):
+                value = saved(str(call))
+                if (structure := structure_of(value)) != draw.eager.structure:
+                    detail = f"returns {structure} instead of {draw.eager.structure}"
+                    return {"mismatch": "wrong-shape", "detail": detail}
+                leaves = blobs.leaves(value)
+                hashes.append(digests[str(call)] if self.device.name == "cpu" else blobs.digest(value))
+                same_truth = not draw.eager.state and draw.truth.calls[call] is draw.truth.calls[0]
+                again = same_truth and calls and hashes[-1] == hashes[0]
+                calls.append(calls[0] if again else self._compare(draw, call, leaves, state))
+                if kept:
+                    calls[-1] = self._compare_masked(draw, kept[call], leaves, first, calls[-1])
+                    first = leaves
+        except foreign.ForeignError as error:
+            return {"mismatch": "tampered", "detail": str(error)}
         return {"calls": calls, "hashes": hashes, "truth_hash": blobs.digest(draw.truth.calls[0])}
 
     def on_nulls(self, request: Message) -> Message:

@@ -22,6 +22,7 @@ from mtmc.candidate import Refused, State, construct, give_weights, import_candi
 from mtmc.cuda import DeviceError
 from mtmc.device import device_named, random_state
 from mtmc.failures import classify
+from mtmc.foreign import digest_of
 from mtmc.profile import profile_call, profile_kernels
 from mtmc.stopwatch import Stopwatch, overwrite
 from mtmc.tamper import Snapshot
@@ -162,27 +163,26 @@ class Runner:
         try:
             first = self.call(arguments, in_order=self.device.name != "cpu")
             reply = self._examine(first, arguments)
-            blobs.save(first, folder / "0")
-            now = blobs.digest(first)
+            now = save(first, folder, "0", reply)
             second = self.call(arguments, in_order=self.device.name != "cpu")  # its kernels are loaded by now
             if why := outputs.lazy(second):
                 raise Refused("lazy-output", why)
-            blobs.save(second, folder / "1")
+            save(second, folder, "1", reply)
             random_after = blobs.digest(random_state())
             after = self.own_state()
             changed = [name for name, value in state_digest(after).items() if value != state[name]]
-            blobs.save({name: after[name] for name in changed}, folder / "state")
+            save({name: after[name] for name in changed}, folder, "state", reply)
             repeats = not changed and random_after == random_before  # the same call again must give the same answer
             for index in range(2, request["calls"] if repeats else 2):
                 again = self.call(arguments)
-                if blobs.digest(again) != now:
-                    blobs.save(again, folder / "1")  # the one that differs is the one to measure
+                if digest_of(again, folder) != now:
+                    save(again, folder, "1", reply)  # the one that differs is the one to measure
                     reply["differs_at"] = index
         finally:
             self.device.poison(False)
         time.sleep(0.001)
         reply["reused"] = outputs.overlaps(outputs.tensors(first), outputs.tensors(second))
-        reply["written_later"] = not reply["reused"] and blobs.digest(first) != now
+        reply["written_later"] = not reply["reused"] and digest_of(first, folder) != now
         reply["modified"] = [i for i, argument in enumerate(arguments) if blobs.digest(argument) != given[i]]
         return {**reply, "changed_state": changed, "random_state": random_after}
 
@@ -222,7 +222,7 @@ class Runner:
         watch = self.stopwatch
         assert watch.arguments is not None
         reply = self._examine(watch.result, watch.arguments)
-        blobs.save(watch.result, Path(request["out"]) / "0")
+        save(watch.result, Path(request["out"]), "0", reply)
         # After the saving: what is written until then counts as late, what is written from now on is not in the file.
         reply["written_later"], reply["reused"] = watch.written_later(), watch.reused()
         pairs = zip(watch.arguments, watch.load(Path(request["draw"])), strict=True)
@@ -294,8 +294,16 @@ class Runner:
         value = self.call(arguments)
         if why := outputs.lazy(value):
             raise Refused("lazy-output", why)
-        blobs.save(value, Path(request["out"]) / "0")
-        return {"kernels": 1}
+        reply: Message = {"kernels": 1}
+        save(value, Path(request["out"]), "0", reply)
+        return reply
+
+
+def save(value: Any, folder: Path, name: str, reply: Message) -> str:
+    """Saves what the referee will measure, and says in the reply what it was: the candidate may write to the file, too."""
+    digest = reply.setdefault("digests", {})[name] = digest_of(value, folder)
+    blobs.save(value, folder / name)
+    return digest
 
 
 def bytes_in(arguments: list[Any]) -> int:

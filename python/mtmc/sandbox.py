@@ -22,7 +22,7 @@ from mtmc import kernel_calls
 from mtmc.processes import kill_descendants, process_tree
 from mtmc.wire import Line, serve
 
-NAMESPACES = kernel_calls.NEWUSER | kernel_calls.NEWPID | kernel_calls.NEWNET | kernel_calls.NEWIPC
+NAMESPACES = kernel_calls.NEWUSER | kernel_calls.NEWPID | kernel_calls.NEWNET | kernel_calls.NEWIPC | kernel_calls.NEWNS
 ONLY_LIMITS = os.environ.get("MTMC_SANDBOX") == "rlimits"  # to try the weakest level where the kernel has more
 
 
@@ -48,10 +48,13 @@ class Guest:
     parts: list[str]  # what the room is made of
 
 
-def start_guest(main: Callable[[Line], None], folder: Path, foreign: list[int], own_proc: bool | None = None) -> Guest:
+def start_guest(
+    main: Callable[[Line], None], folder: Path, foreign: list[int], writable: list[str], own_proc: bool | None = None
+) -> Guest:
     """Forks a guest that runs `main` on its end of a private line; its standard output goes to files in the folder.
-    `foreign`: descriptors that it must not inherit. `own_proc`: CUDA looks for its process in /proc; True where the guest
-    can have a /proc of its own namespace, False where it must stay in ours, None when it does not matter."""
+    `foreign`: descriptors that it must not inherit. `writable`: what it may change. `own_proc`: CUDA looks for its process
+    in /proc; True where the guest can have a /proc of its own namespace, False where it must stay in ours, None when it does
+    not matter."""
     ours, theirs = socket.socketpair()
     news_read, news_write = os.pipe()
     keeper = os.fork()
@@ -59,7 +62,7 @@ def start_guest(main: Callable[[Line], None], folder: Path, foreign: list[int], 
         ours.close()
         for descriptor in (news_read, *foreign):
             os.close(descriptor)
-        _keep(main, theirs, news_write, folder, own_proc)
+        _keep(main, theirs, news_write, folder, writable, own_proc)
     theirs.close()
     os.close(news_write)
     news = Line(news_read, -1).receive()
@@ -71,7 +74,14 @@ def start_guest(main: Callable[[Line], None], folder: Path, foreign: list[int], 
     return Guest(keeper, news["init"], news["guest"], line, news["parts"])
 
 
-def _keep(main: Callable[[Line], None], line: socket.socket, news: int, folder: Path, own_proc: bool | None) -> None:
+def _keep(
+    main: Callable[[Line], None],
+    line: socket.socket,
+    news: int,
+    folder: Path,
+    writable: list[str],
+    own_proc: bool | None,
+) -> None:
     """The keeper: makes the namespaces, starts init and passes on how the guest ended."""
     os.setsid()
     for descriptor in (3, 4):
@@ -84,8 +94,10 @@ def _keep(main: Callable[[Line], None], line: socket.socket, news: int, folder: 
         if not ONLY_LIMITS:
             kernel_calls.unshare(flags)
             parts.append("namespaces")
+            kernel_calls.read_only_but(outermost(writable))
+            parts.append("mounts")
     except OSError:
-        pass  # this kernel grants none: the level in the verdict says so
+        pass  # this kernel grants no more: `parts` says so
     ready_read, ready_write = os.pipe()
     init = os.fork()
     if init == 0:
@@ -127,6 +139,20 @@ def _init(main: Callable[[Line], None], line: socket.socket, ready: int, folder:
             _exit_like(status)
 
 
+def reach(folders: list[str], device: str) -> list[str]:
+    """All that a guest may change: its folders, and what its device needs."""
+    needed = ["/dev/null"]
+    if device != "cpu":
+        needed += [*device_files(), "/proc"]  # CUDA writes about its own process there
+    return [*folders, *needed]
+
+
+def outermost(paths: list[str]) -> list[str]:
+    """The folders among these that can be written to at all, without those inside of another."""
+    folders = [Path(path) for path in paths if os.path.isdir(path) and not os.statvfs(path).f_flag & os.ST_RDONLY]
+    return [str(folder) for folder in folders if not any(other in folder.parents for other in folders)]
+
+
 def lock(writable: list[str], limits: Limits) -> list[str]:
     """Called by the guest itself before it touches the candidate: gives up every right it does not need."""
     kinds = [
@@ -134,10 +160,10 @@ def lock(writable: list[str], limits: Limits) -> list[str]:
         (resource.RLIMIT_FSIZE, limits.file_bytes),
         (resource.RLIMIT_NPROC, limits.threads),
     ]
-    if limits.device == "cpu":
+    if (
+        limits.device == "cpu"
+    ):  # CUDA reserves far more addresses than there is memory: what is really used, the zygote watches
         kinds.append((resource.RLIMIT_DATA, limits.memory_bytes))
-    else:  # CUDA reserves far more addresses than there is memory: what is really used, the zygote watches
-        writable = [*writable, *device_files(), "/proc"]  # CUDA writes about its own process there
     for kind, value in kinds:
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)

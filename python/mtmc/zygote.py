@@ -28,7 +28,7 @@ import torch._dynamo.mutation_guard
 from mtmc import ahead, runner
 from mtmc.others import Others, excess
 from mtmc.processes import kill_tree, usage, waited_ns
-from mtmc.sandbox import Guest, Limits, can_own_proc, level, lock, start_echo, start_guest
+from mtmc.sandbox import Guest, Limits, can_own_proc, level, lock, reach, start_echo, start_guest
 from mtmc.task_error import first_line
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
@@ -81,7 +81,7 @@ class Zygote:
         folder = Path(request["folder"])
         folder.mkdir(parents=True, exist_ok=True)
         limits = Limits(**request["limits"])
-        writable = [*request["writable"], "/dev/null"]
+        writable = reach(request["writable"], limits.device)
 
         def main(line: Line) -> None:
             os.environ.update(request["environment"])
@@ -94,10 +94,10 @@ class Zygote:
         # Other candidates' lines, and the one that tells what a round trip costs.
         foreign = [self.echo.incoming, *(other.line.incoming for other in others)]
         if limits.device == "cpu":
-            return start_guest(main, folder, foreign)
+            return start_guest(main, folder, foreign, writable)
         if self.own_proc is None:
             self.own_proc = can_own_proc()
-        return start_guest(main, folder, foreign, self.own_proc)
+        return start_guest(main, folder, foreign, writable, self.own_proc)
 
     def on_prepare(self, request: Message) -> Message:
         self.others.prepare(request)

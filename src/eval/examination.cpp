@@ -128,7 +128,14 @@ Result<bool> Examination::measured(const DrawFacts& facts, const std::filesystem
 
 Result<bool> Examination::measured_once(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply,
                                         bool timed) {
-  MTMC_TRY(const Json measured, facts_.measure(facts.name, out, own_random_));
+  Json saved = Json::object();  // what it says of all that must be there to be measured
+  const Json& said = reply.contains("digests") ? reply.at("digests") : saved;
+  for (const char* name : {"0", "1", "state"}) {
+    if (timed && name != std::string("0")) continue;
+    if (!said.contains(name)) return refuse("tampered", "the guest does not say what it saved, on draw " + facts.name);
+    saved[name] = said.at(name);
+  }
+  MTMC_TRY(const Json measured, facts_.measure(facts.name, out, saved, own_random_));
   if (measured.contains("mismatch")) {
     return refuse(measured.at("mismatch"), fmt::format("on draw {}: {}", facts.name, measured.value("detail", "")));
   }

@@ -67,7 +67,9 @@ bool answers(const Json& reply, const std::string& op) {
     if (!all(key, text)) return false;
   for (const char* key : {"ns", "kernels", "launches", "differs_at"})
     if (!all(key, number)) return false;
-  return all("modified", list(number)) && all("changed_state", list(text)) && all("overlapping", list(boolean));
+  const auto named = [&](const Json& one) { return one.is_object() && std::all_of(one.begin(), one.end(), text); };
+  return all("digests", named) && all("modified", list(number)) && all("changed_state", list(text)) &&
+         all("overlapping", list(boolean));
 }
 
 }  // namespace

@@ -108,9 +108,11 @@ Status TaskFacts::forget_timed(const std::vector<std::string>& names) {
   return ok_status();
 }
 
-Result<Json> TaskFacts::measure(const std::string& name, const std::filesystem::path& out, bool own_random) {
-  return referee_->ask({{"op", "measure"}, {"draw", name}, {"out", out.string()}, {"own_random", own_random}},
-                       kReferenceSeconds);
+Result<Json> TaskFacts::measure(const std::string& draw, const std::filesystem::path& out, const Json& digests,
+                                bool own_random) {
+  return referee_->ask(
+      {{"op", "measure"}, {"draw", draw}, {"out", out.string()}, {"digests", digests}, {"own_random", own_random}},
+      kReferenceSeconds);
 }
 
 Result<TaskFacts::Bytes> TaskFacts::bytes() {

@@ -49,8 +49,9 @@ class TaskFacts {
   static constexpr double kLargeArguments = 64e6;
   // These timed draws will not come again.
   Status forget_timed(const std::vector<std::string>& names);
-  // `own_random`: the candidate draws its own random numbers.
-  Result<Json> measure(const std::string& draw, const std::filesystem::path& out, bool own_random);
+  // `digests`: what must lie in `out`, with what the guest said of it when it saved it. `own_random`: the candidate
+  // draws its own random numbers.
+  Result<Json> measure(const std::string& draw, const std::filesystem::path& out, const Json& digests, bool own_random);
 
   struct Bytes {
     double needed = 0, nominal = 0;

@@ -48,7 +48,7 @@ class House:
 
     def start(self, _: Message) -> Guest:
         foreign = [guest.line.incoming for guest in self.others.guests()]
-        self.started.append(start_guest(guest_main, self.folder, foreign))
+        self.started.append(start_guest(guest_main, self.folder, foreign, [str(self.folder)]))
         return self.started[-1]
 
     def end(self, guest: Guest) -> None:

@@ -1,0 +1,65 @@
+"""The walls around a guest: what it cannot change, even through libc, and what it can."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from mtmc import kernel_calls
+from mtmc.processes import kill_tree
+from mtmc.sandbox import Limits, lock, outermost, start_guest
+from mtmc.wire import Line, Message, serve
+
+LIMITS = Limits(memory_bytes=1 << 40)
+
+
+def changed(path: str, own: str) -> int:
+    """What libc says to taking all rights from a path; 0 when it is done."""
+    mode = 0o700 if path == own else 0
+    return 0 if kernel_calls.LIBC.chmod(path.encode(), mode) == 0 else ctypes.get_errno()
+
+
+def test_modes_outside_of_its_folders_stay(tmp_path: Path) -> None:
+    """Landlock has no rule for them, and whoever judges belongs to the same user."""
+    own, beside = tmp_path / "rooms/1", tmp_path / "draw"
+    own.mkdir(parents=True)
+    beside.write_text("x")
+
+    def answer(request: Message) -> Message:
+        return {"errors": [changed(path, str(own)) for path in request["paths"]]}
+
+    def main(line: Line) -> None:
+        parts = lock([str(own)], LIMITS)
+        serve(line, lambda request: {**answer(request), "parts": parts})
+
+    guest = start_guest(main, own, [], [str(own)])
+    try:
+        guest.line.send({"op": "change", "paths": [str(own), str(own.parent), str(tmp_path), str(beside)]})
+        reply = guest.line.receive()
+    finally:
+        kill_tree(guest.init)
+        kill_tree(guest.keeper)
+        os.waitpid(guest.keeper, 0)
+    assert reply is not None
+    if "mounts" in guest.parts:
+        assert reply["errors"] == [0, *[errno.EROFS] * 3]
+    assert (own / "stdout").exists()
+    assert beside.stat().st_mode & 0o777
+
+
+def test_a_folder_inside_of_another_needs_no_mount(tmp_path: Path) -> None:
+    (tmp_path / "room/build").mkdir(parents=True)
+    paths = [str(tmp_path / "room"), str(tmp_path / "room/build"), "/dev/null"]
+    assert outermost(paths) == paths[:1]
+
+
+def test_no_wall_has_its_gate_at_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("/")
+    with pytest.raises(ValueError, match="is a link"):
+        kernel_calls.landlock([str(tmp_path / "link")])
+    with pytest.raises(ValueError, match="cannot be opened"):
+        kernel_calls.landlock([str(tmp_path / "missing")])
