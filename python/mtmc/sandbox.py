@@ -122,6 +122,7 @@ def _init(main: Callable[[Line], None], line: socket.socket, ready: int, folder:
     go_read, go_write = os.pipe()
     guest = os.fork()
     if guest == 0:
+        kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)  # where init's end is not everybody's
         os.read(go_read, 1)
         os.close(go_read)
         os.close(go_write)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,13 +63,15 @@ void close_fd(int& fd) {
 }
 
 // Forks and executes; `wiring` lists (our descriptor, the child's number). The child leads a session of its own: Linux
-// divides the processors by sessions first, and what is compared must get equal shares.
+// divides the processors by sessions first, and what is compared must get equal shares. It dies with the thread that
+// started it, however that ends.
 Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int>>& wiring) {
   MTMC_CHECK(!command.argv.empty(), "a command without words");
   std::vector<char*> argv;
   for (const std::string& word : command.argv) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   MTMC_TRY(Pipe failure, make_pipe());
+  const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) {
     const std::string reason = std::strerror(errno);
@@ -76,6 +79,8 @@ Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int
     return Error{"starting " + command.argv[0], reason, "", ""};
   }
   if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);  // it was faster
     setsid();
     // First above all targets, so that no dup2 overwrites a descriptor that is still needed.
     std::vector<std::pair<int, int>> moved;

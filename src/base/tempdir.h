@@ -6,10 +6,35 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "base/check.h"
 
 namespace mtmc {
+
+// No link to somewhere else.
+inline bool is_own_folder(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::directory;
+}
+
+// Removes a folder as far as it can be removed, what its files' writer has taken our rights from included.
+inline void remove_everything(const std::filesystem::path& root) {
+  std::error_code failed, ignored;
+  std::filesystem::remove_all(root, failed);
+  if (!failed) return;
+  std::vector<std::filesystem::path> folders = {root};
+  while (!folders.empty()) {
+    const std::filesystem::path folder = folders.back();
+    folders.pop_back();
+    if (!is_own_folder(folder)) continue;
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all, std::filesystem::perm_options::add,
+                                 ignored);
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) folders.push_back(entry.path());
+  }
+  std::filesystem::remove_all(root, ignored);
+}
 
 class TempDir {
  public:
@@ -24,18 +49,14 @@ class TempDir {
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;
   ~TempDir() {
-    std::error_code ignored;  // a destructor has nobody to tell
-    std::filesystem::remove_all(path_, ignored);
+    remove_everything(path_);
     const std::lock_guard lock(mutex_);
     alive_.erase(path_);
   }
   // For a program that is about to exit without destructors.
   static void remove_all() {
     const std::lock_guard lock(mutex_);
-    for (const auto& path : alive_) {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
+    for (const auto& path : alive_) remove_everything(path);
   }
   const std::filesystem::path& path() const { return path_; }
 

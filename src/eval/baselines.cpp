@@ -32,17 +32,13 @@ Status Baselines::start() {
   return ok_status();
 }
 
-bool Baselines::running() const {
-  return eager_.running() &&
-         std::all_of(others_.begin(), others_.end(), [](const auto& o) { return o.second.running(); });
-}
-
 Status Baselines::open(const TaskFacts& facts) {
-  made_.clear(), opened_ = false;
+  made_.clear(), lost_.clear(), opened_ = false;
   folder_ = facts.folder().string(), draw_ = facts.draw_folder("task-0").string();
   if (!apart()) return ok_status();  // a CPU's cores are not ours while something else may be timed
   MTMC_RETURN_IF_ERROR(begin("eager", eager_));
-  for (auto& [name, process] : others_) MTMC_RETURN_IF_ERROR(begin(name, process));
+  for (auto& [name, process] : others_)
+    if (const Status begun = begin(name, process); !begun.ok()) lose(name, begun.error());
   return ok_status();
 }
 
@@ -61,21 +57,41 @@ Status Baselines::begin(const std::string& engine, JudgeProcess& process) {
   return ok_status();
 }
 
-Status Baselines::ready(bool all) {
+Status Baselines::open_eager() {
   if (!eager_.running()) opened_ = false;
-  if (!opened_) {
-    const Span span("baseline open");
-    if (eager_.waiting() == 0) MTMC_RETURN_IF_ERROR(begin("eager", eager_));
-    MTMC_TRY(const Json answer, eager_.receive(kCallSeconds));
-    opened_ = true;
-  }
-  if (apart() && !all) return ok_status();
-  for (const std::string& name : options_.baselines) {
-    if (made_.contains(name)) continue;
-    MTMC_TRY(const std::string failure, made(name));
-    made_[name] = failure;
-  }
+  if (opened_) return ok_status();
+  if (lost_["eager"] > 1) return Error{"timing the module as it is", "its process was lost twice", "", ""};
+  const Span span("baseline open");
+  if (eager_.waiting() == 0) MTMC_RETURN_IF_ERROR(begin("eager", eager_));
+  MTMC_TRY(const Json answer, eager_.receive(kCallSeconds));
+  opened_ = true;
   return ok_status();
+}
+
+Status Baselines::ready(bool all) {
+  while (true) {
+    MTMC_RETURN_IF_ERROR(open_eager());
+    const auto missing = std::find_if(options_.baselines.begin(), options_.baselines.end(),
+                                      [&](const std::string& name) { return !made_.contains(name); });
+    if (missing == options_.baselines.end() || (apart() && !all)) return ok_status();
+    const auto failure = made(*missing);
+    if (failure.ok())
+      made_[*missing] = *failure;
+    else if (process_of(*missing).running())
+      return failure.error();
+    else
+      lose(*missing, failure.error());
+  }
+}
+
+// Its process is gone, with all that lived there. Whoever gave no answer in time is not waited for again.
+void Baselines::lose(const std::string& engine, const Error& error) {
+  ++losses_;
+  const JudgeProcess* process = &process_of(engine);
+  std::erase_if(made_, [&](const auto& one) { return one.second.empty() && &process_of(one.first) == process; });
+  const bool twice = ++lost_[engine] > 1;
+  if (engine != "eager" && (twice || error.wrong == "no answer in time"))
+    made_[engine] = "its process was lost: " + error.wrong;
 }
 
 Status Baselines::measure_bandwidth() {
@@ -99,6 +115,12 @@ Result<std::string> Baselines::made(const std::string& engine) {
 }
 
 Result<Baselines::Call> Baselines::call(const std::string& engine, Json arm) {
+  Result<Call> went = timed(engine, std::move(arm));
+  if (!went.ok() && !process_of(engine).running()) lose(engine, went.error());
+  return went;
+}
+
+Result<Baselines::Call> Baselines::timed(const std::string& engine, Json arm) {
   JudgeProcess& process = process_of(engine);
   arm["engine"] = engine;
   MTMC_TRY(const Json armed, process.ask(arm, kCallSeconds));

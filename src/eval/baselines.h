@@ -17,10 +17,11 @@ class Baselines {
 
   // The processes come up.
   Status start();
-  bool running() const;
+  // Is eager's there? Those of the others may be missing for good.
+  bool running() const { return eager_.running(); }
   // Begins to load a task whose draw task-0 is there, and where there is a GPU to compile it.
   Status open(const TaskFacts& facts);
-  // Waits until eager can be timed; `all`: the others too.
+  // Waits until eager can be timed; `all`: the others too. One whose process is lost is made once more.
   Status ready(bool all);
   // Those beside eager that were made by now: name -> why it cannot be had, empty when it can.
   const std::map<std::string, std::string>& made() const { return made_; }
@@ -28,8 +29,10 @@ class Baselines {
     double ms = 0;
     double beside_ms = 0;  // what starting and stopping the clock took around it
   };
-  // One timed call. `arm`: the request that names its values.
+  // One timed call. `arm`: the request that names its values. An Error when its process is lost: then there is one
+  // less, or `ready` makes it again.
   Result<Call> call(const std::string& engine, Json arm);
+  int losses() const { return losses_; }  // of processes, so far
   // Of a large copy, bytes per second: measured once, when nothing else runs.
   Status measure_bandwidth();
   double bandwidth() const { return bandwidth_; }
@@ -43,7 +46,10 @@ class Baselines {
   JudgeProcess& process_of(const std::string& engine);
   Json making(const std::string& engine) const;
   Status begin(const std::string& engine, JudgeProcess& process);
+  Status open_eager();
   Result<std::string> made(const std::string& engine);  // why it cannot be had; empty when it can
+  void lose(const std::string& engine, const Error& error);
+  Result<Call> timed(const std::string& engine, Json arm);
 
   const JudgeOptions& options_;
   JudgeProcess eager_;
@@ -52,6 +58,8 @@ class Baselines {
   std::string draw_;     // the folder of task-0
   bool opened_ = false;  // eager has the task
   std::map<std::string, std::string> made_;
+  std::map<std::string, int> lost_;  // how often on this task
+  int losses_ = 0;
   double bandwidth_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/kernel_headers.h"
+#include "base/tempdir.h"
 
 namespace mtmc {
 
@@ -30,16 +31,12 @@ Json environment_of(const Room& room) {
   return variables;
 }
 
-// No link to somewhere else.
-bool is_own_folder(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::directory;
-}
-
+// What lies there now is kept where it is a folder, with our rights to it.
 void make_own_folder(const std::filesystem::path& path) {
   std::error_code ignored;
-  if (!is_own_folder(path)) std::filesystem::remove_all(path, ignored);
+  if (!is_own_folder(path)) remove_everything(path);
   std::filesystem::create_directories(path, ignored);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all, std::filesystem::perm_options::add, ignored);
 }
 
 // Whether what the judge reads of a reply is there and of its type: a candidate may write to the line itself.
@@ -86,7 +83,7 @@ Json Guest::request(const std::string& op, const Room& room) {
 }
 
 Status Guest::prepare(JudgeProcess& zygote, const Room& room) {
-  std::filesystem::create_directories(room.folder);
+  make_own_folder(room.folder);
   make_own_folder(room.build);
   std::error_code ignored;  // without it the guest compiles what is missing itself
   if (std::filesystem::exists(room.seed, ignored))
@@ -97,10 +94,10 @@ Status Guest::prepare(JudgeProcess& zygote, const Room& room) {
 
 // Whatever cannot be had of the build folder is compiled again. A candidate may have left anything there.
 void Guest::furnish(const Room& room) {
-  std::filesystem::create_directories(room.folder);
+  make_own_folder(room.folder);
   std::error_code ignored;
   if (!room.kept.empty() && is_own_folder(room.kept)) {
-    std::filesystem::remove_all(room.build, ignored);
+    remove_everything(room.build);
     std::filesystem::rename(room.kept, room.build, ignored);
   }
   make_own_folder(room.build);
@@ -162,14 +159,14 @@ void Guest::vacate() {
     std::filesystem::create_directories(room_.kept.parent_path(), ignored);
     std::filesystem::rename(room_.build, room_.kept, ignored);
   }
-  std::filesystem::remove_all(room_.folder, ignored);
-  std::filesystem::remove_all(room_.inbox, ignored);
+  remove_everything(room_.folder);
+  remove_everything(room_.inbox);
 }
 
 Result<Answer> Guest::call(const Json& request, double timeout_seconds) {
   MTMC_TRY(Json relayed, zygote_->ask({{"op", "call"}, {"request", request}, {"timeout", timeout_seconds}},
                                       timeout_seconds + kZygoteSeconds));
-  std::filesystem::remove_all(room_.inbox);
+  remove_everything(room_.inbox);
   Answer answer;
   if (relayed.contains("died")) {
     answer.reason = relayed.at("died"), answer.message = relayed.value("detail", "");

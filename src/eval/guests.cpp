@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "base/tempdir.h"
 #include "base/text.h"
 #include "eval/sandbox_command.h"
 
@@ -39,6 +40,7 @@ Room Guests::next_room(const Room& like) {
   Room room = like;
   room.folder = shared_ / "rooms" / std::to_string(++rooms_);
   room.inbox = shared_ / "inbox" / std::to_string(rooms_);
+  remove_everything(room.folder);  // a guest in a weak sandbox may have been there before
   if (on_gpu()) room.build = room.folder / "build", room.seed = shared_ / "triton";
   return room;
 }

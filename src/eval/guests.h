@@ -21,6 +21,7 @@ class Guests {
   // The zygote comes up.
   Status start() { return zygote_.start(); }
   bool running() const { return zygote_.running(); }
+  void stop() { zygote_.stop(); }
   // On a GPU: the first guests make themselves ready.
   Status prepare();
 

@@ -73,6 +73,10 @@ class ProcessJudge final : public Judge {
   }
   Status open(const Task& task);
   Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
+  Result<Verdict> examined(const Candidate& candidate, Tier tier);
+  bool lost() const;  // is a process of ours gone?
+  Status works_without_candidate(const Task& task, Tier tier);
+  Verdict blamed(const Error& error, Tier tier) const;
   Examination examination_of(const Candidate& candidate, Verdict& verdict);
   Result<bool> interpret(Examination& examination, const Room& room);
   Result<bool> screen(Examination& examination, const Room& room, Verdict& verdict);
@@ -82,6 +86,8 @@ class ProcessJudge final : public Judge {
   Result<bool> takes_weights(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> follows_weights(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
+  Result<bool> time_beside_baselines(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
+  RoundPlan plan_rounds(Tier tier, bool anew);
   Result<bool> time_quietly(Examination& examination, Guest& guest, const RoundPlan& plan, Verdict& verdict);
   bool on_gpu() const { return options_.device == "cuda"; }
 
@@ -144,21 +150,51 @@ Status ProcessJudge::expect(const Task& task, const Candidate& candidate) {
 
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
   const double start = now_seconds();
-  // A process of ours that dies is no fault of the candidate's the first time: everything is set up again, once.
-  for (int attempts = 0;; ++attempts) {
-    Result<Verdict> verdict = attempt(task, candidate, tier);
-    if (verdict.ok()) {
-      verdict->seconds = now_seconds() - start;
-      return verdict;
-    }
-    const bool lost = facts_ && (!guests_.running() || !referee_.running() || !baselines_.running());
-    if (!lost || attempts > 0) return verdict.error();
+  Result<Verdict> verdict = attempt(task, candidate, tier);
+  // A process of ours that dies is no fault of the candidate's the first time: everything is set up again.
+  if (!verdict.ok() && lost()) {
     facts_.reset();
+    verdict = attempt(task, candidate, tier);
   }
+  if (!verdict.ok() && lost()) {
+    facts_.reset();
+    if (works_without_candidate(task, tier).ok()) verdict = blamed(verdict.error(), tier);
+  }
+  if (verdict.ok()) verdict->seconds = now_seconds() - start;
+  return verdict;
+}
+
+bool ProcessJudge::lost() const {
+  return facts_ && (!guests_.running() || !referee_.running() || !baselines_.running());
+}
+
+// All that judging asks of our processes before a candidate runs.
+Status ProcessJudge::works_without_candidate(const Task& task, Tier tier) {
+  MTMC_RETURN_IF_ERROR(open(task));
+  MTMC_TRY([[maybe_unused]] const auto structured, facts_->structured(tier == Tier::screen ? 1 : 100));
+  return baselines_.ready(tier == Tier::certify || !on_gpu());
+}
+
+// A candidate with which a process of ours was lost twice.
+Verdict ProcessJudge::blamed(const Error& error, Tier tier) const {
+  Verdict verdict;
+  verdict.tier = tier, verdict.evaluator = evaluator_of(options_);
+  verdict.outcome = Outcome::refused, verdict.reason = "crashed";
+  verdict.message = "twice with this candidate, and not without it: " + error.message();
+  return verdict;
 }
 
 Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candidate, Tier tier) {
   MTMC_RETURN_IF_ERROR(open(task));
+  try {
+    return examined(candidate, tier);
+  } catch (const std::filesystem::filesystem_error& error) {  // it may have filled the place where files are passed
+    guests_.stop();
+    return Error{"passing files to a candidate", error.what(), "", ""};
+  }
+}
+
+Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   Verdict verdict;
   verdict.tier = tier, verdict.evaluator = evaluator_of(options_);
   if (options_.freeze_weights && facts_->has_weights()) verdict.notes.push_back("frozen-weights");
@@ -324,26 +360,38 @@ Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, 
   return timed;
 }
 
-Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict) {
-  // A screen on a GPU takes half a second: it does not wait for minutes of compiling.
-  MTMC_RETURN_IF_ERROR(baselines_.ready(tier == Tier::certify || !on_gpu()));
+// Screens share one set of arguments; every certification gets its own, which nothing has seen before, and so do rounds
+// that begin `anew`.
+RoundPlan ProcessJudge::plan_rounds(Tier tier, bool anew) {
   RoundPlan plan;
-  for (const auto& [name, failure] : baselines_.made()) {
-    if (failure.empty())
-      plan.baselines.push_back(name);
-    else
-      verdict.notes.push_back("no-" + name + ": " + failure);
-  }
+  for (const auto& [name, failure] : baselines_.made())
+    if (failure.empty()) plan.baselines.push_back(name);
   plan.rounds = tier == Tier::screen ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_.below(8));
   plan.warm_ups = 2 + static_cast<int>(rng_.below(3));
   const bool small = facts_->argument_bytes() < kSmallArguments && facts_->eager_seconds() < kQuickSeconds;
   plan.checks = small ? plan.rounds : tier == Tier::screen ? 3 : 8;
-  // Screens share one set of arguments; every certification gets its own, which nothing has seen before.
-  const int set = tier == Tier::screen ? 0 : ++timed_sets_;
+  const int set = tier == Tier::screen && !anew ? 0 : ++timed_sets_;
   plan.draws = timed_draws(1000 * set, small ? kScreenRounds : facts_->large() ? 1 : 5, plan.rounds + plan.warm_ups);
-  const Result<bool> timed = time_quietly(examination, guest, plan, verdict);
-  if (tier == Tier::certify) MTMC_RETURN_IF_ERROR(facts_->forget_timed(plan.draws));
-  MTMC_PASS(timed);
+  return plan;
+}
+
+// Begins anew when the process of a baseline is lost.
+Result<bool> ProcessJudge::time_beside_baselines(Examination& examination, Guest& guest, Tier tier, Verdict& verdict) {
+  for (bool anew = false;; anew = true) {
+    // A screen on a GPU takes half a second: it does not wait for minutes of compiling.
+    MTMC_RETURN_IF_ERROR(baselines_.ready(tier == Tier::certify || !on_gpu()));
+    const int losses = baselines_.losses();
+    const RoundPlan plan = plan_rounds(tier, anew);
+    const Result<bool> timed = time_quietly(examination, guest, plan, verdict);
+    if (tier == Tier::certify || anew) MTMC_RETURN_IF_ERROR(facts_->forget_timed(plan.draws));
+    if (baselines_.losses() == losses) return timed;
+  }
+}
+
+Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict) {
+  MTMC_PASS(time_beside_baselines(examination, guest, tier, verdict));
+  for (const auto& [name, failure] : baselines_.made())
+    if (!failure.empty()) verdict.notes.push_back("no-" + name + ": " + failure);
   if (tier == Tier::screen) return true;
   MTMC_TRY(const TaskFacts::Bytes bytes, facts_->bytes());
   if (faster_than_physics(*verdict.time_ms, bytes.needed, baselines_.bandwidth(), options_.cache_bytes)) {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/tempdir.h"
 #include "base/text.h"
 
 namespace mtmc {
@@ -94,7 +95,7 @@ void claim_folder(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder.parent_path(), ignored)) {
     const auto text = read_file(entry.path() / mark);
     const pid_t owner = text.ok() ? std::atoi(text->c_str()) : 0;
-    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) std::filesystem::remove_all(entry.path(), ignored);
+    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) remove_everything(entry.path());
   }
   std::ofstream(folder / mark) << getpid();
 }

@@ -1,7 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/hash.h"
 #include "base/json.h"
@@ -54,6 +59,51 @@ TEST(Process, SaysWhatCannotBeStarted) {
   auto done = run({{"/no/such/program"}, {}, {}, 1});
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().message(), "starting /no/such/program: No such file or directory");
+}
+
+// In a process of its own: exit code 0 when `body` says so.
+int exit_code_of(const std::function<bool()>& body) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(body() ? 0 : 1);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+TEST(TempDir, IsRemovedThoughItsFilesWriterHasTakenOurRights) {
+  EXPECT_EQ(exit_code_of([] {
+              if (geteuid() == 0 && setuid(65534) != 0) return false;  // nobody may take root's rights
+              std::filesystem::path path;
+              {
+                const TempDir folder;
+                path = folder.path();
+                std::filesystem::create_directories(path / "a/b/c");
+                std::filesystem::create_directory_symlink("/", path / "a/link");
+                for (const char* taken : {"a/b", "a"})
+                  std::filesystem::permissions(path / taken, std::filesystem::perms::none);
+              }
+              return !std::filesystem::exists(path);
+            }),
+            0);
+}
+
+TEST(LineProcess, DiesWithWhoStartedIt) {
+  int pipe_ends[2];
+  ASSERT_EQ(pipe(pipe_ends), 0);
+  exit_code_of([&] {
+    const auto child = LineProcess::start({{"sleep", "1000"}, {}, {}, 10});
+    const pid_t pid = child.ok() ? child->pid() : -1;
+    return write(pipe_ends[1], &pid, sizeof pid) == sizeof pid && ::kill(getpid(), SIGKILL) == 0;
+  });
+  pid_t pid = -1;
+  ASSERT_EQ(read(pipe_ends[0], &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
+  ASSERT_GT(pid, 0);
+  const auto runs = [&] {
+    const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+    return stat.ok() && !stat->empty() && stat->find(") Z ") == stat->npos;
+  };
+  for (int i = 0; i < 1000 && runs(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(runs());
 }
 
 TEST(LineProcess, TalksOnPrivatePipes) {

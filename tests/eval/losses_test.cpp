@@ -1,0 +1,157 @@
+// What is left when processes of the judge die: baselines, those that a candidate takes along, and all of them when the
+// judge itself is killed. tests/support/lost_processes says how they die.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/tempdir.h"
+#include "base/text.h"
+#include "eval/process_judge.h"
+#include "support/source_dir.h"
+
+namespace mtmc {
+namespace {
+
+const std::string kHead = "import time\nimport torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n";
+const std::string kGood = kHead + "        return torch.softmax(x, -1)\n";
+
+class TorchLosses : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* path = std::getenv("PYTHONPATH");
+    before_ = path != nullptr ? path : "";
+  }
+  void TearDown() override {
+    setenv("PYTHONPATH", before_.c_str(), 1);
+    unsetenv("MTMC_TEST_LOSES");
+  }
+
+  void lose(const std::string& what) {
+    setenv("PYTHONPATH", (source_dir() + "/tests/support/lost_processes:" + before_).c_str(), 1);
+    setenv("MTMC_TEST_LOSES", what.c_str(), 1);
+  }
+  // Ends the compiled baseline so many times.
+  void lose_baseline(const std::string& when, int times) {
+    for (int i = 0; i < times; ++i) ASSERT_TRUE(write_file(folder_.path() / std::to_string(i), "").ok());
+    lose(when + " " + folder_.path().string());
+  }
+
+  static Task task() {
+    return {"softmax",
+            Json{{"name", "softmax"}, {"file", source_dir() + "/tests/tasks/softmax.py"}, {"attr", "Model"}}.dump()};
+  }
+
+  static Verdict verdict(Judge& judge, const std::string& code) {
+    const Result<Verdict> result = judge.judge(task(), {code, nullptr}, Tier::screen);
+    EXPECT_TRUE(result.ok()) << result.error().message();
+    return result.ok() ? *result : Verdict{};
+  }
+
+  static bool is_timed_with_compile(const std::string& device = "cpu") {
+    JudgeOptions options;
+    options.baselines = {"compile"}, options.device = device;
+    const auto judge = make_process_judge(options);
+    const Verdict v = verdict(*judge, kGood);
+    EXPECT_TRUE(v.certified()) << v.reason << ": " << v.message;
+    EXPECT_EQ(v.times.count("eager"), 1U);
+    const bool timed = v.times.contains("compile");
+    const auto note = std::find_if(v.notes.begin(), v.notes.end(),
+                                   [](const std::string& one) { return one.starts_with("no-compile: "); });
+    EXPECT_EQ(note == v.notes.end(), timed) << testing::PrintToString(v.notes);
+    EXPECT_EQ(std::count_if(v.notes.begin(), v.notes.end(), [](const auto& n) { return n.starts_with("no-"); }),
+              !timed);
+    return timed;
+  }
+
+ private:
+  TempDir folder_;
+  std::string before_;
+};
+
+TEST_F(TorchLosses, a_baseline_that_dies_once_is_made_again) {
+  lose_baseline("compile", 1);
+  EXPECT_TRUE(is_timed_with_compile());
+}
+
+TEST_F(TorchLosses, a_baseline_that_dies_twice_is_missing_and_said_to_be) {
+  lose_baseline("compile", 2);
+  EXPECT_FALSE(is_timed_with_compile());
+}
+
+TEST_F(TorchLosses, rounds_begin_anew_when_a_baseline_dies_on_the_way) {
+  lose_baseline("timing", 1);
+  EXPECT_TRUE(is_timed_with_compile());
+}
+
+TEST_F(TorchLosses, a_baseline_that_dies_twice_on_the_way_is_missing) {
+  lose_baseline("timing", 2);
+  EXPECT_FALSE(is_timed_with_compile());
+}
+
+TEST_F(TorchLosses, whoever_takes_the_referee_along_twice_is_refused) {
+  lose("zeros");
+  const auto judge = make_process_judge({});
+  const Verdict v = verdict(*judge, kHead + "        return torch.zeros_like(x)\n");
+  EXPECT_EQ(v.reason, "crashed") << v.message;
+  EXPECT_NE(v.message.find("asking the judge's referee"), v.message.npos) << v.message;
+  const Verdict next = verdict(*judge, kGood);
+  EXPECT_TRUE(next.certified()) << next.reason << ": " << next.message;
+}
+
+void add_descendants(pid_t pid, std::vector<pid_t>& found) {
+  std::error_code gone;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) {
+      found.push_back(child);
+      add_descendants(child, found);
+    }
+  }
+}
+
+bool runs(pid_t pid) {
+  const auto stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  return stat.ok() && !stat->empty() && stat->find(") Z ") == stat->npos;
+}
+
+template <typename Condition>
+bool soon(const Condition& condition) {
+  for (int i = 0; i < 6000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return condition();
+}
+
+TEST_F(TorchLosses, nothing_outlives_a_judge_that_is_killed) {
+  // One that says when it is called, and never looks whether somebody is left to answer to.
+  const std::string busy = kHead + "        import ctypes\n        ctypes.CDLL(None).prctl(15, b'called', 0, 0, 0)\n" +
+                           "        while True: pass\n";
+  for (const char* level : {"", "namespaces", "rlimits"}) {
+    const pid_t victim = fork();
+    if (victim == 0) {
+      JudgeOptions options;
+      options.sandbox = level, options.call_seconds = 1000;
+      const auto ended = make_process_judge(options)->judge(task(), {busy, nullptr}, Tier::screen);
+      _exit(1);
+    }
+    std::vector<pid_t> all;
+    EXPECT_TRUE(soon([&] {
+      all.clear();
+      add_descendants(victim, all);
+      return std::any_of(all.begin(), all.end(), [](pid_t pid) {
+        const auto name = read_file("/proc/" + std::to_string(pid) + "/comm");
+        return name.ok() && *name == "called\n";
+      });
+    })) << level;
+    ::kill(victim, SIGKILL);
+    waitpid(victim, nullptr, 0);
+    EXPECT_TRUE(soon([&] { return std::none_of(all.begin(), all.end(), runs); })) << level;
+    for (const pid_t pid : all) ::kill(pid, SIGKILL);
+  }
+}
+
+}  // namespace
+}  // namespace mtmc
