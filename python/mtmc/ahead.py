@@ -10,6 +10,10 @@ from typing import Any
 
 import torch
 
+from mtmc.sandbox import Limits
+
+PROCESSES_EACH = 4  # the C compiler's driver starts another, and that one its assembler or linker
+
 
 @contextlib.contextmanager
 def launches_replaced(by: Callable[..., Any]) -> Iterator[None]:
@@ -22,6 +26,11 @@ def launches_replaced(by: Callable[..., Any]) -> Iterator[None]:
         yield
     finally:
         jit.JITFunction.run = plain
+
+
+def workers_for(cores: int) -> int:
+    """How many kernels a guest may compile at a time: each by a few processes, of which its walls allow so many."""
+    return max(1, min(cores, (Limits.processes - 1) // PROCESSES_EACH))
 
 
 def compile_only(call: Callable[[], Any], workers: int = 4) -> str:

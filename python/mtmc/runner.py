@@ -279,7 +279,7 @@ class Runner:
         whatever goes wrong here is met again there."""
         assert self.model is not None
         model, arguments = self.model, blobs.load(Path(request["draw"]))
-        ahead.compile_only(lambda: model(*arguments), request["workers"])
+        ahead.compile_only(lambda: model(*arguments), ahead.workers_for(request["workers"]))
         return {}
 
     def on_ghost(self, request: Message) -> Message:

@@ -4,21 +4,20 @@ nothing, and its times are used only to order versions.
 Requests on the private pipe: {"modules": [path, ...], "inputs": ["f32[64,512]", ...], "seconds": 3.0, "device": "cpu"}. The
 reply has one result per module, {"ms": median} or {"note": why there is none}. On a GPU, processes of our own compile, each
 version is timed as soon as it is compiled, and one whose binaries are those of another is not timed again. A request with
-"ahead" has no reply: its modules are compiled until they are asked for.
+"ahead" has no reply: its modules are compiled until they are asked for; nor has {"forget": true}: what is not compiled yet
+will not be asked for.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
-import multiprocessing
 import os
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -26,26 +25,18 @@ from typing import Any
 
 import torch
 
+from mtmc.builders import BuildError, Builders
 from mtmc.device import Device, device_named
-from mtmc.input_spec import InputSpec, parse_input
+from mtmc.versions import compile_version, get_ready, input_spec, load
 
 HOPELESS = 3.0  # times the best so far: not timed any further
 SHORTEST = 0.002  # seconds: a sample repeats the call until it takes at least this long
 SAMPLES = 9  # of each version that is not hopeless, when time allows
 
 BUILDERS, BUILDERS_BYTES = 14, 16 << 30  # processes that compile, and what their inputs may take of the GPU's memory
-NICE = 5  # they make way for what is timed
+PRELOADED = ["mtmc.versions", "mtmc.ahead", "mtmc.cuda", "mtmc.triton_seed_kernel"]
 
 Call = Callable[[], Any]
-
-
-def load(path: str) -> ModuleType:
-    """Imports a kernel file, which builds its kernels."""
-    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def try_load(path: str) -> ModuleType | Exception:
@@ -55,32 +46,10 @@ def try_load(path: str) -> ModuleType | Exception:
         return error
 
 
-def input_spec(type_text: str) -> InputSpec:
-    return parse_input(type_text.replace("b1[", "bool["))
-
-
 def random_tensor(type_text: str, where: str = "cpu") -> torch.Tensor:
     """Floats are normal, integers 0 or 1 so that they are valid as any index, booleans even odds."""
     with torch.device(where):
         return replace(input_spec(type_text), bound=2).draw()
-
-
-def get_ready() -> None:
-    """In a process that will compile: what the first kernel would wait for."""
-    from mtmc.triton_seed_kernel import run
-
-    run(torch.zeros(64, device="cuda"))
-
-
-def compile_version(path: str, inputs: list[str]) -> str:
-    """In a process that compiles: fills Triton's cache; a hash of the binaries, or whatever the version raises."""
-    from mtmc.ahead import compile_only
-
-    specs = [input_spec(text) for text in inputs]
-    empty = [torch.empty(spec.shape, dtype=spec.dtype, device="cuda") for spec in specs]
-    model = load(path).ModelNew()
-    with torch.no_grad():
-        return compile_only(lambda: model(*empty))
 
 
 class Version:
@@ -93,7 +62,9 @@ class Version:
         self.repeats = 1
         self.call: Call | None = None
         if isinstance(loaded, Exception):
-            self.note = f"{type(loaded).__name__}: {str(loaded)[:300]}"
+            self.note = (
+                str(loaded) if isinstance(loaded, BuildError) else f"{type(loaded).__name__}: {str(loaded)[:300]}"
+            )
             return
         try:
             model = loaded.ModelNew()
@@ -190,17 +161,22 @@ def compile_all(request: dict[str, Any]) -> list[Future[str]]:
     return found
 
 
-POOLS: dict[int, ProcessPoolExecutor] = {}
+def forget_waiting() -> None:
+    """Compiles nothing that has not begun."""
+    for key, future in list(COMPILING.items()):
+        if future.cancel():
+            del COMPILING[key]
 
 
-def builders(input_bytes: int) -> ProcessPoolExecutor:
+POOLS: dict[int, Builders] = {}
+
+
+def builders(input_bytes: int) -> Builders:
     """The processes that compile, as many as there are cores and as the GPU has memory for their inputs."""
     count = max(1, min(BUILDERS, os.cpu_count() or 1, BUILDERS_BYTES // max(input_bytes, 1)))
     known = next((pool for size, pool in POOLS.items() if size <= count), None)
     if known is None:
-        context = multiprocessing.get_context("forkserver")  # one process imports torch for all
-        context.set_forkserver_preload(["mtmc.ahead", "mtmc.cuda", "mtmc.triton_seed_kernel"])
-        known = POOLS[count] = ProcessPoolExecutor(count, context, initializer=os.nice, initargs=(NICE,))
+        known = POOLS[count] = Builders(count, PRELOADED)
     return known
 
 
@@ -228,13 +204,16 @@ def main() -> None:
     with os.fdopen(3) as requests, os.fdopen(4, "w") as replies:
         for line in requests:
             request = json.loads(line)
+            if request.get("forget"):
+                forget_waiting()
+                continue
             if request.get("ahead"):
                 compile_all(request)
                 continue
             replies.write(json.dumps({"results": measure(request)}) + "\n")
             replies.flush()
     for pool in POOLS.values():
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown()
 
 
 if __name__ == "__main__":

@@ -174,7 +174,7 @@ Result<Finished> run(const Command& command) {
 }
 
 Result<LineProcess> LineProcess::start(const Command& command) {
-  signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
   MTMC_TRY(Pipe requests, make_pipe());
   MTMC_TRY(Pipe replies, make_pipe());
   auto spawned = spawn(command, {{requests.read, 3}, {replies.write, 4}});
@@ -261,6 +261,10 @@ void LineProcess::kill() {
   waitpid(pid_, nullptr, 0);
   forget(pid_);
   pid_ = -1;
+}
+
+void LineProcess::signal(int number) const {
+  if (pid_ > 0) ::kill(-pid_, number);
 }
 
 void kill_all_children() {

@@ -48,6 +48,7 @@ class LineProcess {
   Result<std::string> receive(double timeout_seconds);
   bool alive();
   void kill();
+  void signal(int number) const;  // to its whole group
   pid_t pid() const { return pid_; }
 
  private:

@@ -27,6 +27,7 @@ class BuiltinCoder final : public Coder {
   Result<Implementation> implement(const CoderRequest& request) override;
   bool works_ahead() const override { return tuner_ != nullptr && tuner_->works_ahead(); }
   Status expect(const CoderRequest& request) override;
+  Status expect_no_more() override { return works_ahead() ? tuner_->expect_no_more() : ok_status(); }
 
  private:
   using Numbers = std::map<std::string, int64_t>;

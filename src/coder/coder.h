@@ -49,6 +49,8 @@ class Coder {
   // little and may be done for what will probably be asked.
   virtual bool works_ahead() const { return false; }
   virtual Status expect(const CoderRequest&) { return ok_status(); }
+  // What was expected and has not begun will not be asked for.
+  virtual Status expect_no_more() { return ok_status(); }
 };
 
 }  // namespace mtmc

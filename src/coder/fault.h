@@ -27,6 +27,7 @@ class FaultCoder final : public Coder {
   // The fault depends on the seed, the state's code and the action only: a resumed run meets the same ones.
   Result<Implementation> implement(const CoderRequest& request) override;
   Status expect(const CoderRequest& request) override { return inner_.expect(request); }
+  Status expect_no_more() override { return inner_.expect_no_more(); }
   bool works_ahead() const override { return inner_.works_ahead(); }
 
  private:

@@ -46,6 +46,11 @@ Status PythonTuner::expect(const std::vector<std::string>& modules, const std::v
   return ok_status();
 }
 
+Status PythonTuner::expect_no_more() {
+  if (process_ && !process_->send(R"({"forget": true})").ok()) process_.reset();
+  return ok_status();
+}
+
 Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string>& modules,
                                                    const std::vector<TensorType>& inputs, double seconds) {
   const Span span("tuner");

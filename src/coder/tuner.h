@@ -1,6 +1,8 @@
 // The short measured tuning inside a step: several versions of one kernel are built in parallel and timed one after the
 // other. Its times only order versions among themselves; they are never reported as results.
 #pragma once
+#include <signal.h>
+
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,6 +13,7 @@
 #include "base/process.h"
 #include "base/result.h"
 #include "base/tempdir.h"
+#include "eval/judge.h"
 #include "ir/type.h"
 
 namespace mtmc {
@@ -30,10 +33,11 @@ class Tuner {
   // Where it works ahead: these will be measured soon, and are compiled meanwhile.
   virtual bool works_ahead() const { return false; }
   virtual Status expect(const std::vector<std::string>&, const std::vector<TensorType>&) { return ok_status(); }
+  virtual Status expect_no_more() { return ok_status(); }
 };
 
 // python/mtmc/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
-class PythonTuner final : public Tuner {
+class PythonTuner final : public Tuner, public Bystander {
  public:
   // `device`: cpu or cuda, where the versions run.
   explicit PythonTuner(std::string device = "cpu") : device_(std::move(device)) {}
@@ -42,6 +46,14 @@ class PythonTuner final : public Tuner {
   // Not on a CPU: the cores that would compile are those that others are timed on.
   bool works_ahead() const override { return device_ != "cpu"; }
   Status expect(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) override;
+  Status expect_no_more() override;
+  // The process and all that compile for it.
+  void pause() override {
+    if (process_) process_->signal(SIGSTOP);
+  }
+  void resume() override {
+    if (process_) process_->signal(SIGCONT);
+  }
   // Starts the process now, so that importing torch overlaps with other work.
   Status warm_up();
 

@@ -23,6 +23,14 @@ struct Candidate {
   std::shared_ptr<const Program> program;
 };
 
+// Somebody who works beside the judge, and stands still while it times a call.
+class Bystander {
+ public:
+  virtual ~Bystander() = default;
+  virtual void pause() = 0;
+  virtual void resume() = 0;
+};
+
 class Judge {
  public:
   virtual ~Judge() = default;

@@ -54,8 +54,4 @@ Result<Json> JudgeProcess::receive(double timeout_seconds) {
   return reply;
 }
 
-void JudgeProcess::signal(int number) const {
-  if (process_) ::kill(-process_->pid(), number);  // it leads a group of its own
-}
-
 }  // namespace mtmc

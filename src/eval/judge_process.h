@@ -27,8 +27,12 @@ class JudgeProcess {
   int waiting() const { return waiting_; }  // replies that were not received yet
 
   // Holds it still, with all that it started, and lets it go on.
-  void pause() const { signal(SIGSTOP); }
-  void resume() const { signal(SIGCONT); }
+  void pause() const {
+    if (process_) process_->signal(SIGSTOP);
+  }
+  void resume() const {
+    if (process_) process_->signal(SIGCONT);
+  }
 
   bool running() const { return process_ != nullptr; }
   pid_t pid() const { return process_ ? process_->pid() : -1; }
@@ -36,7 +40,6 @@ class JudgeProcess {
 
  private:
   Error lost(const std::string& why);
-  void signal(int number) const;
 
   std::string name_;
   Command command_;

@@ -347,14 +347,16 @@ Result<bool> ProcessJudge::takes_weights(Examination& examination, const Room& l
   return right || examination.refuse("insensitive-to-weights", "with other weights, " + verdict.message);
 }
 
-// Nothing of ours runs beside a timed call.
+// Nothing of ours, or of who asks, runs beside a timed call.
 Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, const RoundPlan& plan,
                                         Verdict& verdict) {
   MTMC_RETURN_IF_ERROR(guests_.pause());
   baselines_.pause();
+  if (options_.bystander != nullptr) options_.bystander->pause();
   const Status measured = baselines_.measure_bandwidth();
   const Result<bool> timed = measured.ok() ? time_rounds(guest, baselines_, *facts_, examination, plan, rng_, verdict)
                                            : Result<bool>(measured.error());
+  if (options_.bystander != nullptr) options_.bystander->resume();
   baselines_.resume();
   if (guests_.running()) MTMC_RETURN_IF_ERROR(guests_.resume());
   return timed;

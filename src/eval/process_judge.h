@@ -26,12 +26,13 @@ struct JudgeOptions {
   std::string device = "cpu";               // cpu or cuda: where task, candidate and baselines run
   std::vector<std::string> baselines = {};  // timed beside eager: compile, max-autotune, graph; made once per task
   Accuracy accuracy = Accuracy::eager;
-  bool freeze_weights = false;  // candidates may pack weights once; the verdict carries `frozen-weights`
-  std::string sandbox;          // the strongest level to use: namespaces or rlimits; empty: what the machine has
-  double cache_bytes = 128e6;   // what caches may hold: a call that must touch less proves nothing by its speed
-  size_t memory_bytes = 0;      // a candidate's limit; 0: three quarters of the machine's
-  double load_seconds = 180;    // limit on import and compilation
-  double call_seconds = 20;     // limit on a call, beyond 20 times eager's own time
+  bool freeze_weights = false;     // candidates may pack weights once; the verdict carries `frozen-weights`
+  std::string sandbox;             // the strongest level to use: namespaces or rlimits; empty: what the machine has
+  double cache_bytes = 128e6;      // what caches may hold: a call that must touch less proves nothing by its speed
+  size_t memory_bytes = 0;         // a candidate's limit; 0: three quarters of the machine's
+  double load_seconds = 180;       // limit on import and compilation
+  double call_seconds = 20;        // limit on a call, beyond 20 times eager's own time
+  Bystander* bystander = nullptr;  // must outlive the judge's work
 };
 
 // What may be timed beside eager; graph is eager captured in one CUDA graph.

@@ -55,11 +55,11 @@ RunStatus Environment::status() const {
   return status;
 }
 
-bool Environment::spent() const {
+bool Environment::spent(double seconds) const {
   const Limits& limits = parts_.limits;
   if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
   const double reserve = std::min(kCertifyOverScreen * screen_seconds_, kCertifyShare * limits.seconds);
-  return limits.seconds > 0 && searching() + reserve >= limits.seconds;
+  return limits.seconds > 0 && searching() + seconds + reserve >= limits.seconds;
 }
 
 SearchNode* Environment::best() {
@@ -198,7 +198,10 @@ Result<Implementation> Environment::implement(const SearchNode& node, const Prop
   }
   say("writing " + proposal.text);
   const Span span("implement");
-  return coder_.implement({node.state, proposal.action, {}, &node.screen});
+  const double start = now_seconds();
+  auto made = coder_.implement({node.state, proposal.action, {}, &node.screen});
+  implement_seconds_ = std::max(implement_seconds_, now_seconds() - start);
+  return made;
 }
 
 NodeRecord Environment::record_of(const SearchNode& node) const {
@@ -245,6 +248,7 @@ Status Environment::keep_refusal(const SearchNode& node, const Proposal& proposa
 
 Status Environment::certify(SearchNode& node) {
   if (node.certify) return ok_status();
+  MTMC_RETURN_IF_ERROR(coder_.expect_no_more());  // the cores are the judge's from now on
   say("certifying " + (node.parent ? node.rendered : std::string("the module as it is")));
   const NodeRecord* record =
       recorded(node.parent ? node.parent->id : kNoNode, node.parent ? store_text(node.action) : "");

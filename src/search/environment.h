@@ -82,8 +82,9 @@ class Environment {
   // Judges a node at the certify tier; its verdict says how it went.
   Status certify(SearchNode& node);
 
-  // No more steps: evaluations are used up, or only the time that certification needs is left.
-  bool spent() const;
+  // No more steps: evaluations are used up, or there will be only the time that certification needs, so many seconds
+  // later.
+  bool spent(double seconds = 0) const;
   RunStatus status() const;
   const std::deque<SearchNode>& nodes() const { return nodes_; }
   // The node with the highest score by the verdict that counts; null when all are refused.
@@ -129,8 +130,9 @@ class Environment {
   ProgressListener& listener_;
   double started_;
   int evaluations_ = 0;
-  double searching_since_ = 0;  // when the start was judged; 0 before
-  double screen_seconds_ = 0;   // the longest screening since
+  double searching_since_ = 0;    // when the start was judged; 0 before
+  double screen_seconds_ = 0;     // the longest screening since
+  double implement_seconds_ = 0;  // the longest so far
   std::deque<SearchNode> nodes_;
   std::map<std::string, SearchNode*> by_state_;                    // state_hash -> node
   std::map<std::string, int> visits_;                              // state_hash -> times ranked

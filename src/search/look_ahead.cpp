@@ -1,6 +1,6 @@
 // While one candidate is judged, what will probably be next gets ready: the builtin coder's versions and the judge's
 // kernels are compiled on the cores that the timed one leaves idle. Nothing here changes what is chosen or how it is
-// judged.
+// judged, and nothing begins for which there is no time.
 #include "base/hash.h"
 #include "search/environment.h"
 
@@ -13,7 +13,7 @@ constexpr size_t kExpected = 3;  // proposals at a state
 
 Status Environment::expect(const CodeState& state, const std::vector<Proposal>& proposals, size_t first) {
   if (!coder_.works_ahead()) return ok_status();
-  for (size_t i = first; i < proposals.size() && i < first + kExpected; ++i)
+  for (size_t i = first; i < proposals.size() && i < first + kExpected && !spent(); ++i)
     MTMC_RETURN_IF_ERROR(coder_.expect({state, proposals[i].action}));
   return ok_status();
 }
@@ -25,16 +25,17 @@ Status Environment::expect(const CodeState& state) {
 }
 
 Status Environment::look_ahead(const SearchNode& next, const std::vector<Proposal>& beside, size_t first) {
-  if (!coder_.works_ahead()) return ok_status();
+  if (!coder_.works_ahead() || spent()) return ok_status();
   MTMC_RETURN_IF_ERROR(expect(next.state));
+  if (spent()) return ok_status();
   if (policy_.foresees() && next.state.program != nullptr) {
     MTMC_TRY(const std::vector<Proposal> after, order(next, 0));
     MTMC_RETURN_IF_ERROR(expect(next.state, after, 0));
   }
   const bool last = parts_.limits.evaluations > 0 && evaluations_ + 1 >= parts_.limits.evaluations;
-  if (last || spent()) return ok_status();
+  if (last) return ok_status();
   const SearchNode& node = *next.parent;
-  for (size_t i = first; i < beside.size() && i < first + kExpected; ++i) {
+  for (size_t i = first; i < beside.size() && i < first + kExpected && !spent(implement_seconds_); ++i) {
     const auto predicted = apply_action(*node.state.program, beside[i].action, context());
     if (!predicted.ok() || by_state_.contains(mtmc::state_hash(*predicted))) continue;
     const auto made = coder_.implement({node.state, beside[i].action, {}, &node.screen});

@@ -97,6 +97,21 @@ TEST_F(TorchJudge, certifies_an_honest_candidate_at_both_tiers) {
   EXPECT_EQ(certified.weights, "by-name");
 }
 
+TEST_F(TorchJudge, whoever_works_beside_stands_still_while_calls_are_timed) {
+  struct Noted final : Bystander {
+    void pause() override { done += "pause "; }
+    void resume() override { done += "resume "; }
+    std::string done;
+  } noted;
+  JudgeOptions options;
+  options.bystander = &noted;
+  EXPECT_TRUE(verdict_with(options, kGood).certified());
+  EXPECT_EQ(noted.done, "pause resume ");
+  EXPECT_EQ(verdict(candidate("return self.linear(x).clamp_min(0) * (1 if torch.is_grad_enabled() else 0)")).reason,
+            "wrong-result");
+  EXPECT_EQ(noted.done, "pause resume ") << "nothing was timed";
+}
+
 TEST_F(TorchJudge, times_torch_compile_in_the_same_rounds) {
   JudgeOptions options;
   options.baselines = {"compile"};

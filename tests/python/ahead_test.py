@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from mtmc import ahead
+from mtmc.sandbox import Limits
 
 HONEST = Path(__file__).resolve().parents[1] / "honest"
 pytest.importorskip("triton", reason="triton is not installed")
@@ -97,3 +98,8 @@ def test_a_cache_that_is_moved_is_still_found_by_its_link(
     again = model_of("gpu_softmax_rows")  # kernels of its own, which know nothing of the first
     ahead.compile_only(lambda: again(x))
     assert made and {path: path.stat().st_mtime_ns for path in places[1].rglob("*.cubin")} == made
+
+
+def test_a_guest_compiles_no_more_at_a_time_than_its_walls_allow() -> None:
+    assert [ahead.workers_for(cores) for cores in (1, 2, 8)] == [1, 2, 8]
+    assert 1 + ahead.workers_for(128) * ahead.PROCESSES_EACH <= Limits.processes

@@ -1,5 +1,6 @@
 """The tuner orders versions of a kernel, and says why a version has no time."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -64,3 +65,28 @@ def test_a_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert again == first[::-1]
     assert other[0] not in first
     assert compiled == [*paths[:2], paths[0]]
+
+
+def test_what_waits_can_be_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def compile_slowly(path: str, _: list[str]) -> str:
+        begun.set()
+        goes_on.wait()
+        return path
+
+    monkeypatch.setattr(tuner, "compile_version", compile_slowly)
+    monkeypatch.setattr(tuner, "COMPILING", {})
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(tuner, "builders", lambda _: pool)
+        paths = [str(tmp_path / f"{number}.py") for number in range(2)]
+        for path in paths:
+            Path(path).write_text(path)
+        request = {"modules": paths, "inputs": ["f32[4]"]}
+        running, waiting = tuner.compile_all(request)
+        begun.wait()
+        tuner.forget_waiting()
+        assert waiting.cancelled() and not running.cancelled()
+        again = tuner.compile_all(request)
+        goes_on.set()
+        assert again[0] is running and [future.result() for future in again] == paths

@@ -81,13 +81,24 @@ class AheadCoder final : public Coder {
  public:
   explicit AheadCoder(Coder& inner) : inner_(inner) {}
   std::string name() const override { return inner_.name(); }
-  Result<Implementation> implement(const CoderRequest& request) override { return inner_.implement(request); }
+  Result<Implementation> implement(const CoderRequest& request) override {
+    ++implemented;
+    return inner_.implement(request);
+  }
   bool works_ahead() const override { return true; }
   Status expect(const CoderRequest&) override {
+    EXPECT_FALSE(ended) << "nothing more is expected once certification has begun";
     ++expected;
+    if (delay.count() > 0) std::this_thread::sleep_for(delay);
     return ok_status();
   }
-  int expected = 0;
+  Status expect_no_more() override {
+    ended = true;
+    return ok_status();
+  }
+  int expected = 0, implemented = 0;
+  bool ended = false;
+  std::chrono::milliseconds delay{0};
 
  private:
   Coder& inner_;
@@ -107,10 +118,22 @@ TEST(Optimize, WhatComesNextGetsReadyAndNothingElseChanges) {
     ASSERT_TRUE(without.ok() && with.ok());
     EXPECT_EQ(tried(world.recorder.attempts), tried(plain.recorder.attempts)) << strategy;
     EXPECT_GT(coder.expected, with->evaluations) << strategy;
+    EXPECT_TRUE(coder.ended) << strategy;
     const std::set<std::string> known(judge.expected.begin(), judge.expected.end());
     for (size_t i = 1; i < judged.size(); ++i)  // the start is what all wait for
       EXPECT_TRUE(known.contains(judged[i])) << strategy << " judged what nobody expected";
   }
+}
+
+TEST(Optimize, NothingGetsReadyForWhichThereIsNoTime) {
+  World world;
+  world.request.limits = {.steps = 8, .seconds = 0.3, .evaluations = 0};
+  AheadCoder coder(world.coder);
+  coder.delay = std::chrono::milliseconds(400);  // the first look ahead takes all of it
+  const auto done = world.run(world.judge, coder);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_LE(coder.expected, 1);
+  EXPECT_LE(coder.implemented, 1);
 }
 
 TEST(Optimize, EveryStrategyAndPolicyIsFoundByName) {

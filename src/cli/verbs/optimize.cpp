@@ -47,8 +47,8 @@ constexpr int kInterpreterSeconds = 60;
 struct Bench {
   const TargetDef* target = nullptr;
   Hardware hardware;
-  std::unique_ptr<Judge> judge;  // null: the cost model will do
   std::unique_ptr<PythonTuner> tuner;
+  std::unique_ptr<Judge> judge;  // null: the cost model will do
   std::string evaluator;
   bool without_device = false;  // kernels can be emitted and priced, not timed
 };
@@ -77,9 +77,10 @@ Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target
   MTMC_TRY(judge.baselines, baselines_named(options.baselines));
   judge.accuracy = accuracy_named(options.accuracy);
   judge.freeze_weights = options.freeze_weights;
+  bench.tuner = std::make_unique<PythonTuner>(judge.device);
+  judge.bystander = bench.tuner.get();
   bench.judge = make_process_judge(judge);
   bench.evaluator = evaluator_of(judge);
-  bench.tuner = std::make_unique<PythonTuner>(judge.device);
   return bench;
 }
 
