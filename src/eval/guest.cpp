@@ -155,8 +155,8 @@ Guest::~Guest() {
 // What the guest built is kept; the rest is only space in memory.
 void Guest::vacate() {
   std::error_code ignored;  // then it is compiled again
-  if (!room_.kept.empty()) {
-    std::filesystem::create_directories(room_.kept.parent_path(), ignored);
+  if (!room_.kept.empty() && is_own_folder(room_.build)) {
+    remove_everything(room_.kept);
     std::filesystem::rename(room_.build, room_.kept, ignored);
   }
   remove_everything(room_.folder);

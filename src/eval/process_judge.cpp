@@ -391,9 +391,10 @@ Result<bool> ProcessJudge::time_beside_baselines(Examination& examination, Guest
 }
 
 Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict) {
-  MTMC_PASS(time_beside_baselines(examination, guest, tier, verdict));
+  const Result<bool> timed = time_beside_baselines(examination, guest, tier, verdict);
   for (const auto& [name, failure] : baselines_.made())
     if (!failure.empty()) verdict.notes.push_back("no-" + name + ": " + failure);
+  MTMC_PASS(timed);
   if (tier == Tier::screen) return true;
   MTMC_TRY(const TaskFacts::Bytes bytes, facts_->bytes());
   if (faster_than_physics(*verdict.time_ms, bytes.needed, baselines_.bandwidth(), options_.cache_bytes)) {

@@ -61,6 +61,7 @@ struct FakeTuner final : Tuner {
     inputs = types;
     if (broken) return Error{"tuning a kernel", "closed", "", ""};
     std::vector<Measured> measured;
+    if (nothing_runs) return std::vector<Measured>(modules.size(), Measured{{}, "the device is busy"});
     for (const std::string& module : modules) {
       texts.push_back(module);
       const size_t at = module.find("tile:");
@@ -74,7 +75,7 @@ struct FakeTuner final : Tuner {
     return ok_status();
   }
   int calls = 0;
-  bool broken = false;
+  bool broken = false, nothing_runs = false;
   std::vector<std::string> expected;
   std::vector<std::string> texts;
   std::vector<TensorType> inputs;
@@ -179,6 +180,17 @@ TEST(BuiltinCoder, ATunerThatDiesCostsOnlyTheNumbers) {
   const auto again = bench.tile(three_activations(), {{2}});
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->program->kernels[0].number("tile", 0), 32) << "a failed tuning is not remembered";
+}
+
+TEST(BuiltinCoder, TuningInWhichNothingRanIsNotRemembered) {
+  Bench bench;
+  bench.tuner.nothing_runs = true;
+  ASSERT_TRUE(bench.tile(three_activations(), {{2}}).ok());
+  bench.tuner.nothing_runs = false;
+  const auto again = bench.tile(three_activations(), {{2}});
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(bench.tuner.calls, 2);
+  EXPECT_EQ(again->program->kernels[0].number("tile", 0), 32);
 }
 
 TEST(BuiltinCoder, PassesRefusalsOn) {
