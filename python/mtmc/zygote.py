@@ -68,7 +68,7 @@ class Zygote:
         if spare := self.others.take(request["folder"]):  # may have died while it waited
             self.guest = spare
             started = self.answer(time.perf_counter(), START_SECONDS)
-            if "reply" not in started or self.has_ended():  # through no fault of the candidate that it waited for
+            if "reply" not in started or self.has_spoken():  # through no fault of the candidate that it waited for
                 self.end()
                 spare = None
         if spare is None:
@@ -134,10 +134,19 @@ class Zygote:
             answer["wall_ms"] = max(0.0, answer["wall_ms"] - (waited_ns(os.getpid()) - before) / 1e6)
         return {**answer, "ping_ms": ping}
 
-    def has_ended(self) -> bool:
-        """After an answer the guest says nothing unasked: what can be read is its end."""
+    def has_spoken(self) -> bool:
+        """After an answer the guest says nothing unasked: what can be read is its end, or not its runner's."""
         assert self.guest is not None
         return bool(select.select([self.guest.line.incoming], [], [], 0)[0])
+
+    def unasked(self) -> Message:
+        assert self.guest is not None
+        try:
+            if self.guest.line.buffer or self.guest.line.read_some():
+                return self._end_because("tampered", "the guest wrote to its line without being asked")
+        except ConnectionResetError:
+            pass  # it has ended before it read all
+        return self._ended()
 
     def ping(self) -> float:
         """What an empty round trip costs now: waking up another process, and being woken up by it."""
@@ -164,6 +173,8 @@ class Zygote:
         """Relays one request. The reply carries the wall time seen from here, or how the guest died."""
         if self.guest is None:
             return {"died": "crashed", "detail": "no guest"}
+        if self.guest.line.buffer or self.has_spoken():
+            return self.unasked()
         start = time.perf_counter()
         try:
             self.guest.line.send(request)

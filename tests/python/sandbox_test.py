@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from mtmc import kernel_calls
 from mtmc.processes import kill_tree
-from mtmc.sandbox import Limits, lock, outermost, start_guest
+from mtmc.sandbox import Limits, can_own_proc, lock, outermost, start_guest
 from mtmc.wire import Line, Message, serve
 
 LIMITS = Limits(memory_bytes=1 << 40)
@@ -23,32 +24,48 @@ def changed(path: str, own: str) -> int:
     return 0 if kernel_calls.LIBC.chmod(path.encode(), mode) == 0 else ctypes.get_errno()
 
 
-def test_modes_outside_of_its_folders_stay(tmp_path: Path) -> None:
-    """Landlock has no rule for them, and whoever judges belongs to the same user."""
-    own, beside = tmp_path / "rooms/1", tmp_path / "draw"
-    own.mkdir(parents=True)
-    beside.write_text("x")
-
-    def answer(request: Message) -> Message:
-        return {"errors": [changed(path, str(own)) for path in request["paths"]]}
-
-    def main(line: Line) -> None:
-        parts = lock([str(own)], LIMITS)
-        serve(line, lambda request: {**answer(request), "parts": parts})
-
-    guest = start_guest(main, own, [], [str(own)])
+def asked(main: Callable[[Line], None], folder: Path, writable: list[str], own_proc: bool | None = None) -> Message:
+    """What a guest answers, and what its room is made of."""
+    guest = start_guest(main, folder, [], writable, own_proc)
     try:
-        guest.line.send({"op": "change", "paths": [str(own), str(own.parent), str(tmp_path), str(beside)]})
+        guest.line.send({"op": "try"})
         reply = guest.line.receive()
     finally:
         kill_tree(guest.init)
         kill_tree(guest.keeper)
         os.waitpid(guest.keeper, 0)
     assert reply is not None
-    if "mounts" in guest.parts:
+    return {**reply, "parts": guest.parts}
+
+
+def test_modes_outside_of_its_folders_stay(tmp_path: Path) -> None:
+    """Landlock has no rule for them, and whoever judges belongs to the same user."""
+    own, beside = tmp_path / "rooms/1", tmp_path / "draw"
+    own.mkdir(parents=True)
+    beside.write_text("x")
+
+    def main(line: Line) -> None:
+        lock([str(own)], LIMITS)
+        paths = [str(own), str(own.parent), str(tmp_path), str(beside)]
+        serve(line, lambda _: {"errors": [changed(path, str(own)) for path in paths]})
+
+    reply = asked(main, own, [str(own)])
+    if "mounts" in reply["parts"]:
         assert reply["errors"] == [0, *[errno.EROFS] * 3]
     assert (own / "stdout").exists()
     assert beside.stat().st_mode & 0o777
+
+
+def test_a_guest_for_a_gpu_writes_about_itself_in_proc(tmp_path: Path) -> None:
+    """As CUDA does; with a /proc of its own where it may have one, and in ours."""
+    writable = [str(tmp_path), "/proc"]
+
+    def main(line: Line) -> None:
+        lock(writable, LIMITS)
+        serve(line, lambda _: {"written": Path("/proc/self/comm").write_text("guest")})
+
+    for own_proc in {can_own_proc(), False}:
+        assert asked(main, tmp_path, writable, own_proc)["written"] == 5
 
 
 def test_a_folder_inside_of_another_needs_no_mount(tmp_path: Path) -> None:
