@@ -54,10 +54,11 @@ struct GroupStage {
   // it is stored at all (null: always).
   std::vector<ExprP> place;
   ExprP placed;
-  // Of a stage that is a launch by itself (targets/triton/layout_pass.h): of each program's tile, the largest value of
-  // `most` is kept in the tensor `peaks`; where `when`, one condition for all elements, is false, nothing is done.
+  // Of a stage that is a launch by itself (targets/triton/layout_pass.h), or with the `with` stages before it: of each
+  // program's tile, the largest value of `most` is kept in the tensor `peaks`; where `when`, one condition for all
+  // elements, is false, nothing is done.
   ExprP most, when;
-  int peaks = -1;
+  int peaks = -1, with = 0;
 };
 
 struct Group {

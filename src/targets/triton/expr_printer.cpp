@@ -97,6 +97,25 @@ bool is_linear(const ExprP& e) {
          (e->fn == Fn::mul && (is_constant(e->args[0]) || is_constant(e->args[1])));
 }
 
+// An index as what does not depend on some axes, and the rest with the constant.
+std::pair<ExprP, ExprP> apart(const ExprP& flat, const std::set<int>& axes) {
+  Terms sum;
+  collect(flat, 1, sum);
+  ExprP fixed = index_constant(0), moving = index_constant(sum.base);
+  const auto add = [&](const ExprP& e, int64_t factor, bool moves) {
+    ExprP& to = moves ? moving : fixed;
+    to = to + e * index_constant(factor);
+  };
+  for (const auto& [a, factor] : sum.axes) add(axis(a), factor, axes.count(a) > 0);
+  for (const auto& [e, factor] : sum.others)
+    add(e, factor, std::any_of(axes.begin(), axes.end(), [&, &one = e](int a) { return uses_axis(one, a); }));
+  return {fixed, moving};
+}
+
+std::string start_key(int tensor, const ExprP& fixed) {
+  return "start:" + std::to_string(tensor) + ":" + to_string(fixed);
+}
+
 std::string product_text(const std::string& text, int64_t factor) {
   return factor == 1 ? text : text + " * " + std::to_string(factor);
 }
@@ -322,6 +341,13 @@ Value ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, const 
   for (size_t d = 0; d < indices.size(); ++d)
     flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
   flat = simplify(flat, tile.extents);
+  if (!walked_.empty()) {
+    const auto [fixed, moving] = apart(flat, walked_);
+    if (const auto* start = out_.find(start_key(tensor, fixed))) {
+      const Value step = index(moving, tile);
+      return {start->text + (step.text == "0" ? "" : " + " + step.text), start->dims | step.dims};
+    }
+  }
   // A constant is added to the pointer, last: loads have room for it in the instruction.
   Terms sum;
   collect(flat, 1, sum);
@@ -329,6 +355,22 @@ Value ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, const 
   at.text = group_.tensors[tensor].name + (at.text == "0" ? "" : " + " + at.text) +
             (sum.base == 0 ? "" : " + " + std::to_string(sum.base));
   return at;
+}
+
+void ExprPrinter::walk(const std::vector<const Expr*>& loads, const std::set<int>& axes, const Tile& tile) {
+  for (const Expr* e : loads) {
+    ExprP flat = index_constant(0);
+    for (size_t d = 0; d < e->args.size(); ++d)
+      flat = flat + e->args[d] * index_constant(group_.tensors[e->tensor].strides[d]);
+    const auto [fixed, moving] = apart(simplify(flat, tile.extents), axes);
+    const std::string key = start_key(e->tensor, fixed);
+    if (is_constant(fixed) || is_constant(moving) || out_.find(key)) continue;
+    use(e->tensor);
+    const Value start = index(fixed, tile);
+    const std::string& name = group_.tensors[e->tensor].name;
+    named(key, name + "_at", {name + " + " + start.text, start.dims});
+  }
+  walked_ = axes;
 }
 
 Value ExprPrinter::load_value(const ExprP& expr, const Tile& tile) {

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ops/op.h"
 #include "targets/triton/attention_printer.h"
+#include "targets/triton/copy_launch.h"
 #include "targets/triton/prepare.h"
 #include "targets/triton/recurrent_printer.h"
 #include "targets/triton/window_printer.h"
@@ -24,6 +25,15 @@ int64_t programs_of(const Frame& frame) {
   int64_t count = 1;
   for (const SharedAxis& axis : frame.shared) count *= axis.extent;
   return count;
+}
+
+// The numbers of launches that compute what they copy: "copy_rows" is their "rows".
+constexpr std::string_view kOfCopy = "copy_";
+Numbers of_copies(const Numbers& numbers) {
+  Numbers result;
+  for (const auto& [key, number] : numbers)
+    if (key.starts_with(kOfCopy)) result[key.substr(kOfCopy.size())] = number;
+  return result;
 }
 
 // A frame as a launch.
@@ -49,7 +59,7 @@ class Kernels {
   std::vector<TritonLaunch> launches(const Numbers& numbers) const {
     std::vector<TritonLaunch> result;
     for (size_t f = 0; f < frames_.size(); ++f)
-      result.push_back(print(frames_[f], name_of(f), f == main_frame() ? numbers : Numbers{}));
+      result.push_back(print(frames_[f], name_of(f), f == main_frame() ? numbers : own_numbers(frames_[f])));
     return result;
   }
 
@@ -58,7 +68,7 @@ class Kernels {
     const std::vector<TritonLaunch> all = launches({});
     result.launches = static_cast<int>(all.size());
     for (size_t f = 0; f < all.size(); ++f) {
-      if (group().stages[frames_[f].first].when) continue;  // rare
+      if (group().stages[frames_[f].last].when) continue;  // rare
       for (const GroupTensor& tensor : group().tensors) {
         const auto& names = all[f].parameters;
         const bool used = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -76,7 +86,7 @@ class Kernels {
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return attention_candidates(group(), *attention);
     if (is_contraction(group(), frame))
-      return contraction_candidates(group(), frame, prepared_.products.at(frame.first));
+      return with_copies(contraction_candidates(group(), frame, prepared_.products.at(frame.first)));
     std::vector<Numbers> all = window_candidates(group(), frame), others = rows_candidates(group(), frame);
     if (!shares_much(group(), frame)) std::swap(all, others);
     all.insert(all.end(), others.begin(), others.end());
@@ -97,15 +107,35 @@ class Kernels {
     return print_rows(group(), frame, name, numbers);
   }
 
+  // Other tiles of copies, with the best guess for the contraction, come second.
+  std::vector<Numbers> with_copies(std::vector<Numbers> all) const {
+    const auto copy =
+        std::find_if(frames_.begin(), frames_.end(), [&](const Frame& one) { return computes_copy(one); });
+    if (copy == frames_.end()) return all;
+    std::vector<Numbers> copies;
+    for (const Numbers& tile : copy_candidates(group(), *copy)) {
+      copies.push_back(all.front());
+      for (const auto& [key, number] : tile) copies.back()[std::string(kOfCopy) + key] = number;
+    }
+    all.insert(all.begin() + 1, copies.begin(), copies.end());
+    return all;
+  }
+  Numbers own_numbers(const Frame& frame) const { return computes_copy(frame) ? copies_ : Numbers{}; }
+  bool computes_copy(const Frame& frame) const {
+    return frame.last > frame.first && copy_launch_of(group(), frame.first);
+  }
+
   // The longest runs of stages that one launch can compute without losing the parallelism that they have alone.
   void cut() {
+    prepared_ = compute_in_copies(prepared_, copies_);
     const int stages = static_cast<int>(group().stages.size());
     for (int from = 0; from < stages; from = frames_.back().last + 1) {
       if (attends(from)) continue;
-      int to = stages - 1;
-      while (to > from && !fits(frame_over(group(), from, to))) --to;
+      const auto copy = copy_launch_of(group(), from);
+      int to = copy ? copy->copy : stages - 1;
+      while (!copy && to > from && !fits(frame_over(group(), from, to))) --to;
       frames_.push_back(frame_over(group(), from, to));
-      if (to == from) print(frames_.back(), "f", {});  // throws what it cannot do
+      if (copy || to == from) print(frames_.back(), "f", {});  // throws what it cannot do
     }
   }
 
@@ -129,7 +159,7 @@ class Kernels {
     const double programs = static_cast<double>(programs_of(frame));
     for (int s = frame.first; s <= frame.last; ++s) {
       const GroupStage& stage = group().stages[s];
-      if ((stage.most || stage.when) && frame.first != frame.last) return false;
+      if (copy_launch_of(group(), s)) return false;
       for (int p = frame.first; p < s; ++p)  // a launch holds one value of a tensor
         if (group().stages[p].dest == stage.dest) return false;
       if (s > frame.first && stage.contraction) return false;
@@ -171,6 +201,7 @@ class Kernels {
   }
 
   const Kernel& kernel_;
+  const Numbers copies_ = of_copies(kernel_.numbers);
   Prepared prepared_;
   std::vector<Frame> frames_;
 };

@@ -27,5 +27,7 @@ struct TritonLaunch {
 TritonLaunch print_rows(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers);
 // The numbers that `print_rows` would choose, and neighbours worth measuring, best guess first.
 std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame);
+// Other tiles worth measuring for a launch that computes what it copies.
+std::vector<Numbers> copy_candidates(const Group& group, const Frame& frame);
 
 }  // namespace mtmc::triton

@@ -1,5 +1,6 @@
 // How large tiles of rows and columns are, and what else is worth measuring.
 #include <algorithm>
+#include <tuple>
 
 #include "targets/triton/rows_plan.h"
 
@@ -26,8 +27,10 @@ Numbers default_numbers(const RowsPlan& plan) {
     while (rows > 32 && blocks(plan.row_count, rows) < 264) rows /= 2;
   } else if (plan.flat_columns) {
     if (plan.transposes || plan.rows.size() == 1) {
-      block = std::min(kTransposed, power_of_two(plan.column_count));
-      rows = std::min(kTransposed, power_of_two(plan.row_count));
+      // Where lanes walk windows to copy them, long rows of pixels: their windows overlap, and the first-level cache
+      // has what another lane has read.
+      rows = std::min(plan.windows_to_copy ? 4 * kTransposed : kTransposed, power_of_two(plan.row_count));
+      block = std::min({kTransposed * kTransposed / rows, kTransposed, power_of_two(plan.column_count)});
     } else {
       block = std::min<int64_t>(lanes, power_of_two(plan.column_count));
       rows = std::min(power_of_two(plan.row_count), lanes / block);
@@ -48,6 +51,17 @@ Numbers default_numbers(const RowsPlan& plan) {
   return {{"rows", rows},
           {"block", block},
           {"warps", std::max<int64_t>(power_of_two(warps), rows * block >= lanes ? 4 : 1)}};
+}
+
+std::vector<Numbers> copy_candidates(const Group& group, const Frame& frame) {
+  const RowsPlan plan = plan_rows(group, frame);
+  std::vector<Numbers> all;
+  if (!plan.flat_columns || !plan.windows_to_copy) return all;
+  for (const auto& [rows, block, warps] : {std::tuple{128, 32, 8}, {64, 32, 4}})
+    all.push_back({{"rows", std::min<int64_t>(rows, power_of_two(plan.row_count))},
+                   {"block", std::min<int64_t>(block, power_of_two(plan.column_count))},
+                   {"warps", warps}});
+  return all;
 }
 
 std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {

@@ -24,6 +24,8 @@ class Planner {
     plan_.extents.insert(plan_.extents.end(), inner_.begin(), inner_.end());
     plan_.inner = static_cast<int>(inner_.size());
     for (int s = frame_.first; s <= frame_.last; ++s) place(s);
+    const bool walks = std::any_of(plan_.sequential.begin(), plan_.sequential.end(), [](bool s) { return s; });
+    plan_.windows_to_copy = walks && copies();
     roles();
     return plan_;
   }
@@ -82,14 +84,10 @@ class Planner {
   int contiguous_axis(bool written) const {
     std::map<int, double> weight;
     const auto note = [&](int s, const std::vector<ExprP>& indices, int tensor) {
-      ExprP flat = index_constant(0);
-      for (size_t d = 0; d < indices.size(); ++d)
-        flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
-      const std::vector<int64_t> extents = group_.stages[s].stage.extents();
-      const Affine form = affine(simplify(flat, extents), static_cast<int>(extents.size()));
+      const Affine form = flat_form(s, indices, tensor);
       if (!form.ok) return;
       const std::vector<int>& axes = plan_.axes[s - frame_.first];
-      for (size_t a = 0; a < extents.size(); ++a)
+      for (size_t a = 0; a < axes.size(); ++a)
         if (form.coefficients[a] == 1 && axes[a] >= 0 && axes[a] < plan_.shared + plan_.inner)
           weight[axes[a]] += static_cast<double>(group_.tensors[tensor].type.size_bytes());
     };
@@ -97,7 +95,10 @@ class Planner {
       const Stage& stage = group_.stages[s].stage;
       std::vector<ExprP> own;
       for (int a = 0; a < stage.rank(); ++a) own.push_back(axis(a));
-      if (written && group_.tensors[group_.stages[s].dest].role == GroupTensor::Role::write)
+      // What a copy computes may be stored beside it, in the order in which it is read.
+      const bool counts =
+          copies() ? s == frame_.last : group_.tensors[group_.stages[s].dest].role == GroupTensor::Role::write;
+      if (written && counts)
         note(s, group_.stages[s].place.empty() ? own : group_.stages[s].place, group_.stages[s].dest);
       if (!written)
         for (const Expr* e : loads_of(stage.body)) note(s, e->args, e->tensor);
@@ -135,14 +136,18 @@ class Planner {
   void flat_roles(const std::vector<int>& all, int read, int written, const MovedLast& moved_last) {
     const auto extent = [&](int a) { return plan_.extents[a]; };
     plan_.contiguous_rows = true;
-    if (read >= 0 && read != written && extent(read) >= 16 && extent(written) >= 16) {  // a transposition
+    std::vector<int> run;
+    if (read >= 0 && read != written) run = run_before(read, written);
+    int64_t lanes = 1;
+    for (int a : run) lanes *= extent(a);
+    if (lanes >= 16 && extent(written) >= 16) {  // a transposition
       plan_.columns = {written};
-      plan_.rows = {read};
+      plan_.rows = run;
       for (int a : all)
-        if (a != read && a != written) plan_.programs.push_back(a);
+        if (a != written && std::find(run.begin(), run.end(), a) == run.end()) plan_.programs.push_back(a);
       plan_.flat_columns = plan_.transposes = true;
       // Rows that fill their last block badly are one run with those of the next axis.
-      if (wasted(extent(read)) && !plan_.programs.empty() && !wasted(extent(read) * extent(plan_.programs.back()))) {
+      if (wasted(lanes) && !plan_.programs.empty() && !wasted(lanes * extent(plan_.programs.back()))) {
         plan_.rows.insert(plan_.rows.begin(), plan_.programs.back());
         plan_.programs.pop_back();
       }
@@ -159,6 +164,41 @@ class Planner {
   // Whether more than a quarter of the lanes of their blocks would be dead.
   static bool wasted(int64_t rows) {
     return 4 * blocks(rows, kTransposed) * kTransposed > 5 * rows && rows > kTransposed;
+  }
+
+  bool copies() const { return group_.stages[frame_.last].most || group_.stages[frame_.last].when; }
+
+  // Where lanes walk windows to copy them, the axes that lie in memory as one run up to `last`: pixels, whose windows
+  // then overlap within a program in both directions.
+  std::vector<int> run_before(int last, int written) const {
+    std::vector<int> run = {last};
+    for (int a = last - 1; plan_.windows_to_copy && a >= 0 && a != written && is_run(a, run.front()); --a)
+      run.insert(run.begin(), a);
+    return run;
+  }
+
+  // Whether all reads of memory walk axis a as they would if it and the next were one.
+  bool is_run(int a, int next) const {
+    for (int s = frame_.first; s <= frame_.last; ++s) {
+      const std::vector<int>& axes = plan_.axes[s - frame_.first];
+      const auto of = [&](const Affine& form, int axis) {
+        const auto at = std::find(axes.begin(), axes.end(), axis);
+        return at == axes.end() ? 0 : form.coefficients[at - axes.begin()];
+      };
+      for (const Expr* e : loads_of(group_.stages[s].stage.body)) {
+        const Affine form = flat_form(s, e->args, e->tensor);
+        if (!form.ok || of(form, a) != of(form, next) * plan_.extents[next]) return false;
+      }
+    }
+    return true;
+  }
+
+  Affine flat_form(int s, const std::vector<ExprP>& indices, int tensor) const {
+    ExprP flat = index_constant(0);
+    for (size_t d = 0; d < indices.size(); ++d)
+      flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
+    const std::vector<int64_t> extents = group_.stages[s].stage.extents();
+    return affine(simplify(flat, extents), static_cast<int>(extents.size()));
   }
 
   const Group& group_;

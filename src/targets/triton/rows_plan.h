@@ -19,6 +19,7 @@ struct RowsPlan {
   bool transposes = false;                   // rows are neighbours where it reads, columns where it writes
   int64_t row_count = 1, column_count = 1;
   bool contiguous_rows = false;  // neighbours in memory are neighbouring rows
+  bool windows_to_copy = false;  // lanes walk windows of what they copy (copy_launch.h)
 };
 
 constexpr int64_t kTransposed = 64;  // rows and columns of a tile that transposes

@@ -9,6 +9,7 @@ namespace mtmc::triton {
 namespace {
 
 constexpr int64_t kUnrolled = 64;       // iterations of a sequential reduction that are unrolled
+constexpr int64_t kInFlight = 192;      // of a copy's windows: what a thread may read in them, as registers hold it all
 constexpr int64_t kRarePrograms = 528;  // of a launch that mostly has nothing to do
 
 int64_t number(const Numbers& numbers, const std::string& key, int64_t otherwise) {
@@ -51,16 +52,16 @@ TritonLaunch RowsPrinter::run() {
   } else {
     resident();
   }
-  if (group_.stages[first_].most) note_peak();
-  if (!group_.stages[first_].when) return finished(programs_, warps_, 1);
+  if (group_.stages[last_].most) note_peak();
+  if (!group_.stages[last_].when) return finished(programs_, warps_, 1);
   out_.close();
   return finished(std::min(programs_, kRarePrograms), warps_, 1);
 }
 
 // The largest value of what the stage is asked for, of this program's tile.
 void RowsPrinter::note_peak() {
-  const GroupStage& stage = group_.stages[first_];
-  const Value all = value(canonical(first_, stage.most), tile_);
+  const GroupStage& stage = group_.stages[last_];
+  const Value all = value(canonical(last_, stage.most), tile_);
   const std::string live = tile_.mask(all.dims);
   std::string peak = live.empty() ? all.text : "tl.where(" + live + ", " + all.text + ", 0.0)";
   for (const unsigned dim : {kColumns, kRows})
@@ -78,7 +79,7 @@ void RowsPrinter::header() {
   program_ = out_.fresh("pid");
   std::string rest = program_;
   const std::string id = std::string("tl.program_id(0)") + (wide_ ? ".to(tl.int64)" : "");
-  if (const ExprP& when = group_.stages[first_].when) {
+  if (const ExprP& when = group_.stages[last_].when) {
     const std::string tiles = out_.fresh("tiles");
     out_.line(tiles + " = tl.where(" + value(when, tile_).text + ", " + std::to_string(programs_) + ", 0)");
     out_.open("for " + rest + " in range(" + id + ", " + tiles + ", " +
@@ -119,6 +120,11 @@ bool RowsPrinter::has_columns(int s) const {
   return std::any_of(axes.begin(), axes.begin() + stage(s).rank(), [&](int a) {
     return std::find(plan_.columns.begin(), plan_.columns.end(), a) != plan_.columns.end();
   });
+}
+
+bool RowsPrinter::computes(int tensor) const {
+  return std::any_of(group_.stages.begin() + first_, group_.stages.begin() + last_ + 1,
+                     [&](const GroupStage& one) { return one.dest == tensor; });
 }
 
 unsigned RowsPrinter::spatial_dims(int s) const {
@@ -195,21 +201,31 @@ Value RowsPrinter::sequential(int s) {
   const Partial partial = start(s, spatial_dims(s));
   int64_t count = 1, loops = 0;
   std::string place;
+  std::set<int> walks;
   for (size_t a = stage(s).rank(); a < axes.size(); ++a)
-    if (axes[a] >= 0) count *= plan_.extents[axes[a]];
+    if (axes[a] >= 0) count *= plan_.extents[axes[a]], walks.insert(axes[a]);
+  const int64_t each_thread = std::max<int64_t>(1, tile_.rows.block * tile_.columns.block / (32 * warps_));
+  int64_t inner = count;  // iterations of a loop and those within it
+  const ExprP each = body(s);
+  std::vector<const Expr*> loads = loads_of(each);
+  std::erase_if(loads, [&](const Expr* e) { return computes(e->tensor); });
+  walk(loads, walks, tile_);
   for (size_t a = stage(s).rank(); a < axes.size(); ++a) {
     if (axes[a] < 0) continue;
     const std::string counter = out_.fresh("r"), name = out_.fresh("r");
     const std::string extent = std::to_string(plan_.extents[axes[a]]);
     tile_.scalars[axes[a]] = name;
-    out_.open("for " + counter + " in " + (count <= kUnrolled ? "tl.static_range(" : "range(") + extent + "):");
+    const bool unrolled = count <= kUnrolled && (!plan_.windows_to_copy || inner * each_thread <= kInFlight);
+    inner /= plan_.extents[axes[a]];
+    out_.open("for " + counter + " in " + (unrolled ? "tl.static_range(" : "range(") + extent + "):");
     out_.line(name + " = tl.full([], " + counter + ", " + (wide_ ? "tl.int64)" : "tl.int32)"));
     place = place.empty() ? name : "(" + place + ") * " + extent + " + " + name;
     ++loops;
   }
-  const Value one = value(body(s), tile_);
+  const Value one = value(each, tile_);
   add(s, partial, one, place, "");
   for (; loops > 0; --loops) out_.close();
+  walked();
   if (!partial.place.empty()) return {partial.place, partial.dims};
   return {stage(s).body->dtype == DType::b1 ? "(" + partial.value + " != 0)" : partial.value, partial.dims};
 }

@@ -27,6 +27,7 @@ class RowsPrinter : public StagePrinter {
 
   bool reduces_columns(int s) const { return is_reduction(stage(s).combine) && !plan_.sequential[s - first_]; }
   bool has_columns(int s) const;
+  bool computes(int tensor) const;  // this launch, its elements
   unsigned spatial_dims(int s) const;
 
   void header();

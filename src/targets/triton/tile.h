@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,10 @@ class ExprPrinter {
   // Where `guard` is false nothing is stored; null: everywhere.
   void store(int tensor, const std::vector<ExprP>& indices, const Value& value, const Tile& tile,
              const ExprP& guard = nullptr);
+  // Before loops over `axes`: lines that compute where in memory the loads begin, so that within the loops an address
+  // is its beginning and what the loops add, constants where they are unrolled.
+  void walk(const std::vector<const Expr*>& loads, const std::set<int>& axes, const Tile& tile);
+  void walked() { walked_.clear(); }
   const std::vector<int>& used() const { return used_; }  // tensors of the group, in order of first use
   const std::vector<std::string>& helpers() const { return helpers_; }
   void use(int tensor);
@@ -119,7 +124,8 @@ class ExprPrinter {
   std::vector<int> used_;
   std::vector<std::string> helpers_;
   std::map<std::string, int> seen_;
-  bool mixed_ = false;  // the condition being printed joins a block and a scalar
+  std::set<int> walked_;  // axes of the loops that are open
+  bool mixed_ = false;    // the condition being printed joins a block and a scalar
 };
 
 // The source of a helper function that kernels call, by name: "_maximum". Empty: no such helper.

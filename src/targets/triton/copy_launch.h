@@ -1,0 +1,18 @@
+// What a copy in half precision copies is computed in the copy's own launch, where nothing else wants it in memory: a
+// depthwise filter before a 1x1 convolution, say, never writes its results as f32.
+#pragma once
+#include "targets/triton/prepare.h"
+
+namespace mtmc::triton {
+
+// The stages of a launch that makes a copy: `with` producers, then the copy.
+struct CopyLaunch {
+  int first = -1, copy = -1;
+};
+// The launch that stage s belongs to; nothing when it makes no copy.
+std::optional<CopyLaunch> copy_launch_of(const Group& group, int s);
+
+// `numbers`: those of these launches.
+Prepared compute_in_copies(const Prepared& prepared, const Numbers& numbers);
+
+}  // namespace mtmc::triton

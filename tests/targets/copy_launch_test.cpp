@@ -1,0 +1,118 @@
+// Producers that are computed in the launch of a copy in half precision, on the triton target.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "targets/case_maker.h"
+#include "targets/triton/kernel_printer.h"
+#include "targets/triton_runner.h"
+
+namespace mtmc {
+namespace {
+
+using testing::Case;
+using testing::expect_close;
+using testing::Maker;
+
+using Numbers = std::map<std::string, int64_t>;
+
+// A filter for each of 64 channels, then eight mixtures of them.
+Case separable(const char* activation, bool also_output = false, const Numbers& numbers = {},
+               const char* images = "f32[2,64,96,96]", const char* filters = "f32[64,1,3,3]") {
+  Maker m("separable");
+  const ValueId filtered = m.op("conv2d", {m.in(images), m.in(filters), m.in("f32[64]")},
+                                {{"padding", std::vector<int64_t>{1, 1}}, {"groups", int64_t{64}}});
+  const ValueId active = m.op(activation, {filtered});
+  const ValueId mixed = m.op("conv2d", {active, m.in("f32[8,64,1,1]"), m.in("f32[8]")});
+  std::vector<ValueId> outputs = {mixed};
+  if (also_output) outputs.push_back(active);
+  return m.one_kernel(outputs, {{"precision", "half"}}, numbers);
+}
+
+Case of_one_image() { return separable("relu", false, {}, "f32[1,64,128,128]"); }  // a copy in the input's order
+
+Case enlarging(bool also_output, const Numbers& numbers) {  // by a pixel, so that rows of pixels are no run
+  return separable("relu", also_output, numbers, "f32[2,64,96,96]", "f32[64,1,2,2]");
+}
+
+Case pooled() {  // whose images and channels are one axis
+  Maker m("pooled");
+  const ValueId pool = m.op("max_pool2d", {m.in("f32[2,64,97,97]")},
+                            {{"kernel_size", std::vector<int64_t>{2, 2}}, {"stride", std::vector<int64_t>{1, 1}}});
+  return m.one_kernel({m.op("conv2d", {pool, m.in("f32[8,64,1,1]"), m.in("f32[8]")})}, {{"precision", "half"}});
+}
+
+Case scaled(Case c, double factor) {
+  for (double& x : c.leaves[0]) x *= factor;
+  return c;
+}
+
+Case not_finite(Case c) {
+  c.leaves[0][5 * 96 * 96 + 40 * 96 + 7] = INFINITY;
+  c.leaves[0][6 * 96 * 96 + 3] = NAN;
+  c.leaves[0][70 * 96 * 96 + 95] = -INFINITY;
+  return c;
+}
+
+TritonKernel printed(const Case& one) {
+  auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
+  MTMC_CHECK(kernel.ok(), kernel.error().message());
+  return std::move(*kernel);
+}
+
+bool keeps(const TritonKernel& kernel, const std::string& tensor) {
+  return std::any_of(kernel.scratch.begin(), kernel.scratch.end(),
+                     [&](const std::string& one) { return one.find(tensor) != std::string::npos; });
+}
+
+TEST(CopyLaunch, WhatIsOnlyCopiedNeverReachesMemory) {
+  for (const Case& one : {separable("relu6"), of_one_image(), pooled()}) {
+    const TritonKernel kernel = printed(one);
+    EXPECT_TRUE(keeps(kernel, "_half")) << kernel.text;
+    EXPECT_EQ(kernel.calls.size(), 5u) << kernel.text;  // copy, scale, copy again, weights, product
+    EXPECT_EQ(kernel.scratch.size(), 5u) << "f32 numbers reach memory\n" << kernel.text;
+  }
+}
+
+TEST(CopyLaunch, ItsTileIsWorthMeasuring) {
+  const Case one = separable("relu6");
+  const auto tried = triton_candidates(one.program, one.program.kernels[0]);
+  ASSERT_GT(tried.size(), 3u);
+  EXPECT_FALSE(tried[0].contains("copy_rows"));
+  EXPECT_EQ(tried[1].at("copy_rows"), 128);
+  EXPECT_EQ(tried[1].at("m"), tried[0].at("m"));
+  EXPECT_FALSE(tried[3].contains("copy_rows"));
+}
+
+TEST(CopyLaunch, WhatAnotherReadsIsStoredByTheCopy) {
+  const TritonKernel kernel = printed(separable("relu6", true));
+  EXPECT_EQ(kernel.calls.size(), 5u) << kernel.text;
+}
+
+void expect_copies(const std::string& device) {
+  const Numbers tile = {{"copy_rows", 128}, {"copy_block", 32}, {"copy_warps", 8}};
+  expect_close({scaled(separable("relu6"), 2), scaled(enlarging(false, tile), 0x1p+12),
+                not_finite(scaled(enlarging(true, {}), 0x1p-20)), pooled()},
+               1.5e-3, device);
+}
+
+TEST(TorchTritonCopyLaunch, EqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_copies("cpu");
+}
+
+TEST(GpuTritonCopyLaunch, EqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_copies("cuda");
+}
+
+TEST(TorchTritonCopyLaunch, CompilesAheadOfTime) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  const std::vector<Program> programs = {separable("relu6").program, separable("relu6", true).program,
+                                         of_one_image().program};
+  const std::vector<std::string> failures = testing::compile_triton(programs);
+  for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
+}
+
+}  // namespace
+}  // namespace mtmc
