@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kChecks = R"PY(
 def _expect(name, tensor, shape, dtype):
     """This kernel is specialised: anything but the traced shape, dtype and device is refused."""
-    if tensor.shape != shape or tensor.dtype != dtype or tensor.device.type != _DEVICE:
+    if tensor.shape != shape or tensor.dtype != dtype or not getattr(tensor, "is_" + _DEVICE):
         raise ValueError(f"running {_DESCRIPTION}: {name} does not fit: got {tuple(tensor.shape)} {tensor.dtype} on {tensor.device.type}, "
                          f"wanted {shape} {dtype} on {_DEVICE}")
     return tensor.contiguous()

@@ -23,15 +23,19 @@ constexpr const char* kLaunch = R"PY(_compiled = {}
 
 
 def _launch(kernel, programs, *arguments, warps, stages=1):
-    """Launches a kernel; from the second time on without asking what it must be compiled for."""
-    key = (id(kernel), *[x.data_ptr() % 16 == 0 for x in arguments if isinstance(x, torch.Tensor)])
-    compiled = _compiled.get(key)
-    if compiled is None:
-        _compiled[key] = kernel[(programs,)](*arguments, num_warps=warps, num_stages=stages)
+    """Launches a kernel; from the second time on without asking what it must be compiled for, nor what an address is."""
+    passed = [x.data_ptr() if isinstance(x, torch.Tensor) else x for x in arguments]
+    key = (id(kernel), *[x % 16 == 0 for x in passed if type(x) is int])
+    known = _compiled.get(key)
+    if known is None:
+        compiled = kernel[(programs,)](*arguments, num_warps=warps, num_stages=stages)
+        if compiled is not None:  # the interpreter compiles nothing
+            _compiled[key] = compiled.run, compiled.function, compiled.packed_metadata
         return
+    run, function, metadata = known
     driver = triton.runtime.driver.active
     stream = driver.get_current_stream(driver.get_current_device())
-    compiled.run(programs, 1, 1, stream, compiled.function, compiled.packed_metadata, None, None, None, *arguments)
+    run(programs, 1, 1, stream, function, metadata, None, None, None, *passed)
 
 
 )PY";
