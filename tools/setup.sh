@@ -179,6 +179,31 @@ ready_python() {
   unlock_setup
 }
 
+# add_packages FOLDER WHY PACKAGE...: what this Python lacks of these, in build/FOLDER: never in the user's own environment. A
+# package with a program has a folder of its own: pip replaces a folder's bin/ as a whole. Without network we go on without.
+add_packages() {
+  local tools=$stamps/$1 why=$2 missing=() name
+  shift 2
+  for name in "$@"; do
+    PYTHONPATH=$tools "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('${name//[=.0-9]*/}'))" ||
+      missing+=("${name//_/-}")
+  done
+  if [[ ${#missing[@]} != 0 ]]; then
+    say "installing $why: ${missing[*]}"
+    local pip=("$python" -m pip)
+    if ! "${pip[@]}" --version >/dev/null 2>&1; then
+      [[ -x $stamps/pip/bin/pip ]] || "$(any_python)" -m venv "$stamps/pip"
+      pip=("$stamps/pip/bin/pip" --python "$python")
+    fi
+    "${pip[@]}" install -q --disable-pip-version-check --root-user-action ignore --upgrade --target "$tools" \
+      "${missing[@]}" >"$stamps/packages.log" 2>&1 || {
+      tail -n 3 "$stamps/packages.log" >&2
+      say "not installed: ${missing[*]} (what needs them is skipped)"
+    }
+  fi
+  export PYTHONPATH=$root/python:$tools${PYTHONPATH:+:$PYTHONPATH}
+}
+
 # ---- the build -------------------------------------------------------------------------------------------------------
 
 # ready_build NAME TARGET [-DOPTION...]: build/NAME holds TARGET, built from the sources as they are now. The target `all`
