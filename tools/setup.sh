@@ -185,7 +185,7 @@ add_packages() {
   local tools=$stamps/$1 why=$2 missing=() name
   shift 2
   for name in "$@"; do
-    PYTHONPATH=$tools "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('${name//[=.0-9]*/}'))" ||
+    PYTHONPATH=$tools${PYTHONPATH:+:$PYTHONPATH} "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('${name//[=.0-9]*/}'))" ||
       missing+=("${name//_/-}")
   done
   if [[ ${#missing[@]} != 0 ]]; then

@@ -47,7 +47,7 @@ class Collapser {
     for (GroupStage& stage : group_.stages) {
       stage.stage.body = transform(stage.stage.body, [&](const ExprP& e) -> ExprP {
         if (e->kind != Expr::Kind::load || group_.tensors[e->tensor].role != GroupTensor::Role::read) return e;
-        return load(e->tensor, e->dtype, {flat(e->args, group_.tensors[e->tensor])}, e->guard, e->other);
+        return load(e->tensor, e->dtype, {flat_index(e->args, group_.tensors[e->tensor].strides)}, e->guard, e->other);
       });
       stage.stage.body = simplify(stage.stage.body, stage.stage.extents());
     }
@@ -56,12 +56,6 @@ class Collapser {
         tensor.type.shape = {tensor.type.elements()};
         tensor.strides = {1};
       }
-  }
-
-  static ExprP flat(const std::vector<ExprP>& indices, const GroupTensor& tensor) {
-    ExprP sum = index_constant(0);
-    for (size_t d = 0; d < indices.size(); ++d) sum = sum + indices[d] * index_constant(tensor.strides[d]);
-    return sum;
   }
 
   // Merges axes a and a+1 of stage s, and the same pair of every stage linked to it by loads of scratch or of its own

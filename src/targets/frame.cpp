@@ -87,6 +87,17 @@ bool outlives(const Group& group, int stage, int to) {
 
 }  // namespace
 
+ExprP flat_index(const std::vector<ExprP>& indices, const std::vector<int64_t>& strides) {
+  ExprP flat = index_constant(0);
+  for (size_t d = 0; d < indices.size(); ++d) flat = flat + indices[d] * index_constant(strides[d]);
+  return flat;
+}
+
+bool has_low_part(const Group& group, int tensor) {
+  return std::any_of(group.tensors.begin(), group.tensors.end(),
+                     [&](const GroupTensor& other) { return other.behind == tensor; });
+}
+
 Frame frame_over(const Group& group, int from, int to) {
   const AxisClasses classes(group, from, to);
   double total = 0;

@@ -22,6 +22,8 @@
 
 namespace mtmc {
 
+struct Group;
+
 // A tensor that a group touches. Loads in group stages name tensors by their position in Group::tensors.
 struct GroupTensor {
   enum class Role { read, write, scratch };
@@ -34,6 +36,11 @@ struct GroupTensor {
   bool kept = false;             // scratch that a later launch reads, whatever the stages' loads say
   int behind = -1;               // scratch that lies in memory right behind this one, which has as many elements
 };
+
+// Where an element lies in memory, in elements: the sum of index times stride.
+ExprP flat_index(const std::vector<ExprP>& indices, const std::vector<int64_t>& strides);
+// Whether another tensor lies right behind this one: its low part.
+bool has_low_part(const Group& group, int tensor);
 
 struct Contraction {
   std::vector<int> batch, m, n, k;  // axes of the stage

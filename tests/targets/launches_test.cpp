@@ -26,6 +26,47 @@ TEST(Launches, AttentionIsOne) {
   }
 }
 
+// Falling back to other code would give the same numbers.
+TEST(Launches, AttentionOfF32IsOneAfterItsOperandsAreInTwoParts) {
+  Maker m("attention");
+  const ValueId q = m.in("f32[2,4,256,64]"), k = m.in("f32[2,4,256,64]"), v = m.in("f32[2,4,256,64]");
+  const TritonKernel kernel =
+      printed(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}, {{"precision", "split"}}));
+  EXPECT_EQ(kernel.calls.size(), 4u) << kernel.text;
+  EXPECT_NE(kernel.text.find("tl.dot(query_low, key)"), std::string::npos) << kernel.text;
+  EXPECT_EQ(kernel.text.find("tf32x3"), std::string::npos);
+}
+
+TEST(Launches, APartOfAConcatenationIsStoredByWhoeverComputesIt) {
+  Maker m("pools");
+  const Attrs window = {{"kernel_size", std::vector<int64_t>{5, 5}},
+                        {"padding", std::vector<int64_t>{2, 2}},
+                        {"stride", std::vector<int64_t>{1, 1}}};
+  const ValueId x = m.in("f32[16,64,64,64]"), pool = m.op("max_pool2d", {x}, window);
+  const TritonKernel kernel = printed(m.one_kernel({m.op("cat", {x, pool}, {{"dim", int64_t{1}}})}));
+  EXPECT_EQ(kernel.calls.size(), 2u) << kernel.text;
+  EXPECT_TRUE(kernel.scratch.empty()) << "the pool is in memory twice";
+}
+
+TEST(Launches, OverlappingWindowsReadWhatTheyShareOnce) {
+  Maker m("pool");
+  const Attrs window = {{"kernel_size", std::vector<int64_t>{5, 5}},
+                        {"padding", std::vector<int64_t>{2, 2}},
+                        {"stride", std::vector<int64_t>{1, 1}}};
+  const std::string text = printed(m.one_kernel({m.op("max_pool2d", {m.in("f32[16,64,64,64]")}, window)})).text;
+  size_t loads = 0;
+  for (size_t at = 0; (at = text.find("tl.load(", at)) != std::string::npos; ++at) ++loads;
+  EXPECT_EQ(loads, 60u) << text;
+}
+
+TEST(Launches, LinesThatFillTheirBlocksBadlyRunOn) {
+  Maker m("conv");  // with zeros around them, 66 pixels: two blocks of 64 each, but 69 for all 66 lines
+  const ValueId x = m.in("f32[2,64,64,64]"), w = m.in("f32[64,64,3,3]");
+  const TritonKernel kernel = printed(m.one_kernel(
+      {m.op("conv2d", {x, w, kNoValue}, {{"padding", std::vector<int64_t>{1, 1}}})}, {{"precision", "half"}}));
+  EXPECT_NE(kernel.calls[0].find("_channels_last, 138, "), std::string::npos) << kernel.calls[0];
+}
+
 TEST(Launches, RowsAreOneAndTheirSplitSumsTwo) {
   Maker m("softmax");
   EXPECT_EQ(printed(m.one_kernel({m.op("softmax", {m.in("f32[300,20000]")}, {{"dim", int64_t{1}}})})).calls.size(), 1u);

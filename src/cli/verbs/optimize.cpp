@@ -143,16 +143,19 @@ Result<int> print_offline(Progress& progress, const OptimizeOptions& options, co
   progress.live(0, -1, "", "checking through Triton's interpreter");
   MTMC_TRY(const Offline found, check_offline(judge, task, {code, nullptr}));
   const Verdict& v = found.interpreted;
-  if (v.certified())
+  const bool installed = v.message.find("No module named 'triton'") == v.message.npos;
+  if (!installed)
+    progress.line("neither checked nor compiled: this Python has no triton (pip install triton)");
+  else if (v.certified())
     progress.line("checked by Triton's interpreter on " + join(v.draws, ", ") + ": as exact as " + v.accuracy_class);
   else if (v.reason == "timed-out")
     progress.line(
         fmt::format("not checked: Triton's interpreter needs more than {} s for this task", kInterpreterSeconds));
   else
     progress.line("wrong by Triton's interpreter: " + v.reason + ": " + v.message);
-  if (found.failure.empty())
+  if (found.failure.empty() && installed)
     progress.line(fmt::format("{} kernels, compiled for {}", found.kernels, found.compiled_for));
-  else
+  else if (installed)
     progress.line("does not compile: " + found.failure);
   progress.line("nothing was timed: this machine has no GPU, and the actions were chosen by what they cost on " +
                 h200_hardware().name);

@@ -96,8 +96,7 @@ ExprP ExprPrinter::flat_index(int tensor, const std::vector<ExprP>& indices) con
   const auto own = context_.strides.find(tensor);
   const std::vector<int64_t>& strides =
       own != context_.strides.end() ? own->second : context_.group->tensors[tensor].strides;
-  ExprP flat = index_constant(0);
-  for (size_t d = 0; d < indices.size(); ++d) flat = flat + indices[d] * index_constant(strides[d]);
+  ExprP flat = mtmc::flat_index(indices, strides);
   return simplify(flat, context_.extents);
 }
 

@@ -102,8 +102,7 @@ std::vector<Ahead> next_rows(const Group& group, const Frame& frame, int s, int6
   for (const Expr* load : loads_of(waiting.body)) {
     const GroupTensor& tensor = group.tensors[load->tensor];
     if (tensor.role != GroupTensor::Role::read || load->guard) continue;
-    ExprP flat = index_constant(0);
-    for (size_t d = 0; d < load->args.size(); ++d) flat = flat + load->args[d] * index_constant(tensor.strides[d]);
+    ExprP flat = flat_index(load->args, tensor.strides);
     const Affine form = affine(simplify(flat, theirs), static_cast<int>(theirs.size()));
     bool walks = false;  // along the row, not only with it
     for (size_t a = 0; a < theirs.size(); ++a)

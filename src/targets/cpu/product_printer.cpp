@@ -113,8 +113,7 @@ class ProductPrinter {
     const auto own = plan_.strides.find(side->tensor);
     const std::vector<int64_t>& strides =
         own != plan_.strides.end() ? own->second : plan_.group->tensors[side->tensor].strides;
-    ExprP flat = index_constant(0);
-    for (size_t d = 0; d < side->args.size(); ++d) flat = flat + side->args[d] * index_constant(strides[d]);
+    ExprP flat = flat_index(side->args, strides);
     const Affine form = affine(simplify(flat, extents_), static_cast<int>(extents_.size()));
     return form.ok ? std::optional(form) : std::nullopt;
   }

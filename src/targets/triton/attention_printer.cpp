@@ -20,8 +20,7 @@ constexpr const char* kInfinity = "float(\"-inf\")";
 
 // Whether an operand is the high one of two parts (pack.cpp).
 bool in_parts(const Group& group, const ExprP& e) {
-  return e->kind == Expr::Kind::load && std::any_of(group.tensors.begin(), group.tensors.end(),
-                                                    [&](const GroupTensor& t) { return t.behind == e->tensor; });
+  return e->kind == Expr::Kind::load && has_low_part(group, e->tensor);
 }
 
 class AttentionPrinter : public StagePrinter {

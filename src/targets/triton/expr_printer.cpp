@@ -337,9 +337,7 @@ Value ExprPrinter::index(const ExprP& expr, const Tile& tile) {
 
 Value ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, const Tile& tile) {
   use(tensor);
-  ExprP flat = index_constant(0);
-  for (size_t d = 0; d < indices.size(); ++d)
-    flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
+  ExprP flat = flat_index(indices, group_.tensors[tensor].strides);
   flat = simplify(flat, tile.extents);
   if (!walked_.empty()) {
     const auto [fixed, moving] = apart(flat, walked_);
@@ -359,9 +357,7 @@ Value ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, const 
 
 void ExprPrinter::walk(const std::vector<const Expr*>& loads, const std::set<int>& axes, const Tile& tile) {
   for (const Expr* e : loads) {
-    ExprP flat = index_constant(0);
-    for (size_t d = 0; d < e->args.size(); ++d)
-      flat = flat + e->args[d] * index_constant(group_.tensors[e->tensor].strides[d]);
+    ExprP flat = flat_index(e->args, group_.tensors[e->tensor].strides);
     const auto [fixed, moving] = apart(simplify(flat, tile.extents), axes);
     const std::string key = start_key(e->tensor, fixed);
     if (is_constant(fixed) || is_constant(moving) || out_.find(key)) continue;

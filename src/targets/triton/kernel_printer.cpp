@@ -248,9 +248,7 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
                                std::to_string(elements) + ":]");
       continue;
     }
-    const auto index = &tensor - group.tensors.data();
-    const bool two = std::any_of(group.tensors.begin(), group.tensors.end(),
-                                 [&](const GroupTensor& other) { return other.behind == index; });
+    const bool two = has_low_part(group, static_cast<int>(&tensor - group.tensors.data()));
     result.scratch.push_back(name + " = _scratch(\"" + kernel.name + "_" + tensor.name + "\", " +
                              std::to_string(two ? 2 * elements : elements) + ", " + torch_dtype(tensor.type.dtype) +
                              ")");

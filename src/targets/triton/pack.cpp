@@ -139,8 +139,7 @@ class Operands : Packer {
   }
   int64_t coefficient(const GroupStage& stage, const Expr& load, int which) const {
     const GroupTensor& tensor = result_.group.tensors[load.tensor];
-    ExprP flat = index_constant(0);
-    for (size_t d = 0; d < load.args.size(); ++d) flat = flat + load.args[d] * index_constant(tensor.strides[d]);
+    ExprP flat = flat_index(load.args, tensor.strides);
     const std::vector<int64_t> extents = stage.stage.extents();
     const Affine form = affine(simplify(flat, extents), static_cast<int>(extents.size()));
     return form.ok ? form.coefficients[which] : -1;

@@ -24,8 +24,7 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
                                         const std::vector<int>& outer, const std::vector<int>& inner) {
   if (expr->kind != Expr::Kind::load || expr->guard || outer.empty() || inner.empty()) return std::nullopt;
   const GroupTensor& tensor = group.tensors[expr->tensor];
-  ExprP flat = index_constant(0);
-  for (size_t d = 0; d < expr->args.size(); ++d) flat = flat + expr->args[d] * index_constant(tensor.strides[d]);
+  ExprP flat = flat_index(expr->args, tensor.strides);
   const Affine form = affine(simplify(flat, extents), static_cast<int>(extents.size()));
   if (!form.ok || form.base < 0) return std::nullopt;
   const auto extent_of = [&](const std::vector<int>& axes) {
@@ -52,9 +51,7 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
   }
   const int64_t elements = tensor.strides.empty() ? 1 : tensor.strides[0] * tensor.type.shape[0];
   if (elements % view.width != 0) return std::nullopt;
-  const bool two = std::any_of(group.tensors.begin(), group.tensors.end(),
-                               [&](const GroupTensor& other) { return other.behind == expr->tensor; });
-  view.height = elements / view.width * (two ? 2 : 1);
+  view.height = elements / view.width * (has_low_part(group, expr->tensor) ? 2 : 1);
   for (size_t a = 0; a < extents.size(); ++a) {
     const int axis = static_cast<int>(a);
     if (form.coefficients[a] < 0) return std::nullopt;

@@ -194,9 +194,7 @@ class Planner {
   }
 
   Affine flat_form(int s, const std::vector<ExprP>& indices, int tensor) const {
-    ExprP flat = index_constant(0);
-    for (size_t d = 0; d < indices.size(); ++d)
-      flat = flat + indices[d] * index_constant(group_.tensors[tensor].strides[d]);
+    ExprP flat = flat_index(indices, group_.tensors[tensor].strides);
     const std::vector<int64_t> extents = group_.stages[s].stage.extents();
     return affine(simplify(flat, extents), static_cast<int>(extents.size()));
   }

@@ -49,9 +49,7 @@ std::optional<Overlap> find_overlap(const Group& group, const Frame& frame) {
   const std::vector<int64_t> extents = stage.extents();
   std::optional<Overlap> best;
   for (const Expr* load : loads_of(stage.body)) {
-    ExprP flat = index_constant(0);
-    for (size_t d = 0; d < load->args.size(); ++d)
-      flat = flat + load->args[d] * index_constant(group.tensors[load->tensor].strides[d]);
+    ExprP flat = flat_index(load->args, group.tensors[load->tensor].strides);
     const Affine form = affine(simplify(flat, extents), static_cast<int>(extents.size()));
     if (!form.ok) continue;
     // The last axis is left to the lanes: what they read lies side by side.
