@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "targets/triton/rows_plan.h"
+#include "targets/triton/window_printer.h"
 
 namespace mtmc::triton {
 namespace {
@@ -37,7 +38,7 @@ class Joiner {
       return;
     }
     stages()[copy].with = copy - first;
-    const int64_t programs = print_rows(result_.group, frame_over(result_.group, first, copy), "f", numbers_).programs;
+    const int64_t programs = print_lanes(result_.group, frame_over(result_.group, first, copy), "f", numbers_).programs;
     result_.group.tensors[stages()[copy].peaks].type.shape = largest->stage.reduce = {programs};
     repeat(first, copy, again);
   }
@@ -146,7 +147,7 @@ class Joiner {
     if (frame.shared.size() != alone.shared.size()) return false;
     try {
       if (plan_rows(result_.group, frame).inner > 0) return false;
-      print_rows(result_.group, frame, "f", {});
+      print_lanes(result_.group, frame, "f", {});
       return true;
     } catch (const Unsupported&) {
       return false;

@@ -102,9 +102,7 @@ class Kernels {
       if (products == prepared_.products.end()) throw Unsupported{"a part of attention alone"};
       return print_contraction(group(), frame, products->second, name, numbers);
     }
-    if (numbers.count("share") || (numbers.empty() && shares_much(group(), frame)))
-      return print_windows(group(), frame, name, numbers);
-    return print_rows(group(), frame, name, numbers);
+    return print_lanes(group(), frame, name, numbers);
   }
 
   // Other tiles of copies, with the best guess for the contraction, come second.
@@ -113,7 +111,9 @@ class Kernels {
         std::find_if(frames_.begin(), frames_.end(), [&](const Frame& one) { return computes_copy(one); });
     if (copy == frames_.end()) return all;
     std::vector<Numbers> copies;
-    for (const Numbers& tile : copy_candidates(group(), *copy)) {
+    std::vector<Numbers> tiles = window_candidates(group(), *copy);
+    if (tiles.empty()) tiles = copy_candidates(group(), *copy);
+    for (const Numbers& tile : tiles) {
       copies.push_back(all.front());
       for (const auto& [key, number] : tile) copies.back()[std::string(kOfCopy) + key] = number;
     }

@@ -10,6 +10,7 @@ namespace mtmc::triton {
 namespace {
 
 constexpr int64_t kOnePass = 1 << 20;  // elements of an operand from which reading it once more costs too much
+constexpr int64_t kTile = 128, kBlockK = 64;
 
 class Operands : Packer {
  public:
@@ -86,11 +87,13 @@ class Operands : Packer {
     std::vector<int> rows, k;     // the stage's axes that the operand uses: batch and M (or N), then K
     std::vector<ExprP> of_stage;  // each axis of the stage as one of the packed tensor's: rows, then K
     Shape row_shape, k_shape;
-    size_t batch = 0;        // so many of the rows' axes
+    size_t before = 0;       // so many of the rows' axes come before K where rows_last
     bool rows_last = false;  // the source has its rows side by side: so has the packed tensor
+    std::vector<int> apart;  // Packer::apart_
   };
 
-  Layout layout(const GroupStage& stage, bool left) const {
+  // `apart`: rows may be side by side in each of several matrices (the pixels of images, channels first).
+  Layout layout(const GroupStage& stage, bool left, bool apart = false) const {
     const Contraction& c = *stage.contraction;
     const ExprP& expr = left ? c.left : c.right;
     const std::vector<int64_t> extents = stage.stage.extents();
@@ -104,7 +107,7 @@ class Operands : Packer {
       }
     };
     take(c.batch, layout.rows, layout.row_shape);
-    layout.batch = layout.rows.size();
+    const size_t batch = layout.rows.size();
     take(left ? c.m : c.n, layout.rows, layout.row_shape);
     take(in_order(c.k, extents), layout.k, layout.k_shape);
     int next = 0;
@@ -112,9 +115,21 @@ class Operands : Packer {
       for (int a : *list) layout.of_stage[a] = axis(next++);
     for (ExprP& e : layout.of_stage)
       if (!e) e = index_constant(0);
-    layout.rows_last = !layout.rows.empty() && layout.k.size() == 1 && walks(stage, expr, layout.rows.back()) &&
-                       row_run(stage, expr, left ? c.m : c.n);
+    if (layout.k.size() != 1) return layout;
+    layout.before = layout.rows.size() -
+                    row_run(stage, expr, {layout.rows.begin() + static_cast<std::ptrdiff_t>(batch), layout.rows.end()});
+    layout.rows_last = layout.before == batch || (apart && fills_tiles(layout));
+    if (layout.rows_last && layout.before > batch)
+      layout.apart.assign(layout.rows.begin() + static_cast<std::ptrdiff_t>(batch),
+                          layout.rows.begin() + static_cast<std::ptrdiff_t>(layout.before));
     return layout;
+  }
+
+  // Whether tiles of one matrix have few rows that are none, and blocks of K none.
+  static bool fills_tiles(const Layout& layout) {
+    int64_t rows = 1;
+    for (size_t i = layout.before; i < layout.rows.size(); ++i) rows *= layout.row_shape[i];
+    return layout.k_shape[0] % kBlockK == 0 && 8 * blocks(rows, kTile) * kTile <= 9 * rows;
   }
 
   // K's axes, the longest last: it is the one that a tile's lanes walk.
@@ -124,18 +139,18 @@ class Operands : Packer {
     return k;
   }
 
-  // Whether neighbours along an axis of the stage are neighbours in memory.
-  bool walks(const GroupStage& stage, const ExprP& expr, int which) const {
+  // So many axes, from the last one back, walk memory as one run.
+  size_t row_run(const GroupStage& stage, const ExprP& expr, const std::vector<int>& axes) const {
     const auto loads = loads_of(expr);
-    return !loads.empty() && coefficient(stage, *loads[0], which) == 1;
-  }
-  bool row_run(const GroupStage& stage, const ExprP& expr, const std::vector<int>& axes) const {
-    const Expr& load = *loads_of(expr)[0];
     const std::vector<int64_t> extents = stage.stage.extents();
-    for (size_t i = 0; i + 1 < axes.size(); ++i)
-      if (coefficient(stage, load, axes[i]) != coefficient(stage, load, axes[i + 1]) * extents[axes[i + 1]])
-        return false;
-    return true;
+    int64_t next = 1;
+    size_t count = 0;
+    for (; !loads.empty() && count < axes.size(); ++count) {
+      const int a = axes[axes.size() - 1 - count];
+      if (coefficient(stage, *loads[0], a) != next) break;
+      next *= extents[a];
+    }
+    return count;
   }
   int64_t coefficient(const GroupStage& stage, const Expr& load, int which) const {
     const GroupTensor& tensor = result_.group.tensors[load.tensor];
@@ -158,7 +173,7 @@ class Operands : Packer {
     std::vector<size_t> order(layout.rows.size() + layout.k.size());
     std::iota(order.begin(), order.end(), size_t{0});
     if (layout.rows_last)
-      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(layout.batch),
+      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(layout.before),
                   order.begin() + static_cast<std::ptrdiff_t>(layout.rows.size()), order.end());
     return order;
   }
@@ -195,9 +210,13 @@ class Operands : Packer {
     const std::string name = left ? "left" : "right";
     const ExprP& whole = left ? of.contraction->left : of.contraction->right;
     if (is_half(whole)) return whole;
-    const Layout l = layout(of, left);
+    Layout l = layout(of, left);
+    if (product(l.row_shape) * product(l.k_shape) >= kOnePass) {
+      l = layout(of, left, true);
+      apart_.insert(apart_.end(), l.apart.begin(), l.apart.end());
+      return plain_in_one_pass(of, l, substitute_axes(whole, l.of_stage), name);
+    }
     const ExprP expr = substitute_axes(whole, l.of_stage);
-    if (product(l.row_shape) * product(l.k_shape) >= kOnePass) return plain_in_one_pass(of, l, expr, name);
     const int scale = scales(of, l, expr, name);
     const ExprP scaled = expr * load(scale, DType::f32, axes_to(static_cast<int>(l.rows.size())));
     note_scale(l, scale);

@@ -1,5 +1,7 @@
 #include "targets/triton/packer.h"
 
+#include <utility>
+
 #include "targets/triton/split_k.h"
 
 namespace mtmc::triton {
@@ -79,6 +81,10 @@ int Packer::contract(const GroupStage& of, const ExprP& left, const ExprP& right
   made.stage.body = left * right;
   made.contraction = classify_contraction(made.stage);
   if (!made.contraction) throw Unsupported{"a packed contraction"};
+  for (int a : std::exchange(apart_, {})) {
+    for (std::vector<int>* lanes : {&made.contraction->m, &made.contraction->n}) std::erase(*lanes, a);
+    made.contraction->batch.push_back(a);
+  }
   made.dest = scratch("product", DType::f32, of.stage.type.shape);
   push(made);
   return made.dest;

@@ -40,7 +40,9 @@ class Packer {
   std::string precision_;
   Prepared result_;
   std::set<std::string> names_;
-  std::vector<ExprP> scales_;  // of the operands packed for the next `multiply`
+  // Of the operands packed for the next `multiply`:
+  std::vector<ExprP> scales_;
+  std::vector<int> apart_;  // axes of M or N that are no run of memory with the others: a matrix each, as of a batch
 };
 
 }  // namespace mtmc::triton

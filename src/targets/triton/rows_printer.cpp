@@ -52,22 +52,10 @@ TritonLaunch RowsPrinter::run() {
   } else {
     resident();
   }
-  if (group_.stages[last_].most) note_peak();
+  if (const ExprP& most = group_.stages[last_].most) store_peak(value(canonical(last_, most), tile_), tile_, program_);
   if (!group_.stages[last_].when) return finished(programs_, warps_, 1);
   out_.close();
   return finished(std::min(programs_, kRarePrograms), warps_, 1);
-}
-
-// The largest value of what the stage is asked for, of this program's tile.
-void RowsPrinter::note_peak() {
-  const GroupStage& stage = group_.stages[last_];
-  const Value all = value(canonical(last_, stage.most), tile_);
-  const std::string live = tile_.mask(all.dims);
-  std::string peak = live.empty() ? all.text : "tl.where(" + live + ", " + all.text + ", 0.0)";
-  for (const unsigned dim : {kColumns, kRows})
-    if (all.dims & dim) peak = "tl.max(" + peak + ", axis=" + (dim == kColumns && (all.dims & kRows) ? "1)" : "0)");
-  use(stage.peaks);
-  out_.line("tl.store(" + group_.tensors[stage.peaks].name + " + " + program_ + ", " + peak + ")");
 }
 
 void RowsPrinter::header() {

@@ -31,7 +31,6 @@ class RowsPrinter : public StagePrinter {
   unsigned spatial_dims(int s) const;
 
   void header();
-  void note_peak();
   void resident();
   void looped();
   void pass(int now);

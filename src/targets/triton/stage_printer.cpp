@@ -61,6 +61,17 @@ void StagePrinter::keep(int s, Value value, DType computed, const Tile& tile, bo
         one.placed ? canonical(s, one.placed) : nullptr);
 }
 
+void StagePrinter::store_peak(const Value& largest, const Tile& tile, const std::string& program) {
+  const int peaks = group_.stages[last_].peaks;
+  const std::string live = tile.mask(largest.dims);
+  std::string peak = live.empty() ? largest.text : "tl.where(" + live + ", " + largest.text + ", 0.0)";
+  for (const unsigned dim : {kColumns, kRows})
+    if (largest.dims & dim)
+      peak = "tl.max(" + peak + ", axis=" + (dim == kColumns && (largest.dims & kRows) ? "1)" : "0)");
+  use(peaks);
+  out_.line("tl.store(" + group_.tensors[peaks].name + " + " + program + ", " + peak + ")");
+}
+
 void StagePrinter::missing(int) { throw Unsupported{"a value before it is computed"}; }
 
 bool StagePrinter::held(const Expr& load, const Tile&, Value& value) {

@@ -29,6 +29,8 @@ class StagePrinter : public ExprPrinter {
   // Names a stage's value, which was computed as `computed`, holds it, and stores it where somebody needs it, once;
   // `again`: each time.
   void keep(int s, Value value, DType computed, const Tile& tile, bool again = false);
+  // Stores the largest value, in lanes that live, of what the last stage is asked for (GroupStage::most).
+  void store_peak(const Value& largest, const Tile& tile, const std::string& program);
   // From now on an axis of the launch is this expression of its axes.
   void stand_in(int axis, const ExprP& e) { stand_ins_[axis] = simplify(e, extents_); }
   // A value of these stages that is read before it is held: computed now, or refused.

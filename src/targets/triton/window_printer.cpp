@@ -29,11 +29,13 @@ int64_t reach(const Overlap& overlap, int64_t share) {
   return static_cast<int64_t>(places.size());
 }
 
-// Every stage has only shared axes; the first combines a window, the others are pointwise.
+// Every stage has only shared axes; the first combines a window, the others are pointwise. A copy of the results has
+// them in the order of the lanes.
 bool is_window(const Group& group, const Frame& frame) {
   for (int s = frame.first; s <= frame.last; ++s) {
     const GroupStage& one = group.stages[s];
-    if (one.most || one.when || one.contraction) return false;
+    if (one.when || one.contraction) return false;
+    if (one.most && frame.shared_of(s, one.stage.rank() - 1) + 1 != static_cast<int>(frame.shared.size())) return false;
     if (s > frame.first && one.stage.combine != Combine::none) return false;
     for (int a = 0; a < one.stage.rank(); ++a)
       if (one.stage.type.shape[a] > 1 && frame.shared_of(s, a) < 0) return false;
@@ -125,11 +127,15 @@ class WindowPrinter : public StagePrinter {
       turn_of(i);
       results.push_back(combined());
     }
+    std::vector<std::string> magnitudes;
+    const ExprP& most = group_.stages[last_].most;
     for (int64_t i = 0; i < share_; ++i) {
       turn_of(i);
       keep_again({results[i], kRows}, first_);
       for (int s = first_ + 1; s <= last_; ++s) keep_again(value(body(s), tile_), s);
+      if (most) magnitudes.push_back(value(canonical(last_, most), tile_).text);
     }
+    if (most) store_peak({combine(magnitudes, "most", Combine::max), kRows}, tile_, pid);
     return finished(blocks(count, lanes_), warps_, 1);
   }
 
@@ -160,11 +166,11 @@ class WindowPrinter : public StagePrinter {
         if (one.dims != kRows) throw Unsupported{"windows over what is the same in all of them"};
         texts.push_back(one.text);
       }
-      parts.push_back(combine(texts, "part"));
+      parts.push_back(combine(texts, "part", stage(first_).combine));
       out_.remember(key, {parts.back(), kRows});
     }
     if (parts.empty()) throw Unsupported{"windows with nothing in them"};
-    return combine(parts, "whole");
+    return combine(parts, "whole", stage(first_).combine);
   }
 
   // What surely lies outside the tensor is no load but the padding's number.
@@ -184,15 +190,15 @@ class WindowPrinter : public StagePrinter {
     }
   }
 
-  std::string combine(const std::vector<std::string>& texts, const std::string& hint) {
+  std::string combine(const std::vector<std::string>& texts, const std::string& hint, Combine way) {
     const std::string name = out_.fresh(hint);
     out_.line(name + " = " + texts[0]);
     for (size_t i = 1; i < texts.size(); ++i) {
       const std::string& one = texts[i];
-      if (stage(first_).combine == Combine::sum) {
+      if (way == Combine::sum) {
         out_.line(name + " += " + one);
       } else {
-        const std::string function = stage(first_).combine == Combine::max ? "tl.maximum(" : "tl.minimum(";
+        const std::string function = way == Combine::max ? "tl.maximum(" : "tl.minimum(";
         out_.line(name + " = " + function + name + ", " + one + ", propagate_nan=tl.PropagateNan.ALL)");
       }
     }
@@ -233,6 +239,13 @@ TritonLaunch print_windows(const Group& group, const Frame& frame, const std::st
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
   return WindowPrinter(group, frame, *overlap, name, chosen).run();
+}
+
+TritonLaunch print_lanes(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers) {
+  const bool rare = group.stages[frame.last].when != nullptr, shares = numbers.count("share") > 0;
+  if (!rare && (shares || (numbers.empty() && shares_much(group, frame))))
+    return print_windows(group, frame, name, numbers);
+  return print_rows(group, frame, name, shares ? Numbers{} : numbers);
 }
 
 }  // namespace mtmc::triton
