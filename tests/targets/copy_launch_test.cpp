@@ -31,9 +31,12 @@ Case separable(const char* activation, bool also_output = false, const Numbers& 
 
 Case of_one_image() { return separable("relu", false, {}, "f32[1,64,128,128]"); }  // a copy in the input's order
 
-Case enlarging(bool also_output, const Numbers& numbers) {  // by a pixel, so that rows of pixels are no run
-  return separable("relu", also_output, numbers, "f32[2,64,96,96]", "f32[64,1,2,2]");
+Case enlarging(bool also_output) {  // by a pixel, so that rows of pixels are no run
+  return separable("relu", also_output, {}, "f32[2,64,96,96]", "f32[64,1,2,2]");
 }
+
+// Pixels that do not fill tiles: the copy has its channels last.
+Case transposed(const Numbers& numbers) { return separable("relu6", false, numbers, "f32[21,64,28,28]"); }
 
 Case pooled() {  // whose images and channels are one axis
   Maker m("pooled");
@@ -79,9 +82,21 @@ TEST(CopyLaunch, ItsTileIsWorthMeasuring) {
   const auto tried = triton_candidates(one.program, one.program.kernels[0]);
   ASSERT_GT(tried.size(), 3u);
   EXPECT_FALSE(tried[0].contains("copy_rows"));
-  EXPECT_EQ(tried[1].at("copy_rows"), 128);
+  EXPECT_EQ(tried[1].at("copy_share"), 8);
   EXPECT_EQ(tried[1].at("m"), tried[0].at("m"));
-  EXPECT_FALSE(tried[3].contains("copy_rows"));
+  EXPECT_FALSE(tried.back().contains("copy_rows"));
+  const Case other = transposed({});
+  EXPECT_EQ(triton_candidates(other.program, other.program.kernels[0])[1].at("copy_block"), 32);
+}
+
+// Falling back to a transposition, or to a lane for every window, would give the same numbers.
+TEST(CopyLaunch, PixelsStaySideBySideAndNeighboursShareWhatTheyRead) {
+  const std::string text = printed(separable("relu6", false, {{"copy_share", 8}, {"copy_rows", 128}})).text;
+  EXPECT_NE(text.find("left_half_tiles.load([step * 64 + matrix * 64, pid_1 * 128]).T"), std::string::npos) << text;
+  const size_t begin = text.find("def k0_left_half("), end = text.find("tl.store(", begin);
+  size_t loads = 0;
+  for (size_t at = begin; (at = text.find("tl.load(x0 ", at + 1)) < end;) ++loads;
+  EXPECT_EQ(loads, 30u) << text;  // ten rows of three, instead of eight windows of nine
 }
 
 TEST(CopyLaunch, WhatAnotherReadsIsStoredByTheCopy) {
@@ -91,8 +106,9 @@ TEST(CopyLaunch, WhatAnotherReadsIsStoredByTheCopy) {
 
 void expect_copies(const std::string& device) {
   const Numbers tile = {{"copy_rows", 128}, {"copy_block", 32}, {"copy_warps", 8}};
-  expect_close({scaled(separable("relu6"), 2), scaled(enlarging(false, tile), 0x1p+12),
-                not_finite(scaled(enlarging(true, {}), 0x1p-20)), pooled()},
+  const Numbers sharing = {{"copy_share", 8}, {"copy_rows", 128}, {"copy_warps", 4}};
+  expect_close({scaled(separable("relu6", false, sharing), 2), scaled(transposed(tile), 0x1p+12),
+                not_finite(scaled(enlarging(true), 0x1p-20)), pooled()},
                1.5e-3, device);
 }
 
@@ -109,7 +125,7 @@ TEST(GpuTritonCopyLaunch, EqualsItsDefinition) {
 TEST(TorchTritonCopyLaunch, CompilesAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   const std::vector<Program> programs = {separable("relu6").program, separable("relu6", true).program,
-                                         of_one_image().program};
+                                         of_one_image().program, transposed({}).program};
   const std::vector<std::string> failures = testing::compile_triton(programs);
   for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
 }

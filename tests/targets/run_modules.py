@@ -48,6 +48,7 @@ def compile_ahead(module, inputs):
     """Every launch is recorded instead of made; then its kernel is compiled from the types of its arguments."""
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource, compile
+    from triton.language import constexpr
     from triton.runtime.jit import JITFunction
 
     launches = []
@@ -65,6 +66,7 @@ def compile_ahead(module, inputs):
         signature = {name: kind(arg) for name, arg in zip(function.arg_names, args, strict=True)}
         aligned = {(i,): [["tt.divisibility", 16]] for i, arg in enumerate(args) if isinstance(arg, torch.Tensor)}
         for capability in CAPABILITIES:
+            module._OVERLAPS = constexpr(capability >= 90)
             source = ASTSource(function, signature, {}, aligned)
             made = compile(source, target=GPUTarget("cuda", capability, 32), options=dict(options))
             if capability == 90 and made.metadata.shared > SHARED_BYTES:

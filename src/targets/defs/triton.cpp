@@ -19,6 +19,11 @@ constexpr const char* kImports =
     "import os\n\nos.environ.setdefault(\"TRITON_DEFAULT_FP_FUSION\", \"1\")\n\nimport triton\nimport triton.language "
     "as tl\n";
 
+// Where the hardware can schedule a launch before the one ahead of it has finished.
+constexpr const char* kOverlaps =
+    "_OVERLAPS = tl.constexpr(_DEVICE == \"cuda\" and torch.cuda.is_available() and "
+    "torch.cuda.get_device_capability() >= (9, 0))\n\n\n";
+
 constexpr const char* kLaunch = R"PY(_compiled = {}
 
 
@@ -28,7 +33,7 @@ def _launch(kernel, programs, *arguments, warps, stages=1):
     key = (id(kernel), *[x % 16 == 0 for x in passed if type(x) is int])
     known = _compiled.get(key)
     if known is None:
-        compiled = kernel[(programs,)](*arguments, num_warps=warps, num_stages=stages)
+        compiled = kernel[(programs,)](*arguments, num_warps=warps, num_stages=stages, launch_pdl=OVERLAPS)
         if compiled is not None:  # the interpreter compiles nothing
             _compiled[key] = compiled.run, compiled.function, compiled.packed_metadata
         return
@@ -137,8 +142,12 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   parts.imports = (program.captures.empty() ? "" : "import weakref\n\n") + std::string(kImports) +
                   (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
   std::set<std::string> done;
+  const bool overlap = helpers.count("_wait") > 0;
+  if (overlap) parts.source += kOverlaps;
   for (const std::string& helper : helpers) add_helper(helper, done, parts.source);
-  if (!kernels.empty()) parts.source += kLaunch;
+  if (!kernels.empty())
+    parts.source +=
+        replace_all(kLaunch, overlap ? "OVERLAPS" : ", launch_pdl=OVERLAPS", overlap ? "_OVERLAPS.value" : "");
   if (!kernels.empty() && (scratch || tiles)) parts.source += kScratch;
   parts.graph = !program.captures.empty();
   if (parts.graph) parts.source += kReplay;

@@ -12,6 +12,9 @@ const std::map<std::string, std::string>& sources() {
       {"_maximum", "return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
       {"_minimum", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
       {"_multiply", "return a * b"},
+      // Programs of a launch are scheduled while the last ones of the launch before still run (programmatic dependent
+      // launch), and wait for it here.
+      {"_wait", "if _OVERLAPS:\n    tl.extra.cuda.gdc_wait()"},
       {"_floor_div", "q = a // b\nreturn tl.where((a % b != 0) & ((a < 0) != (b < 0)), q - 1, q)"},
       {"_floor_mod", "r = a % b\nreturn tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
       {"_remainder",
@@ -86,6 +89,7 @@ std::string helper_source(const std::string& name) {
   for (const char* one :
        {"_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh", "_cosh", "_atan", "_asin", "_acos"})
     if (name == one) parameters = "a";
+  if (name == "_wait") parameters = "";
   if (name == "_first_largest" || name == "_first_smallest") parameters = "a, i, b, j";
   std::string text = "@triton.jit\ndef " + name + "(" + parameters + "):\n    ";
   for (char c : at->second) text += c == '\n' ? std::string("\n    ") : std::string(1, c);

@@ -212,8 +212,10 @@ int64_t memory_elements(const GroupTensor& tensor) {
   return last + 1;
 }
 
-TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vector<TritonLaunch>& launches) {
+TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vector<TritonLaunch>& launches,
+                      bool overlap) {
   TritonKernel result;
+  if (overlap) result.helpers.insert("_wait");
   std::map<std::string, std::string> names;
   for (const GroupTensor& tensor : group.tensors) {
     if (tensor.role == GroupTensor::Role::read) result.reads.push_back(tensor.value);
@@ -223,7 +225,7 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
   }
   std::set<std::string> passed;
   for (const TritonLaunch& launch : launches) {
-    result.text += launch.source() + "\n\n";
+    result.text += launch.source(overlap) + "\n\n";
     std::vector<std::string> arguments;
     for (const std::string& argument : launch.arguments) {
       // "x" or "_tiles(x, ...)": the first word names the tensor.
@@ -263,7 +265,10 @@ Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& k
   MTMC_TRY(const Group group, build_group(program, kernel));
   try {
     const Kernels kernels(group, kernel);
-    return assemble(kernels.group(), kernel, kernels.launches(kernel.numbers));
+    const std::vector<TritonLaunch> launches = kernels.launches(kernel.numbers);
+    const auto own = std::count_if(program.kernels.begin(), program.kernels.end(),
+                                   [](const Kernel& one) { return one.family != Family::library; });
+    return assemble(kernels.group(), kernel, launches, own > 1 || launches.size() > 1);
   } catch (const Unsupported& unsupported) {
     return Error{"printing " + kernel.name + " for triton", "not printable yet", unsupported.what, ""};
   }

@@ -19,7 +19,8 @@ struct TritonLaunch {
   std::vector<std::string> arguments;   // what is passed: a parameter's name stands for the tensor of that name
   int64_t programs = 1, warps = 4, stages = 1;
   std::vector<std::string> helpers;
-  std::string source() const;  // "@triton.jit ..."
+  // "@triton.jit ..."; `waits`: it is scheduled before the launch ahead of it has finished.
+  std::string source(bool waits) const;
 };
 
 // Frames of pointwise, movement, reduction, window and scan code; see rows_printer.cpp. `numbers`: "rows", "block",

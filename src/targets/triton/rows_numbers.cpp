@@ -43,7 +43,8 @@ Numbers default_numbers(const RowsPlan& plan) {
     block = std::min<int64_t>(power_of_two(plan.column_count), 4096 / rows);
   } else {
     block = power_of_two(plan.column_count);
-    if (block > kLargestResident) block = 4096;
+    // Of few rows, as much as fits is read at a time: nothing else hides how long that takes.
+    if (block > kLargestResident) block = plan.row_count < kFewPrograms ? kLargestResident : 4096;
     rows = std::clamp<int64_t>(2048 / block, 1, power_of_two(plan.row_count));
     while (rows > 1 && blocks(plan.row_count, rows) < 264) rows /= 2;
   }

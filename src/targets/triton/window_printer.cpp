@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kMostShared = 16, kMostUnrolled = 640;  // neighbours of a lane; elements that it reads
 constexpr int64_t kLanes = 128;
+constexpr int64_t kSector = 8;  // elements of f32 that memory hands out together
 
 // The window's axis along which neighbours overlap, and the axis of the frame along which they are neighbours.
 struct Overlap {
@@ -54,7 +55,9 @@ std::optional<Overlap> find_overlap(const Group& group, const Frame& frame) {
     ExprP flat = flat_index(load->args, group.tensors[load->tensor].strides);
     const Affine form = affine(simplify(flat, extents), static_cast<int>(extents.size()));
     if (!form.ok) continue;
-    // The last axis is left to the lanes: what they read lies side by side.
+    // The last axis is left to the lanes: what they read lies side by side, or nearly so.
+    const int lanes = frame.axis_of(static_cast<int>(frame.shared.size()) - 1, frame.first);
+    if (lanes < 0 || form.coefficients[lanes] < 1 || form.coefficients[lanes] > kSector) continue;
     for (int i = 0; i + 1 < static_cast<int>(frame.shared.size()); ++i)
       for (size_t k = 0; k < stage.reduce.size(); ++k) {
         const int a = frame.axis_of(i, frame.first);

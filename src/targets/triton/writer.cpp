@@ -43,8 +43,9 @@ const Writer::Known* Writer::find(const std::string& key) const {
   return nullptr;
 }
 
-std::string TritonLaunch::source() const {
-  return "@triton.jit\ndef " + name + "(" + join(parameters, ", ") + "):\n" + body + "\n";
+std::string TritonLaunch::source(bool waits) const {
+  return "@triton.jit\ndef " + name + "(" + join(parameters, ", ") + "):\n" + (waits ? "    _wait()\n" : "") + body +
+         "\n";
 }
 
 std::string Writer::text() const { return join(lines_, "\n"); }
