@@ -32,7 +32,7 @@ TEST(Launches, AttentionOfF32IsOneAfterItsOperandsAreInTwoParts) {
   const ValueId q = m.in("f32[2,4,256,64]"), k = m.in("f32[2,4,256,64]"), v = m.in("f32[2,4,256,64]");
   const TritonKernel kernel =
       printed(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}, {{"precision", "split"}}));
-  EXPECT_EQ(kernel.calls.size(), 4u) << kernel.text;
+  EXPECT_EQ(kernel.calls.size(), 2u) << kernel.text;
   EXPECT_NE(kernel.text.find("tl.dot(query_low, key)"), std::string::npos) << kernel.text;
   EXPECT_EQ(kernel.text.find("tf32x3"), std::string::npos);
 }
@@ -64,7 +64,16 @@ TEST(Launches, LinesThatFillTheirBlocksBadlyRunOn) {
   const ValueId x = m.in("f32[2,64,64,64]"), w = m.in("f32[64,64,3,3]");
   const TritonKernel kernel = printed(m.one_kernel(
       {m.op("conv2d", {x, w, kNoValue}, {{"padding", std::vector<int64_t>{1, 1}}})}, {{"precision", "half"}}));
-  EXPECT_NE(kernel.calls[0].find("_channels_last, 138, "), std::string::npos) << kernel.calls[0];
+  EXPECT_NE(kernel.calls[0].find("_channels_last_and_right_half, 202, "), std::string::npos) << kernel.calls[0];
+}
+
+// Different numbers of programs, and of warps, when they were launches by themselves.
+TEST(Launches, WeightsArePackedByTheFirstProgramsOfTheCopy) {
+  Maker m("linear");
+  const TritonKernel kernel = printed(
+      m.one_kernel({m.op("linear", {m.in("f32[512,256]"), m.in("f32[96,256]"), kNoValue})}, {{"precision", "split"}}));
+  ASSERT_EQ(kernel.calls.size(), 2u) << kernel.text;
+  EXPECT_NE(kernel.text.find("    if program < 96:\n        k0_right_low(program, "), std::string::npos) << kernel.text;
 }
 
 TEST(Launches, RowsAreOneAndTheirSplitSumsTwo) {

@@ -5,8 +5,10 @@
 
 #include "base/text.h"
 #include "ops/op.h"
+#include "targets/triton/assemble.h"
 #include "targets/triton/attention_printer.h"
 #include "targets/triton/copy_launch.h"
+#include "targets/triton/horizontal.h"
 #include "targets/triton/prepare.h"
 #include "targets/triton/recurrent_printer.h"
 #include "targets/triton/window_printer.h"
@@ -57,20 +59,27 @@ class Kernels {
   const Group& group() const { return prepared_.group; }
 
   std::vector<TritonLaunch> launches(const Numbers& numbers) const {
-    std::vector<TritonLaunch> result;
+    std::vector<TritonLaunch> all, result;
+    const std::vector<int> hosts = find_hosts(group(), frames_);
+    for (size_t f = 0; f < frames_.size(); ++f) {
+      Numbers mine = f == main_frame() ? numbers : own_numbers(frames_[f]);
+      if (hosts[f] >= 0) mine["warps"] = all[hosts[f]].warps;
+      all.push_back(print(frames_[f], name_of(f), mine));
+      if (hosts[f] >= 0) all[hosts[f]] = fuse(all[hosts[f]], all[f]);
+    }
     for (size_t f = 0; f < frames_.size(); ++f)
-      result.push_back(print(frames_[f], name_of(f), f == main_frame() ? numbers : own_numbers(frames_[f])));
+      if (hosts[f] < 0) result.push_back(std::move(all[f]));
     return result;
   }
 
   TritonPasses passes() const {
     TritonPasses result;
-    const std::vector<TritonLaunch> all = launches({});
-    result.launches = static_cast<int>(all.size());
-    for (size_t f = 0; f < all.size(); ++f) {
+    result.launches = static_cast<int>(launches({}).size());
+    for (size_t f = 0; f < frames_.size(); ++f) {
       if (group().stages[frames_[f].last].when) continue;  // rare
+      const TritonLaunch launch = print(frames_[f], name_of(f), own_numbers(frames_[f]));
       for (const GroupTensor& tensor : group().tensors) {
-        const auto& names = all[f].parameters;
+        const auto& names = launch.parameters;
         const bool used = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
           return name == tensor.name || name == tensor.name + "_tiles";
         });
@@ -205,58 +214,6 @@ class Kernels {
   Prepared prepared_;
   std::vector<Frame> frames_;
 };
-
-int64_t memory_elements(const GroupTensor& tensor) {
-  int64_t last = 0;
-  for (size_t d = 0; d < tensor.strides.size(); ++d) last += tensor.strides[d] * (tensor.type.shape[d] - 1);
-  return last + 1;
-}
-
-TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vector<TritonLaunch>& launches,
-                      bool overlap) {
-  TritonKernel result;
-  if (overlap) result.helpers.insert("_wait");
-  std::map<std::string, std::string> names;
-  for (const GroupTensor& tensor : group.tensors) {
-    if (tensor.role == GroupTensor::Role::read) result.reads.push_back(tensor.value);
-    if (tensor.role == GroupTensor::Role::write) result.writes.push_back(tensor.value);
-    names[tensor.name] = tensor.role == GroupTensor::Role::scratch ? "_" + kernel.name + "_" + tensor.name
-                                                                   : "{" + std::to_string(tensor.value) + "}";
-  }
-  std::set<std::string> passed;
-  for (const TritonLaunch& launch : launches) {
-    result.text += launch.source(overlap) + "\n\n";
-    std::vector<std::string> arguments;
-    for (const std::string& argument : launch.arguments) {
-      // "x" or "_tiles(x, ...)": the first word names the tensor.
-      const bool call = argument.rfind("_tiles(", 0) == 0;
-      const std::string tensor = call ? argument.substr(7, argument.find(',') - 7) : argument;
-      passed.insert(tensor);
-      arguments.push_back(call ? "_tiles(" + names.at(tensor) + argument.substr(argument.find(',')) : names.at(tensor));
-      result.tiles |= call;
-    }
-    arguments.push_back("warps=" + std::to_string(launch.warps));
-    if (launch.stages > 1) arguments.push_back("stages=" + std::to_string(launch.stages));
-    result.calls.push_back("_launch(" + launch.name + ", " + std::to_string(launch.programs) + ", " +
-                           join(arguments, ", ") + ")");
-    for (const std::string& helper : launch.helpers) result.helpers.insert(helper);
-  }
-  for (const GroupTensor& tensor : group.tensors) {
-    if (tensor.role != GroupTensor::Role::scratch || !passed.count(tensor.name)) continue;
-    const std::string& name = names.at(tensor.name);
-    const int64_t elements = memory_elements(tensor);
-    if (tensor.behind >= 0) {
-      result.scratch.push_back(name + " = " + names.at(group.tensors[tensor.behind].name) + "[" +
-                               std::to_string(elements) + ":]");
-      continue;
-    }
-    const bool two = has_low_part(group, static_cast<int>(&tensor - group.tensors.data()));
-    result.scratch.push_back(name + " = _scratch(\"" + kernel.name + "_" + tensor.name + "\", " +
-                             std::to_string(two ? 2 * elements : elements) + ", " + torch_dtype(tensor.type.dtype) +
-                             ")");
-  }
-  return result;
-}
 
 }  // namespace
 

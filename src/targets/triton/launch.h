@@ -14,6 +14,7 @@ using Numbers = std::map<std::string, int64_t>;
 
 struct TritonLaunch {
   std::string name;
+  std::string functions;                // that the function calls
   std::string body;                     // the function's lines
   std::vector<std::string> parameters;  // names in the function
   std::vector<std::string> arguments;   // what is passed: a parameter's name stands for the tensor of that name

@@ -44,8 +44,8 @@ const Writer::Known* Writer::find(const std::string& key) const {
 }
 
 std::string TritonLaunch::source(bool waits) const {
-  return "@triton.jit\ndef " + name + "(" + join(parameters, ", ") + "):\n" + (waits ? "    _wait()\n" : "") + body +
-         "\n";
+  return functions + "@triton.jit\ndef " + name + "(" + join(parameters, ", ") + "):\n" +
+         (waits ? "    _wait()\n" : "") + body + "\n";
 }
 
 std::string Writer::text() const { return join(lines_, "\n"); }

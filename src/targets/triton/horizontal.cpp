@@ -1,0 +1,87 @@
+#include "targets/triton/horizontal.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+
+namespace mtmc::triton {
+namespace {
+
+constexpr double kSmall = 1 << 20;  // elements that one launch more would not be worth
+constexpr double kShare = 4;        // of larger ones: so many times the host's work leaves room for them
+
+struct Access {
+  std::set<int> reads, writes;  // tensors
+  double work = 0;
+  bool fixed = false;  // a launch that stays by itself
+};
+
+Access access_of(const Group& group, const Frame& frame) {
+  Access result;
+  for (int s = frame.first; s <= frame.last; ++s) {
+    const GroupStage& stage = group.stages[s];
+    result.writes.insert(stage.dest);
+    if (stage.peaks >= 0) result.writes.insert(stage.peaks);
+    for (const Expr* e : loads_of(stage.stage.body)) result.reads.insert(e->tensor);
+    result.work += static_cast<double>(product(stage.stage.extents()));
+    result.fixed = result.fixed || stage.contraction || stage.when;
+  }
+  return result;
+}
+
+bool meet(const std::set<int>& a, const std::set<int>& b) {
+  return std::any_of(a.begin(), a.end(), [&](int tensor) { return b.count(tensor) > 0; });
+}
+
+bool depends(const Access& later, const Access& earlier) {
+  return meet(later.reads, earlier.writes) || meet(later.writes, earlier.writes) || meet(later.writes, earlier.reads);
+}
+
+// What a launch's programs do, as a function of which of them it is.
+std::string function_of(const TritonLaunch& launch) {
+  TritonLaunch called = launch;
+  called.parameters.insert(called.parameters.begin(), "_program");
+  called.body = replace_all(called.body, "tl.program_id(0)", "_program");
+  return called.source(false);
+}
+
+std::string call_of(const TritonLaunch& launch, const std::string& program) {
+  return launch.name + "(" + program + ", " + join(launch.parameters, ", ") + ")";
+}
+
+}  // namespace
+
+std::vector<int> find_hosts(const Group& group, const std::vector<Frame>& frames) {
+  std::vector<Access> accesses;
+  for (const Frame& frame : frames) accesses.push_back(access_of(group, frame));
+  std::vector<int> hosts(frames.size(), -1);
+  for (size_t guest = 1; guest < frames.size(); ++guest) {
+    if (accesses[guest].fixed) continue;
+    for (size_t host = guest; host-- > 0 && !depends(accesses[guest], accesses[host]);) {
+      const double most = std::max(kSmall, accesses[host].work / kShare);
+      if (!accesses[host].fixed && hosts[host] < 0 && accesses[guest].work <= most)
+        hosts[guest] = static_cast<int>(host);
+    }
+  }
+  return hosts;
+}
+
+TritonLaunch fuse(const TritonLaunch& host, const TritonLaunch& guest) {
+  TritonLaunch both = host;
+  both.name = host.name + "_and_" + guest.name.substr(guest.name.find('_') + 1);
+  both.functions = function_of(guest) + "\n\n" + function_of(host) + "\n\n";
+  const std::string count = std::to_string(guest.programs);
+  both.body = "    program = tl.program_id(0)\n    if program < " + count + ":\n        " + call_of(guest, "program") +
+              "\n    else:\n        " + call_of(host, "program - " + count);
+  for (size_t i = 0; i < guest.parameters.size(); ++i) {
+    if (std::count(both.parameters.begin(), both.parameters.end(), guest.parameters[i])) continue;
+    both.parameters.push_back(guest.parameters[i]);
+    both.arguments.push_back(guest.arguments[i]);
+  }
+  both.helpers.insert(both.helpers.end(), guest.helpers.begin(), guest.helpers.end());
+  both.programs += guest.programs;
+  return both;
+}
+
+}  // namespace mtmc::triton
