@@ -316,16 +316,16 @@ std::vector<Numbers> attention_candidates(const Group& group, const Attention& f
     add(64, 64, 4, 2);
     add(32, 32, 4, 2);
   } else if (parts) {
-    add(64, 64, 4, 2);
     add(128, 64, 8, 2);
-    add(64, 32, 4, 3);
     add(128, 64, 4, 2);
+    add(64, 64, 4, 2);
+    add(64, 32, 4, 3);
     add(128, 128, 8, 2);
   } else {
+    add(64, 64, 4, 3);
     add(128, 64, 8, 3);
     add(128, 128, 8, 2);
     add(128, 64, 4, 3);
-    add(64, 64, 4, 3);
     add(128, 128, 8, 3);
   }
   return all;
