@@ -21,9 +21,9 @@ def _expect(name, tensor, shape, dtype):
 _warned = False
 
 
-def _warn_about_gradients():
+def _warn_about_gradients(module):
     global _warned
-    if not _warned:
+    if not _warned and torch.is_grad_enabled() and any(p.requires_grad for p in module.parameters()):
         _warned = True
         warnings.warn("ModelNew computes no gradients: its outputs are detached", stacklevel=3)
 )PY";
@@ -133,18 +133,23 @@ class ModulePrinter {
 
   void forward() {
     text(margin_ + "def forward(self" + (shell_.arguments.empty() ? "" : ", " + join(shell_.arguments, ", ")) + "):\n");
-    statement("if torch.is_grad_enabled() and any(p.requires_grad for p in self.parameters()):");
-    statement("    _warn_about_gradients()");
-    statement("with torch.no_grad():");
-    margin_ += "    ";
+    // Nothing else could record gradients.
+    const bool records = parts_.graph || !program_.states.empty() ||
+                         std::any_of(program_.kernels.begin(), program_.kernels.end(),
+                                     [](const Kernel& kernel) { return kernel.family == Family::library; });
+    const std::string margin = margin_;
+    if (records) {
+      statement("with torch.no_grad():");
+      margin_ += "    ";
+    }
     leaves();
     if (parts_.graph) {
-      replay();
+      replay();  // and its own margin
       return;
     }
     kernels();
     returns();
-    margin_.resize(margin_.size() - 4);
+    margin_ = margin;
   }
 
   void kernels() {
@@ -257,6 +262,7 @@ class ModulePrinter {
     } else {
       for (size_t i = 0; i < names.size(); ++i) result = replace_all(result, "{" + std::to_string(i) + "}", names[i]);
     }
+    statement("_warn_about_gradients(self)");  // when everything is launched
     statement("return " + result);
   }
 
