@@ -192,14 +192,19 @@ def _encode(value: Any, data: Any) -> Tree:
     raise BlobError(f"cannot pass a {type(value).__name__} between processes")
 
 
+def stage() -> torch.Tensor:
+    """Pinned memory, which takes long to be had the first time."""
+    if not STAGE:
+        STAGE.append(torch.empty(STAGE_BYTES, dtype=torch.uint8, pin_memory=True))
+    return STAGE[0]
+
+
 def _write_from_device(value: torch.Tensor, data: Any) -> None:
     """Piece by piece through pinned memory, which the GPU writes to at full speed."""
     flat = value.reshape(-1).view(torch.uint8)
-    if not STAGE:
-        STAGE.append(torch.empty(STAGE_BYTES, dtype=torch.uint8, pin_memory=True))
     for start in range(0, flat.numel(), STAGE_BYTES):
         part = flat[start : start + STAGE_BYTES]
-        staged = STAGE[0][: part.numel()]
+        staged = stage()[: part.numel()]
         staged.copy_(part)
         data.write(bytes_of(staged))
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from mtmc.arguments import load_arguments
+from mtmc.device import seed_all
 from mtmc.failures import classify
 from mtmc.task import made_on
 
@@ -45,7 +46,7 @@ def construct(cls: type[torch.nn.Module], folder: Path, file: Path, seed: int, w
     saved, hidden = (folder / "init.pickle").read_bytes(), (folder / "hidden").read_text()
 
     def make() -> torch.nn.Module:
-        torch.manual_seed(seed)
+        seed_all(seed)
         args, kwargs = load_arguments(saved, hidden, sys.modules["candidate"])
         return cls(*args, **kwargs)
 

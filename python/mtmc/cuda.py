@@ -25,10 +25,31 @@ HASHED = 1 << 20  # elements: enough to be hashed on the device
 POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blocks: two of them make a segment
 CANDIDATE_SHARE = 0.6  # of the GPU's memory: the judge's own processes need the rest
-SHARED_SOURCE = """
-extern "C" __global__ void fill_shared(int words, int pattern) {
-  extern __shared__ volatile int shared[];
-  for (int i = threadIdx.x; i < words; i += blockDim.x) shared[i] = pattern;
+MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+# All words of a block's shared memory become the pattern. In the driver's own language: NVRTC takes a third of a second.
+FILL_SHARED = b"""
+.version 6.0
+.target sm_70
+.address_size 64
+.extern .shared .align 16 .b8 memory[];
+.visible .entry fill_shared(.param .u32 words, .param .u32 pattern) {
+  .reg .pred %done;
+  .reg .b32 %word, %words, %pattern, %threads, %base, %place;
+  ld.param.u32 %words, [words];
+  ld.param.u32 %pattern, [pattern];
+  mov.u32 %word, %tid.x;
+  mov.u32 %threads, %ntid.x;
+  mov.u32 %base, memory;
+next:
+  setp.ge.u32 %done, %word, %words;
+  @%done bra end;
+  shl.b32 %place, %word, 2;
+  add.u32 %place, %place, %base;
+  st.volatile.shared.u32 [%place], %pattern;
+  add.u32 %word, %word, %threads;
+  bra next;
+end:
+  ret;
 }
 """
 
@@ -55,7 +76,7 @@ class Cuda:
         self.windows = torch.zeros(MOST_WINDOWS * WINDOW_BYTES, dtype=torch.uint8, device=self.where)
         self.kept = self.windows.data_ptr()
         self.poisons = False
-        self.fill_shared: Any = None
+        self.fill_shared: ctypes.c_void_p | None = None
         self.reset_l2()
 
     def _check(self, code: int) -> None:
@@ -141,23 +162,27 @@ class Cuda:
         will need of us is made before it comes."""
         torch.cuda.set_per_process_memory_fraction(CANDIDATE_SHARE, self.where)
         self.flush()
-        make = getattr(torch.cuda, "_compile_kernel", None)
-        if make is not None:
-            try:
-                kernel = make(SHARED_SOURCE, "fill_shared")
-                kernel.set_shared_memory_config(self.facts.shared_memory_per_block_optin)
-                self.fill_shared = kernel
-            except (RuntimeError, OSError):
-                pass  # no NVRTC here: global memory is still poisoned
+        self._load_fill_shared()
         self._load_kernels()
 
+    def _load_fill_shared(self) -> None:
+        module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+        if self.driver.cuModuleLoadData(ctypes.byref(module), FILL_SHARED):
+            return  # no compiler in this driver, or an older chip: global memory is still poisoned
+        self._check(self.driver.cuModuleGetFunction(ctypes.byref(kernel), module, b"fill_shared"))
+        size = self.facts.shared_memory_per_block_optin
+        self._check(self.driver.cuFuncSetAttribute(kernel, MOST_SHARED, size))
+        self.fill_shared = kernel
+
     def _load_kernels(self) -> None:
-        """The GPU loads a kernel when it is first needed: those around every checked call are needed now."""
+        """The GPU loads a kernel when it is first needed: those around every checked call are needed now, and so is the pinned
+        memory that results pass through."""
         self.poison(True)
         self.ready()
         self.poison(False)
         self.delay(0.001)
         blobs.digest(torch.ones(HASHED, device=self.where).clone())
+        blobs.stage()
         self.synchronize()
 
     def poison(self, on: bool, expected_bytes: int = 0) -> None:
@@ -187,10 +212,10 @@ class Cuda:
     def _poison_shared(self) -> None:
         """The shared memory of all multiprocessors."""
         if self.fill_shared is not None:
-            words = self.facts.shared_memory_per_block_optin // 4
-            grid = (2 * self.facts.multi_processor_count, 1, 1)
-            pattern = int.from_bytes(bytes([POISON]) * 4, "little", signed=True)
-            self.fill_shared(grid, (256, 1, 1), (words, pattern), words * 4)
+            size, blocks = self.facts.shared_memory_per_block_optin, 2 * self.facts.multi_processor_count
+            words, pattern = ctypes.c_uint(size // 4), ctypes.c_uint(int.from_bytes(bytes([POISON]) * 4, "little"))
+            given = (ctypes.c_void_p * 2)(ctypes.addressof(words), ctypes.addressof(pattern))
+            self._check(self.driver.cuLaunchKernel(self.fill_shared, blocks, 1, 1, 256, 1, 1, size, None, given, None))
 
 
 def persisting_l2() -> int:

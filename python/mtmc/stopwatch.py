@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from mtmc import blobs
-from mtmc.device import WINDOW_BYTES, Device
+from mtmc.device import WINDOW_BYTES, Device, seed_all
 from mtmc.outputs import overlaps, tensors
 
 SPOTS, SPOT_BYTES = 16, 4
@@ -64,7 +64,7 @@ class Stopwatch:
             overwrite(self.arguments, fresh)
         else:
             self.arguments = fresh
-        torch.manual_seed(seed)
+        seed_all(seed)
         self.device.flush()
 
     def rehearse(self, call: Callable[..., Any]) -> None:

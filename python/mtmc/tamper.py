@@ -102,28 +102,33 @@ def _flags() -> dict[str, object]:
 
 
 class Snapshot:
-    """Identities by owner and name, taken before the candidate is imported."""
+    """Identities by owner and name, taken before the candidate is imported; flags, once `begin` is called right before."""
 
     def __init__(self) -> None:
         # The objects themselves are kept, so that no other object can take over an identity.
         own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "mtmc"]
         classes = [value for module in own for value in vars(module).values() if isinstance(value, type)]
         watched = dict.fromkeys([*WATCHED, *own, *(cls for cls in classes if cls.__module__.startswith("mtmc"))])
-        self.functions = [(owner, dict(vars(owner))) for owner in watched]
+        self.functions = [
+            (
+                owner.__name__,
+                vars(owner),
+                [(k, v) for k, v in vars(owner).items() if k not in OWN_CHANGES and callable(v)],
+            )
+            for owner in watched
+        ]
         self.modules = {
             name: sys.modules.get(name) for name in ("torch", "time", "gc", "builtins", "torch.nn.functional")
         }
+        self.begin()
+
+    def begin(self) -> None:
         self.flags = _flags()
 
     def changes(self) -> list[str]:
         """`module.name` of everything that was replaced or removed, and the names of flags that have another value."""
         found = [f"sys.modules[{name}]" for name, module in self.modules.items() if sys.modules.get(name) is not module]
-        for owner, before in self.functions:
-            now = vars(owner)
-            found += [
-                f"{owner.__name__}.{name}"
-                for name, value in before.items()
-                if name not in OWN_CHANGES and now.get(name) is not value and callable(value)
-            ]
+        for owner, now, before in self.functions:
+            found += [f"{owner}.{name}" for name, value in before if now.get(name) is not value]
         flags = _flags()
         return found + [name for name, value in self.flags.items() if flags[name] != value]
