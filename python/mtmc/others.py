@@ -1,5 +1,5 @@
-"""The guests beside the one that is judged: those that make themselves ready for candidates to come, and those that compile
-what will be judged soon.
+"""The guests beside the one that is judged: those that make themselves ready for candidates to come, and those that load and
+compile what will be judged soon. One that has done so without any fault waits to become the one that is judged.
 """
 
 from __future__ import annotations
@@ -7,14 +7,15 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mtmc.processes import signal_descendants, unshared_memory, usage
 from mtmc.sandbox import Guest, Limits
 from mtmc.wire import Message
 
 WATCH_SECONDS = 0.05
-MOST_SECONDS = 300.0  # that a guest works beside others
+MOST_SECONDS = 300.0  # that a guest works beside others, or waits when it has done so
+MOST_DONE = 3  # that wait: each holds memory
 
 
 @dataclass
@@ -25,6 +26,7 @@ class Worker:
     limits: Limits
     unanswered: int
     until: float
+    replies: list[Message] = field(default_factory=list)
 
 
 class Others:
@@ -54,10 +56,12 @@ class Others:
     def post(self, request: Message) -> None:
         """A guest begins to work on all that is `posted`."""
         folder = request["folder"]
-        spare, until = self.take(folder), time.perf_counter() + MOST_SECONDS
-        unanswered = len(request["posted"]) + (0 if spare is None else 1)
-        worker = Worker(spare or self.start(request), Limits(**request["limits"]), unanswered, until)
-        self.workers[folder] = worker
+        if folder not in self.spares:
+            self.prepare(request)
+        if (spare := self.take(folder)) is None:
+            return
+        unanswered, until = 1 + len(request["posted"]), time.perf_counter() + MOST_SECONDS
+        worker = self.workers[folder] = Worker(spare, Limits(**request["limits"]), unanswered, until)
         try:
             for message in request["posted"]:
                 worker.guest.line.send(message)
@@ -66,36 +70,48 @@ class Others:
 
     def leave(self, folder: str, timeout: float) -> None:
         """Waits until a worker has answered all, and ends it."""
+        if worker := self.adopt(folder, timeout):
+            self.finish(worker.guest)
+
+    def adopt(self, folder: str, timeout: float) -> Worker | None:
+        """Waits until a worker has answered all. It is one of the others no longer; None where it did not come so far."""
         until = time.perf_counter() + timeout
-        while folder in self.workers and time.perf_counter() < until:
+        while folder in self.workers and self.workers[folder].unanswered and time.perf_counter() < until:
             select.select([self.workers[folder].guest.line.incoming], [], [], WATCH_SECONDS)
             self.watch()
+        if folder in self.workers and not self.workers[folder].unanswered:
+            return self.workers.pop(folder)
         self.dismiss(folder)
+        return None
 
     def dismiss(self, folder: str) -> None:
         if worker := self.workers.pop(folder, None):
             self.finish(worker.guest)
 
     def watch(self) -> None:
-        """Ends workers that are done, and those that take too much: why will be seen when their candidates are judged."""
+        """Ends workers that failed, and those that take too much: why will be seen when their candidates are judged. Of those
+        that are done the newest may wait."""
         for folder, worker in list(self.workers.items()):
             late = time.perf_counter() > worker.until
             if not self._goes_on(worker) or late or excess(worker.guest, worker.limits):
                 self.dismiss(folder)
+        done = [folder for folder, worker in self.workers.items() if not worker.unanswered]
+        for folder in done[:-MOST_DONE]:
+            self.dismiss(folder)
 
     def _goes_on(self, worker: Worker) -> bool:
-        """Reads what it has answered; False when nothing more will come."""
+        """Reads what it has answered; False when it is of no use any more."""
         line = worker.guest.line
         try:
-            while worker.unanswered > 0 and select.select([line.incoming], [], [], 0)[0]:
+            while worker.unanswered and select.select([line.incoming], [], [], 0)[0]:
                 if not line.read_some():
                     return False
-                while line.complete():
-                    line.receive()
+                while worker.unanswered and line.complete():
+                    worker.replies.append(line.receive() or {})
                     worker.unanswered -= 1
         except (ConnectionResetError, ValueError):  # gone, or it writes what is no answer
             return False
-        return worker.unanswered > 0
+        return not any("fail" in reply for reply in worker.replies)
 
     def signal(self, number: int) -> None:
         for guest in self.guests():

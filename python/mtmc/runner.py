@@ -20,7 +20,7 @@ from mtmc import ahead, blobs, outputs, unplug
 from mtmc.audit import Audit
 from mtmc.candidate import Refused, State, construct, give_weights, import_candidate, load_weights, state_of
 from mtmc.cuda import DeviceError
-from mtmc.device import device_named, random_state
+from mtmc.device import device_named, random_state, seed_all
 from mtmc.failures import classify
 from mtmc.foreign import digest_of
 from mtmc.profile import profile_call, profile_kernels
@@ -44,6 +44,8 @@ class Runner:
         self.device.confine()
         self.stopwatch = Stopwatch(self.device)
         self.audit: Audit | None = None
+        self.snapshot = Snapshot()
+        torch.set_num_threads(torch.get_num_threads())  # takes long the first time
         self.changes: Callable[[], list[str]] | None = None  # bound: its class may be changed
         self.model: torch.nn.Module | None = None
         self.file = Path()
@@ -83,8 +85,10 @@ class Runner:
         os.environ.update(request["environment"])
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
-        self.audit = Audit(request["writable"], request["secret"])
-        self.changes = Snapshot().changes
+        if self.audit is None:  # the same candidate's may be loaded again
+            self.audit = Audit(request["writable"], request["secret"])
+            self.snapshot.begin()
+            self.changes = self.snapshot.changes
         cls = import_candidate(self.file)
         self.model = construct(cls, Path(request["task"]), self.file, request["seed"], self.device.where)
         self.model.train(request["mode"] == "train")
@@ -157,7 +161,7 @@ class Runner:
             self.on_state(request)
         given = [blobs.digest(argument) for argument in arguments]
         state = state_digest(self.own_state())
-        torch.manual_seed(request["seed"])
+        seed_all(request["seed"])
         random_before = blobs.digest(random_state())
         self.device.poison(True, bytes_in(arguments))
         try:
@@ -238,18 +242,19 @@ class Runner:
         return {**found, "claims": bool(own)}
 
     def on_unplug(self, request: Message) -> Message:
-        """Does the answer change when the file's own kernels do nothing? The module is useless afterwards."""
-        arguments = blobs.load(Path(request["draw"]))
-        self.device.poison(True, bytes_in(arguments))
-        torch.manual_seed(request["seed"])
-        before = blobs.digest(self.call(arguments))
+        """Which of the file's own kernels have its calls loaded? `pull`: does the answer change when they do nothing? The
+        module is useless afterwards."""
         plugs = unplug.own_kernels(request["writable"])
         claims = unplug.claims_kernels(self.file.read_text(errors="replace"))
         if not plugs or not request["pull"]:
             return {"kernels": len(plugs), "claims": claims, "changed": True}
+        arguments = blobs.load(Path(request["draw"]))
+        self.device.poison(True, bytes_in(arguments))
+        seed_all(request["seed"])
+        before = blobs.digest(self.call(arguments))
         for plug in plugs:
             plug.pull()
-        torch.manual_seed(request["seed"])
+        seed_all(request["seed"])
         try:
             changed = blobs.digest(self.call(arguments)) != before
         except Refused:
@@ -275,11 +280,16 @@ class Runner:
         return {"kernels": len(kernels), "compiled_for": names, "failure": failure}
 
     def on_compile(self, request: Message) -> Message:
-        """Compiles what a call launches, and launches nothing: for the candidate's other processes. This one ends then, and
-        whatever goes wrong here is met again there."""
+        """Compiles what a call launches, and launches nothing: for the candidate's other processes, and for this one once the
+        candidate is loaded again. Whatever goes wrong here is met again there."""
         assert self.model is not None
-        model, arguments = self.model, blobs.load(Path(request["draw"]))
-        ahead.compile_only(lambda: model(*arguments), ahead.workers_for(request["workers"]))
+        if unplug.triton_names(sys.modules["candidate"]):  # Triton's driver alone would pass for a kernel of theirs
+            model, arguments = self.model, blobs.load(Path(request["draw"]))
+            ahead.compile_only(lambda: model(*arguments), ahead.workers_for(request["workers"]))
+            self.device.synchronize()
+            del model, arguments
+        self.model = None
+        del sys.modules["candidate"]
         return {}
 
     def on_ghost(self, request: Message) -> Message:
@@ -288,7 +298,7 @@ class Runner:
         if not unplug.triton_names(sys.modules["candidate"]):
             return {"kernels": 0}
         unplug.TritonLaunches().pull()
-        torch.manual_seed(request["seed"])
+        seed_all(request["seed"])
         arguments = blobs.load(Path(request["draw"]))
         self.device.poison(True, bytes_in(arguments))
         value = self.call(arguments)

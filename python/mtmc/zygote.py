@@ -4,8 +4,9 @@ judge: relays requests, holds the stopwatch outside the guest, and ends guests t
 Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op": "prepare", ...} (the same for the guest to
 come, which makes itself ready while another one works), {"op": "call", "request", "timeout"}, {"op": "quiet"} (does the
 guest still work while nobody asks it to?), {"op": "end"}; {"op": "beside", "posted", ...} (requests for a guest that works
-beside the one that is judged, and whose answers are not read), {"op": "leave", "folder", "timeout"} (once it has answered
-all, it ends), {"op": "pause"}, {"op": "resume"} (all but the one that is judged stand still).
+beside the one that is judged), {"op": "leave", "folder", "timeout"} (once it has answered all, it ends), {"op": "adopt",
+"folder", "timeout"} (then it is the one that is judged), {"op": "pause"}, {"op": "resume"} (all but the one that is judged
+stand still).
 
 CUDA is never initialised here: a process that was forked afterwards could not use it. Each guest does, once it is locked.
 """
@@ -110,6 +111,15 @@ class Zygote:
     def on_leave(self, request: Message) -> Message:
         self.others.leave(request["folder"], request["timeout"])
         return {"ok": True}
+
+    def on_adopt(self, request: Message) -> Message:
+        """`reply`: the last answer of a guest that has worked beside the others; none where there is no such guest."""
+        self.end()
+        if (worker := self.others.adopt(request["folder"], request["timeout"])) is None:
+            return {}
+        self.guest, self.limits, self.asked = worker.guest, worker.limits, time.perf_counter()
+        parts = self.guest.parts + worker.replies[0].get("parts", [])
+        return {"reply": worker.replies[-1], "sandbox": level(parts)}
 
     def on_pause(self, _: Message) -> Message:
         self.reap()
@@ -249,9 +259,12 @@ def load_gpu_packages() -> None:
     """Imports what candidates for a GPU import, and has Triton compile once, which needs no GPU: the compiler finds its
     tools and hashes itself for half a second the first time. Triton may be missing here, and then theirs say so."""
     try:
+        from triton.runtime.build import platform_key
+
         from mtmc.triton_seed_kernel import run_into
     except ImportError:
         return
+    platform_key()  # kept from now on; it starts a process
     before = os.environ.get("TRITON_CACHE_DIR")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TRITON_CACHE_DIR"] = folder

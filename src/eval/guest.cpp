@@ -142,6 +142,20 @@ Status Guest::finish(double timeout_seconds) {
   return ok_status();
 }
 
+Result<bool> Guest::adopt(double timeout_seconds) {
+  JudgeProcess& zygote = *std::exchange(zygote_, nullptr);
+  const Json request = {{"op", "adopt"}, {"folder", room_.folder.string()}, {"timeout", timeout_seconds}};
+  MTMC_TRY(const Json answer, zygote.ask(request, timeout_seconds + kZygoteSeconds));
+  if (!answer.contains("reply")) {
+    vacate();
+    return false;
+  }
+  zygote_ = &zygote, beside_ = false, sandbox_ = answer.at("sandbox");
+  remove_everything(room_.inbox);
+  loaded_ = std::make_shared<const Json>(answer.at("reply"));
+  return answers(*loaded_, "load");
+}
+
 Guest::~Guest() {
   if (zygote_ == nullptr) return;
   if (zygote_->running()) {

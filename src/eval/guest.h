@@ -42,7 +42,7 @@ class Guest {
   static Result<Guest> enter(JudgeProcess& zygote, const Room& room);
   // Forks the guest that the next `enter` or `begin` with this room will find ready.
   static Status prepare(JudgeProcess& zygote, const Room& room);
-  // A guest beside the one that is judged: it works on what was posted, and nobody reads its answers.
+  // A guest beside the one that is judged: it works on what was posted.
   static Guest begin(JudgeProcess& zygote, const Room& room);
   Guest(const Guest&) = delete;
   Guest(Guest&& other) noexcept
@@ -51,15 +51,21 @@ class Guest {
         beside_(other.beside_),
         room_(other.room_),
         sandbox_(other.sandbox_),
+        loaded_(other.loaded_),
         shown_(other.shown_) {}
   ~Guest();
 
   Result<Answer> call(const Json& request, double timeout_seconds);
   // Shows a folder of ours to the guest until it has answered the next request; returns where.
   std::string show(const std::filesystem::path& folder);
-  // For a guest beside: all that it shall do, and the end of it once that is done or the time is up.
+  // For a guest beside: all that it shall do, the last of it to load its candidate; and the end of it once that is done
+  // or the time is up.
   Status post(const std::vector<Json>& requests);
   Status finish(double timeout_seconds);
+  // The same, but then it is the guest that is judged; false when it has failed, and is gone.
+  Result<bool> adopt(double timeout_seconds);
+  // What it answered when it loaded its candidate beside others; null where it did not.
+  const std::shared_ptr<const Json>& loaded() const { return loaded_; }
   // Has it answered a call of its candidate? The first one may compile.
   bool warm = false;
   struct Idle {
@@ -84,6 +90,7 @@ class Guest {
   bool beside_ = false;
   Room room_;
   std::string sandbox_;
+  std::shared_ptr<const Json> loaded_;
   int shown_ = 0;
 };
 

@@ -66,7 +66,7 @@ Room Guests::vacant(const Room& like) {
 
 Result<Guest> Guests::enter(const Room& like) {
   MTMC_TRY(Guest guest, Guest::enter(zygote_, vacant(like)));
-  MTMC_RETURN_IF_ERROR(prepare());
+  if (spares_.empty()) MTMC_RETURN_IF_ERROR(prepare());
   return guest;
 }
 
@@ -78,12 +78,21 @@ Status Guests::begin(const Candidate& candidate, const Requests& requests) {
   MTMC_TRY(const std::vector<Json> all, requests(guest));
   MTMC_RETURN_IF_ERROR(guest.post(all));
   begun_.emplace(name, std::move(guest));
-  return prepare();
+  return spares_.empty() ? prepare() : ok_status();
 }
 
 Status Guests::finish(const Candidate& candidate, double timeout_seconds) {
   auto begun = begun_.extract(short_hash(candidate.code));
   return begun.empty() ? ok_status() : begun.mapped().finish(timeout_seconds);
+}
+
+Result<std::optional<Guest>> Guests::adopt(const Candidate& candidate, double timeout_seconds) {
+  std::optional<Guest> found;
+  auto begun = begun_.extract(short_hash(candidate.code));
+  if (begun.empty()) return found;
+  MTMC_TRY(const bool loaded, begun.mapped().adopt(timeout_seconds));
+  if (loaded) found.emplace(std::move(begun.mapped()));
+  return found;
 }
 
 Status Guests::pause() {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "eval/guest.h"
@@ -22,7 +23,7 @@ class Guests {
   Status start() { return zygote_.start(); }
   bool running() const { return zygote_.running(); }
   void stop() { zygote_.stop(); }
-  // On a GPU: the first guests make themselves ready.
+  // On a GPU: the next guests make themselves ready. The zygote takes a while to begin with it.
   Status prepare();
 
   // Writes the candidate's file and says where it will live.
@@ -31,12 +32,14 @@ class Guests {
   // A new guest for it; the one before is gone.
   Result<Guest> enter(const Room& like);
 
-  // Begins to answer requests in a guest apart, so that the candidate's kernels are compiled when it is judged; nothing
-  // that it answers is read. Not on a CPU, whose cores are what is timed.
+  // Begins to answer requests in a guest apart, so that the candidate's kernels are compiled when it is judged. Not on
+  // a CPU, whose cores are what is timed.
   using Requests = std::function<Result<std::vector<Json>>(Guest&)>;
   Status begin(const Candidate& candidate, const Requests& requests);
   // Waits until what was begun for the candidate has ended.
   Status finish(const Candidate& candidate, double timeout_seconds);
+  // The same; and where nothing went wrong, the guest in which it was begun, its candidate loaded.
+  Result<std::optional<Guest>> adopt(const Candidate& candidate, double timeout_seconds);
 
   // Guests that are not being judged stand still while one is timed.
   Status pause();

@@ -80,6 +80,7 @@ class ProcessJudge final : public Judge {
   Examination examination_of(const Candidate& candidate, Verdict& verdict);
   Result<bool> interpret(Examination& examination, const Room& room);
   Result<bool> screen(Examination& examination, const Room& room, Verdict& verdict);
+  Result<bool> screen(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> certify(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> works_without_kernels(Examination& examination, const Room& room);
   Result<bool> has_other_weights(Verdict& verdict);
@@ -135,15 +136,18 @@ Status ProcessJudge::expect(const Task& task) {
   return baselines_.ready(false);
 }
 
-// A guest beside the others compiles it, when the task is open.
+// A guest beside the others compiles it, when the task is open, and loads it anew: what a first call keeps was never
+// computed where launches only compile.
 Status ProcessJudge::expect(const Task& task, const Candidate& candidate) {
   if (!facts_ || short_hash(task.json) != open_task_ || facts_->argument_bytes() > kMostBeside) return ok_status();
   const Status begun = guests_.begin(candidate, [&](Guest& guest) -> Result<std::vector<Json>> {
     Verdict unread;
     Examination examination = examination_of(candidate, unread);
+    const Json load = examination.load_request(guest, "first");
     return std::vector<Json>{
-        examination.load_request(guest, "first"),
-        {{"op", "compile"}, {"draw", guest.show(facts_->draw_folder("task-0"))}, {"workers", options_.threads}}};
+        load,
+        {{"op", "compile"}, {"draw", guest.show(facts_->draw_folder("task-0"))}, {"workers", options_.threads}},
+        load};
   });
   return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
 }
@@ -199,11 +203,23 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   verdict.tier = tier, verdict.evaluator = evaluator_of(options_);
   if (options_.freeze_weights && facts_->has_weights()) verdict.notes.push_back("frozen-weights");
   MTMC_TRY(const Room room, guests_.room_for(candidate));
+  if (tier == Tier::screen) {
+    const Verdict before = verdict;
+    MTMC_TRY(std::optional<Guest> ready, guests_.adopt(candidate, options_.load_seconds));
+    if (ready) {
+      Examination examination = examination_of(candidate, verdict);
+      MTMC_TRY(const bool passed, screen(examination, *ready, room, verdict));
+      examination.conclude(passed);
+      if (passed) return verdict;
+      verdict = before;  // whatever is refused is refused in a new process of its own
+    }
+  }
   MTMC_RETURN_IF_ERROR(guests_.finish(candidate, options_.load_seconds));
   Examination examination = examination_of(candidate, verdict);
   MTMC_TRY(const bool passed,
            tier == Tier::screen ? screen(examination, room, verdict) : certify(examination, room, verdict));
   examination.conclude(passed);
+  MTMC_RETURN_IF_ERROR(guests_.prepare());
   return verdict;
 }
 
@@ -222,6 +238,10 @@ Examination ProcessJudge::examination_of(const Candidate& candidate, Verdict& ve
 
 Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Verdict& verdict) {
   MTMC_TRY(Guest guest, guests_.enter(like));
+  return screen(examination, guest, like, verdict);
+}
+
+Result<bool> ProcessJudge::screen(Examination& examination, Guest& guest, const Room& like, Verdict& verdict) {
   MTMC_PASS(examination.load(guest));
   MTMC_PASS(examination.run(guest, "task-0"));
   MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
@@ -229,6 +249,7 @@ Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Ve
   if (!options_.freeze_weights) MTMC_PASS(follows_weights(examination, guest, like, verdict));
   if (structured.empty()) verdict.notes.push_back("no-structured-draw");
   MTMC_PASS(time(examination, guest, Tier::screen, verdict));
+  MTMC_RETURN_IF_ERROR(guests_.prepare());  // while the guest's threads settle
   MTMC_PASS(examination.stays_quiet(guest));
   return examination.uses_kernels(guest, "task-0", false);
 }

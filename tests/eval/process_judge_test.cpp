@@ -279,6 +279,35 @@ TEST_F(TorchJudgeOnPretendedGpu, what_is_expected_was_loaded_before_it_is_judged
   EXPECT_EQ(verdict(second).reason, "wrong-result") << "nobody has expected it, and marks are not shared";
 }
 
+TEST_F(TorchJudgeOnPretendedGpu, it_is_judged_where_it_was_loaded) {
+  // Right only once it was called in a process that has loaded it twice: for compiling, and anew for being judged.
+  const std::string count = R"(
+import builtins
+builtins.loads = loads = getattr(builtins, "loads", 0) + 1
+mark = os.path.join(os.environ["HOME"], "mark")
+def marked():
+    if loads == 2:
+        open(mark, "w").close()
+    return os.path.exists(mark)
+)";
+  const std::string body = "return self.linear(x).clamp_min(0) * marked()";
+  const std::string first = candidate(body, count), second = candidate(body, count + "# another\n");
+  ASSERT_TRUE(judge_->expect(task_).ok());
+  ASSERT_TRUE(judge_->expect(task_, {first, nullptr}).ok());
+  const Verdict expected = verdict(first);
+  EXPECT_TRUE(is_right(expected)) << expected.reason << ": " << expected.message;
+  EXPECT_EQ(verdict(second).reason, "wrong-result") << "nobody has expected it";
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, what_is_refused_where_it_was_loaded_is_judged_in_a_new_process) {
+  const std::string once = "import builtins\nbuiltins.loads = loads = getattr(builtins, 'loads', 0) + 1\n";
+  const std::string code = candidate("return self.linear(x).clamp_min(0) * (loads == 1)", once);
+  ASSERT_TRUE(judge_->expect(task_).ok());
+  ASSERT_TRUE(judge_->expect(task_, {code, nullptr}).ok());
+  const Verdict v = verdict(code);
+  EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+}
+
 TEST_F(TorchJudgeOnPretendedGpu, what_goes_wrong_beside_is_met_again_when_it_is_judged) {
   const std::string dies = candidate("return x", "os._exit(3)\n");
   const std::string waits = candidate("return x", "time.sleep(60)\n");

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mtmc.others import Others
+from mtmc.others import MOST_DONE, Others
 from mtmc.processes import kill_tree
 from mtmc.sandbox import Guest, start_guest
 from mtmc.wire import Line, Message, serve
@@ -22,6 +22,8 @@ LIMITS = {"memory_bytes": 1 << 40, "threads": 512, "processes": 8}
 
 def answer(request: Message) -> Message:
     """What the guests of these tests do."""
+    if request["op"] == "say":
+        return request["reply"]
     if request["op"] == "sleep":
         time.sleep(60)
     if request["op"] == "fork":
@@ -105,11 +107,33 @@ def test_a_worker_ends_when_all_is_answered(house: House, tmp_path: Path) -> Non
     assert house.ended == house.started and not house.others.guests()
 
 
-def test_a_worker_that_is_done_holds_nothing(house: House) -> None:
-    house.post("a", {"op": "hello"})
+def test_a_worker_that_is_done_can_be_taken_over(house: House) -> None:
+    house.post("a", {"op": "hello"}, {"op": "say", "reply": {"last": 1}})
+    worker = house.others.adopt("a", 60)
+    assert worker is not None and worker.replies == [{}, {}, {"last": 1}] and not house.others.guests()
+    worker.guest.line.send({"op": "say", "reply": {"goes": "on"}})
+    assert worker.guest.line.receive() == {"goes": "on"}
+    assert house.others.adopt("a", 60) is None
+    house.end(worker.guest)
+
+
+def test_whoever_failed_or_is_not_done_is_not_taken_over(house: House) -> None:
+    house.post("a", {"op": "say", "reply": {"fail": "raised"}}, {"op": "hello"})
+    assert house.others.adopt("a", 60) is None
+    house.post("b", {"op": "sleep"})
+    assert house.others.adopt("b", 0.2) is None
+    house.post("c", {"op": "end"})
+    assert house.others.adopt("c", 60) is None
+    assert house.ended == house.started
+
+
+def test_few_wait_when_they_are_done(house: House) -> None:
+    for room in range(MOST_DONE + 1):
+        house.post(str(room), {"op": "hello"})
     assert watched_until_one_ends(house)
-    house.others.leave("a", 60)
-    assert len(house.ended) == 1
+    assert house.ended == house.started[:1], "the oldest"
+    assert house.others.adopt("0", 60) is None
+    assert len(house.others.guests()) == MOST_DONE
 
 
 def test_nobody_waits_longer_than_allowed(house: House) -> None:
