@@ -1,0 +1,45 @@
+"""What a candidate replaced is named: functions since the guest began, flags since right before the candidate came."""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+
+import pytest
+import torch
+
+from mtmc import device, runner
+from mtmc.tamper import Snapshot
+
+
+def test_nothing_changes_by_itself() -> None:
+    assert Snapshot().changes() == []
+
+
+def test_whatever_is_replaced_or_removed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = Snapshot().changes
+    monkeypatch.setattr(math, "sqrt", lambda x: x)
+    monkeypatch.setattr(torch.nn.Module, "train", lambda self, mode=True: self)
+    monkeypatch.setattr(runner.Runner, "on_go", lambda self, _: {"ns": 1})
+    monkeypatch.setattr(device, "seed_all", device.random_state)
+    monkeypatch.delattr(statistics, "median")
+    found = changes()
+    assert sorted(found) == ["Module.train", "Runner.on_go", "math.sqrt", "mtmc.device.seed_all", "statistics.median"]
+
+
+def test_additions_and_data_are_nobodys_concern(monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = Snapshot().changes
+    monkeypatch.setattr(math, "square", lambda x: x * x, raising=False)
+    monkeypatch.setattr(math, "pi", 3)
+    monkeypatch.setenv("MTMC_TEST", "1")
+    assert changes() == [] and os.environ["MTMC_TEST"] == "1"
+
+
+def test_flags_count_from_the_beginning_on() -> None:
+    snapshot = Snapshot()
+    with torch.no_grad():
+        assert snapshot.changes() == ["gradients"]
+        snapshot.begin()
+        assert snapshot.changes() == []
+    assert snapshot.changes() == ["gradients"]
