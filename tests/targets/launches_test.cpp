@@ -15,6 +15,12 @@ TritonKernel printed(const testing::Case& one) {
   return std::move(*kernel);
 }
 
+size_t count(const std::string& text, const std::string& what) {
+  size_t found = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; ++at) ++found;
+  return found;
+}
+
 TEST(Launches, AttentionIsOne) {
   for (const bool causal : {false, true}) {
     Maker m("attention");
@@ -54,9 +60,7 @@ TEST(Launches, OverlappingWindowsReadWhatTheyShareOnce) {
                         {"padding", std::vector<int64_t>{2, 2}},
                         {"stride", std::vector<int64_t>{1, 1}}};
   const std::string text = printed(m.one_kernel({m.op("max_pool2d", {m.in("f32[16,64,64,64]")}, window)})).text;
-  size_t loads = 0;
-  for (size_t at = 0; (at = text.find("tl.load(", at)) != std::string::npos; ++at) ++loads;
-  EXPECT_EQ(loads, 60u) << text;
+  EXPECT_EQ(count(text, "tl.load("), 60u) << text;
 }
 
 TEST(Launches, LinesThatFillTheirBlocksBadlyRunOn) {
@@ -90,6 +94,23 @@ TEST(Launches, PhasesOfATransposedConvolutionAreStoredInTheirPlaces) {
                          {{"stride", std::vector<int64_t>{2, 2}}, {"padding", std::vector<int64_t>{1, 1}}});
   const TritonKernel kernel = printed(m.one_kernel({m.op("relu", {y})}, {{"precision", "half"}}));
   for (const std::string& made : kernel.scratch) EXPECT_EQ(made.find("phases"), std::string::npos) << made;
+}
+
+// What both column phases read is read once, and neighbouring lanes store neighbouring elements.
+TEST(Launches, ColumnsOfATransposedConvolutionAreStoredTogether) {
+  const auto text = [](int64_t stride, int64_t kernel) {
+    Maker m("transposed");
+    const std::string taps = std::to_string(kernel), weight = "f32[64,32," + taps + "," + taps + "]";
+    const ValueId y = m.op("conv_transpose2d", {m.in("f32[2,64,32,32]"), m.in(weight.c_str()), kNoValue},
+                           {{"stride", std::vector<int64_t>{stride, stride}}, {"padding", std::vector<int64_t>{1, 1}}});
+    return printed(m.one_kernel({m.op("relu", {y})}, {{"precision", "half"}})).text;
+  };
+  const std::string even = text(2, 4);
+  EXPECT_EQ(count(even, "tl.dot("), 4u) << even;
+  EXPECT_EQ(count(even, "tl.load(x0_channels_last + "), 3u) << even;
+  EXPECT_EQ(count(even, "tl.reshape(tl.permute(tl.join("), 1u) << even;
+  EXPECT_EQ(count(text(2, 3), "tl.join("), 1u);  // a result of odd size
+  EXPECT_EQ(count(text(3, 4), "tl.join("), 0u);
 }
 
 }  // namespace

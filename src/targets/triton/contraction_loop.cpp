@@ -30,7 +30,10 @@ std::string ContractionPrinter::rectangle_text(const Rectangle& view, bool left)
 
 std::string ContractionPrinter::operand(const ExprP& whole, bool left) {
   const ExprP expr = f32_ ? whole : narrow(whole);
+  const std::string key = "operand:" + std::string(left ? "left:" : "right:") + to_string(expr);
+  if (const auto* known = out_.find(key)) return known->text;  // another phase multiplies it, too
   const std::string name = out_.fresh(left ? "left" : "right");
+  out_.remember(key, {name, kRows | kColumns});
   if (const auto view = rectangle(expr, left)) {
     out_.line(name + " = " + rectangle_text(*view, left));
     return name;
@@ -100,7 +103,12 @@ void ContractionPrinter::accumulate() {
   const int64_t count = blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_);
   const int64_t together = std::max<int64_t>(1, products_.promote / bk_);
   const bool parts = products_.halves, promotes = parts && together < count;
-  const std::string sum = promotes ? "part" : "acc", step = out_.fresh("step");
+  const std::string step = out_.fresh("step");
+  sums_ = {promotes ? "part" : "acc"};
+  for (int64_t p = 1; p < phases_; ++p) {
+    sums_.push_back(out_.fresh("acc"));
+    out_.line(sums_.back() + " = " + zeros);
+  }
   if (promotes) out_.line("part = " + zeros);
   out_.open("for " + step + " in range(" + text(parts ? 3 * count : count) + "):");
   std::string product;
@@ -113,9 +121,14 @@ void ContractionPrinter::accumulate() {
     for (Tile* tile : {&left_, &right_}) tile->scalars[left_part_] = left, tile->scalars[right_part_] = right;
   }
   open_block(parts ? (count > 1 ? step + " % " + text(count) : "0") : step);
-  const std::string left = operand(operand_expr(true), true);
-  const std::string right = operand(operand_expr(false), false);
-  out_.line(sum + " = tl.dot(" + left + ", " + right + ", " + sum + (f32_ ? ", input_precision=\"ieee\")" : ")"));
+  for (int64_t tap = 0; tap < taps_; ++tap)
+    for (int64_t p = 0; p < phases_; ++p) {
+      turn_to(p, tap);
+      const std::string left = operand(operand_expr(true), true);
+      const std::string right = operand(operand_expr(false), false);
+      out_.line(sums_[p] + " = tl.dot(" + left + ", " + right + ", " + sums_[p] +
+                (f32_ ? ", input_precision=\"ieee\")" : ")"));
+    }
   if (promotes) {
     const std::string every = text(together);
     out_.open("if (" + product + " == 2) & (" + step + " % " + every + " == " + text(together - 1) + "):");

@@ -34,10 +34,9 @@ Sizes sizes_of(const Group& group, const Frame& frame) {
   return sizes;
 }
 
+int64_t fit(int64_t wanted, int64_t extent) { return std::min(wanted, std::max<int64_t>(16, power_of_two(extent))); }
+
 Numbers default_numbers(const Sizes& sizes, bool f32, bool halves, int64_t lane) {
-  const auto fit = [](int64_t wanted, int64_t extent) {
-    return std::min(wanted, std::max<int64_t>(16, power_of_two(extent)));
-  };
   Numbers numbers;
   if (f32) {
     numbers = {{"m", fit(64, sizes.m)}, {"n", fit(64, sizes.n)}, {"k", fit(32, lane)}, {"warps", 4}, {"stages", 2}};
@@ -58,6 +57,30 @@ Numbers default_numbers(const Sizes& sizes, bool f32, bool halves, int64_t lane)
   }
   numbers["group"] = 8;
   return numbers;
+}
+
+// Of two phases that one program may compute. Reading operands from the second-level cache takes the time, so a step
+// multiplies all taps along the phases' axis: both phases' products of a tile read it once.
+std::vector<Numbers> phase_numbers(const Sizes& sizes, int64_t lane) {
+  std::vector<Numbers> all;
+  const auto add = [&](int64_t phases, int64_t taps, int64_t m, int64_t k, int64_t warps, int64_t stages) {
+    all.push_back({{"phases", phases},
+                   {"taps", taps},
+                   {"m", fit(m, sizes.m)},
+                   {"n", fit(64, sizes.n)},
+                   {"k", fit(k, lane)},
+                   {"warps", warps},
+                   {"stages", stages},
+                   {"group", 8}});
+  };
+  add(2, 2, 128, 32, 8, 2);
+  add(2, 2, 128, 32, 4, 2);
+  add(2, 2, 256, 32, 8, 3);
+  add(2, 2, 64, 64, 4, 2);
+  add(2, 1, 128, 64, 8, 2);
+  add(2, 1, 128, 32, 4, 4);
+  add(1, 1, 128, 64, 4, 4);
+  return all;
 }
 
 // The axis of K that runs along a lane: the longest when it is long enough, else all of them together.
@@ -102,12 +125,16 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
     : StagePrinter(group, frame.first, frame.last, std::move(name)), frame_(frame), products_(std::move(products)) {
   if (wide_) throw Unsupported{"a contraction of more than 2^31 elements"};
   f32_ = is_f32(products_);
-  Numbers chosen = default_numbers(sizes_of(group, frame), f32_, products_.halves, lane_extent(group, frame));
+  plan_axes();
+  phase_ = find_phase();
+  Numbers chosen = phase_ < 0
+                       ? default_numbers(sizes_of(group, frame), f32_, products_.halves, lane_extent(group, frame))
+                       : phase_numbers(sizes_of(group, frame), lane_extent(group, frame)).front();
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
-  plan_axes();
+  if (phase_ >= 0) plan_phases(chosen["phases"], chosen["taps"]);
 }
 
 void ContractionPrinter::plan_axes() {
@@ -223,7 +250,7 @@ TritonLaunch ContractionPrinter::run() {
   out_.fresh("acc"), out_.fresh("part");
   header();
   accumulate();
-  epilogue();
+  phases_ > 1 ? interleave() : epilogue();
   TritonLaunch launch = finished(programs_, warps_, stages_);
   rectangles_.pass(launch);
   return launch;
@@ -236,6 +263,8 @@ TritonLaunch print_contraction(const Group& group, const Frame& frame, const Pro
 
 std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products) {
   const Sizes sizes = sizes_of(group, frame);
+  if (ContractionPrinter(group, frame, products, "", {}).has_phases())
+    return phase_numbers(sizes, lane_extent(group, frame));
   const bool f32 = is_f32(products);
   const Numbers base = default_numbers(sizes, f32, products.halves, lane_extent(group, frame));
   std::vector<Numbers> all = {base};

@@ -29,9 +29,17 @@ class ContractionPrinter : public StagePrinter {
   ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
                      const Numbers& numbers);
   TritonLaunch run();
+  // Whether the results of two phases lie between each other in memory, so that one program may compute both.
+  bool has_phases() const { return phase_ >= 0; }
 
  private:
   void plan_axes();
+  // Phases (contraction_phases.cpp).
+  int find_phase() const;
+  int find_tap();
+  void plan_phases(int64_t phases, int64_t taps);
+  void turn_to(int64_t phase, int64_t tap);
+  void interleave();
   void header();
   // The loop over K (contraction_loop.cpp).
   void accumulate();
@@ -53,6 +61,11 @@ class ContractionPrinter : public StagePrinter {
   int left_part_ = -1, right_part_ = -1;  // axes: which half of an operand
   bool f32_ = false;
   int64_t programs_ = 1;
+  // Of two phases: the axis that numbers them, and the axis of K along which both read the same elements (-1: none);
+  // how many of either one program and one of its steps multiply; accumulators.
+  int phase_ = -1, tap_ = -1;
+  int64_t phases_ = 1, taps_ = 1;
+  std::vector<std::string> sums_;
 };
 
 TritonLaunch print_contraction(const Group& group, const Frame& frame, const Products& products,

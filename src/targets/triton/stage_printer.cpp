@@ -43,7 +43,7 @@ bool StagePrinter::stored(int s) const {
   });
 }
 
-void StagePrinter::keep(int s, Value value, DType computed, const Tile& tile, bool again) {
+Value StagePrinter::define(int s, Value value, DType computed) {
   const GroupStage& one = group_.stages[s];
   const GroupTensor& to = group_.tensors[one.dest];
   if (to.type.dtype != computed) {
@@ -54,11 +54,20 @@ void StagePrinter::keep(int s, Value value, DType computed, const Tile& tile, bo
   const std::string name = out_.fresh(to.name + "_value");
   out_.line(name + " = " + value.text + "  # " + one.op + (one.location.empty() ? "" : ", " + one.location));
   hold(s, {name, value.dims});
-  if (!stored(s) || (!written_.insert(s).second && !again)) return;
+  return {name, value.dims};
+}
+
+void StagePrinter::put(int s, const Value& value, const Tile& tile) {
+  const GroupStage& one = group_.stages[s];
   std::vector<ExprP> place;
   for (const ExprP& e : one.place) place.push_back(canonical(s, e));
-  store(one.dest, one.place.empty() ? own_indices(s) : place, {name, value.dims}, tile,
+  store(one.dest, one.place.empty() ? own_indices(s) : place, value, tile,
         one.placed ? canonical(s, one.placed) : nullptr);
+}
+
+void StagePrinter::keep(int s, Value value, DType computed, const Tile& tile, bool again) {
+  value = define(s, std::move(value), computed);
+  if (stored(s) && (written_.insert(s).second || again)) put(s, value, tile);
 }
 
 void StagePrinter::store_peak(const Value& largest, const Tile& tile, const std::string& program) {

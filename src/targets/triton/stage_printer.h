@@ -26,8 +26,11 @@ class StagePrinter : public ExprPrinter {
 
   bool is_held(int s) const { return out_.find("held:" + std::to_string(dest(s))) != nullptr; }
   void hold(int s, const Value& value) { out_.remember("held:" + std::to_string(dest(s)), {value.text, value.dims}); }
-  // Names a stage's value, which was computed as `computed`, holds it, and stores it where somebody needs it, once;
-  // `again`: each time.
+  // Names a stage's value, which was computed as `computed`, and holds it.
+  Value define(int s, Value value, DType computed);
+  // Stores a stage's value in its place.
+  void put(int s, const Value& value, const Tile& tile);
+  // Both, where somebody needs it in memory, once; `again`: each time.
   void keep(int s, Value value, DType computed, const Tile& tile, bool again = false);
   // Stores the largest value, in lanes that live, of what the last stage is asked for (GroupStage::most).
   void store_peak(const Value& largest, const Tile& tile, const std::string& program);

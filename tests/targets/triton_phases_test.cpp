@@ -1,0 +1,78 @@
+// Transposed convolutions on the triton target: both column phases in one program, whose results lie between each
+// other; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
+#include <gtest/gtest.h>
+
+#include "targets/case_maker.h"
+#include "targets/triton_runner.h"
+
+namespace mtmc {
+namespace {
+
+using testing::Case;
+using testing::Maker;
+using Numbers = std::map<std::string, int64_t>;
+
+struct Sizes {
+  const char *x, *w, *b;
+  int64_t stride = 2, padding = 1, output_padding = 0, groups = 1;
+};
+
+Case transposed(const Sizes& sizes, const Numbers& numbers = {}) {
+  Maker m("transposed");
+  const ValueId x = m.in(sizes.x), w = m.in(sizes.w), b = m.in(sizes.b);
+  const size_t axes = parse_type(sizes.x)->shape.size() - 2;
+  const auto all = [&](int64_t n) { return std::vector<int64_t>(axes, n); };
+  const ValueId y = m.op(("conv_transpose" + std::to_string(axes) + "d").c_str(), {x, w, b},
+                         {{"stride", all(sizes.stride)},
+                          {"padding", all(sizes.padding)},
+                          {"output_padding", all(sizes.output_padding)},
+                          {"groups", sizes.groups}});
+  return m.one_kernel({m.op("silu", {y})}, {{"precision", "half"}}, numbers);
+}
+
+// Fewer rows than a block has; more than one block, the last with a rest; kernels that are no multiple of the stride;
+// results that end with the first phase; other strides, whose results no one program interleaves.
+const std::vector<Sizes> kSizes = {
+    {"f32[2,16,20]", "f32[16,12,4]", "f32[12]"},
+    {"f32[2,32,21]", "f32[32,12,3]", "f32[12]"},
+    {"f32[3,32,20]", "f32[32,12,5]", "f32[12]", 2, 0, 1},
+    {"f32[2,16,20]", "f32[16,12,4]", "f32[12]", 3, 1, 2},
+    {"f32[2,32,7,9]", "f32[32,20,4,4]", "f32[20]"},
+    {"f32[1,16,7,9]", "f32[16,20,3,3]", "f32[20]", 2, 1, 1},
+    {"f32[1,40,3,5]", "f32[40,20,5,5]", "f32[20]", 2, 2},
+    {"f32[1,16,3,4]", "f32[16,20,4,4]", "f32[20]", 3},
+    {"f32[1,32,4,5]", "f32[32,8,4,4]", "f32[16]", 2, 1, 0, 2},
+    {"f32[1,16,2,3,4]", "f32[16,16,3,3,3]", "f32[16]", 2, 1, 1},
+    {"f16[1,32,5,7]", "f16[32,20,4,4]", "f16[20]"},
+};
+
+void expect_phases(const std::string& device) {
+  std::vector<Case> cases;
+  for (const Sizes& sizes : kSizes)
+    for (const int64_t taps : {1, 2})
+      cases.push_back(transposed(sizes, {{"m", 32}, {"n", 16}, {"k", 16}, {"phases", 2}, {"taps", taps}}));
+  cases.push_back(transposed(kSizes[4]));
+  cases.push_back(transposed(kSizes[4], {{"phases", 1}}));
+  testing::expect_close(cases, 1.5e-3, device);
+}
+
+TEST(TorchTritonPhases, EqualTheirDefinition) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_phases("cpu");
+}
+
+TEST(GpuTritonPhases, EqualTheirDefinition) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_phases("cuda");
+}
+
+TEST(TorchTritonPhases, CompileAheadOfTime) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  const Sizes sizes = {"f32[2,128,64,64]", "f32[128,64,4,4]", "f32[64]"};
+  const std::vector<Program> programs = {transposed(sizes).program, transposed(sizes, {{"taps", 1}}).program};
+  const std::vector<std::string> failures = testing::compile_triton(programs);
+  for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
+}
+
+}  // namespace
+}  // namespace mtmc
