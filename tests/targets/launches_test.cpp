@@ -98,11 +98,12 @@ TEST(Launches, PhasesOfATransposedConvolutionAreStoredInTheirPlaces) {
 
 // What both column phases read is read once, and neighbouring lanes store neighbouring elements.
 TEST(Launches, ColumnsOfATransposedConvolutionAreStoredTogether) {
-  const auto text = [](int64_t stride, int64_t kernel) {
+  const auto text = [](int64_t stride, int64_t kernel, int64_t padding = 1) {
     Maker m("transposed");
     const std::string taps = std::to_string(kernel), weight = "f32[64,32," + taps + "," + taps + "]";
-    const ValueId y = m.op("conv_transpose2d", {m.in("f32[2,64,32,32]"), m.in(weight.c_str()), kNoValue},
-                           {{"stride", std::vector<int64_t>{stride, stride}}, {"padding", std::vector<int64_t>{1, 1}}});
+    const ValueId y =
+        m.op("conv_transpose2d", {m.in("f32[2,64,32,32]"), m.in(weight.c_str()), kNoValue},
+             {{"stride", std::vector<int64_t>{stride, stride}}, {"padding", std::vector<int64_t>{padding, padding}}});
     return printed(m.one_kernel({m.op("relu", {y})}, {{"precision", "half"}})).text;
   };
   const std::string even = text(2, 4);
@@ -111,6 +112,7 @@ TEST(Launches, ColumnsOfATransposedConvolutionAreStoredTogether) {
   EXPECT_EQ(count(even, "tl.reshape(tl.permute(tl.join("), 1u) << even;
   EXPECT_EQ(count(text(2, 3), "tl.join("), 1u);  // a result of odd size
   EXPECT_EQ(count(text(3, 4), "tl.join("), 0u);
+  EXPECT_EQ(count(text(2, 2, 0), "tl.reshape(tl.permute(tl.reshape("), 1u);  // phases are columns of one product
 }
 
 }  // namespace

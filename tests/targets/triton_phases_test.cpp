@@ -17,7 +17,7 @@ struct Sizes {
   int64_t stride = 2, padding = 1, output_padding = 0, groups = 1;
 };
 
-Case transposed(const Sizes& sizes, const Numbers& numbers = {}) {
+Case transposed(const Sizes& sizes, const Numbers& numbers = {}, const char* precision = "half") {
   Maker m("transposed");
   const ValueId x = m.in(sizes.x), w = m.in(sizes.w), b = m.in(sizes.b);
   const size_t axes = parse_type(sizes.x)->shape.size() - 2;
@@ -27,7 +27,7 @@ Case transposed(const Sizes& sizes, const Numbers& numbers = {}) {
                           {"padding", all(sizes.padding)},
                           {"output_padding", all(sizes.output_padding)},
                           {"groups", sizes.groups}});
-  return m.one_kernel({m.op("silu", {y})}, {{"precision", "half"}}, numbers);
+  return m.one_kernel({m.op("silu", {y})}, {{"precision", precision}}, numbers);
 }
 
 // Fewer rows than a block has; more than one block, the last with a rest; kernels that are no multiple of the stride;
@@ -46,14 +46,26 @@ const std::vector<Sizes> kSizes = {
     {"f16[1,32,5,7]", "f16[32,20,4,4]", "f16[20]"},
 };
 
+// Kernels that do not reach beyond their stride: phases are columns of one product, two or four.
+const Sizes kApart = {"f32[2,32,5,6]", "f32[32,20,2,2]", "f32[20]", 2, 0},
+            kLine = {"f32[2,16,20]", "f32[16,9,2]", "f32[9]", 2, 0},
+            kFour = {"f32[2,16,3,5]", "f32[16,9,4,4]", "f32[9]", 4, 0},
+            kCut = {"f32[2,16,20]", "f32[16,9,2]", "f32[9]", 2, 1};
+
 void expect_phases(const std::string& device) {
   std::vector<Case> cases;
-  for (const Sizes& sizes : kSizes)
-    for (const int64_t taps : {1, 2})
-      cases.push_back(transposed(sizes, {{"m", 32}, {"n", 16}, {"k", 16}, {"phases", 2}, {"taps", taps}}));
+  const auto small = [](int64_t taps) {
+    return Numbers{{"m", 32}, {"n", 16}, {"k", 16}, {"phases", 2}, {"taps", taps}};
+  };
+  for (const Sizes& sizes : kSizes) cases.push_back(transposed(sizes, small(2)));
+  for (const size_t i : {1, 5}) cases.push_back(transposed(kSizes[i], small(1)));
   cases.push_back(transposed(kSizes[4]));
   cases.push_back(transposed(kSizes[4], {{"phases", 1}}));
+  for (const Sizes& sizes : {kApart, kLine, kFour, kCut})
+    cases.push_back(transposed(sizes, {{"m", 32}, {"n", 16}, {"k", 16}}));
+  cases.push_back(transposed(kApart, {{"m", 128}, {"n", 128}, {"warps", 4}}));  // finished by halves
   testing::expect_close(cases, 1.5e-3, device);
+  testing::expect_close({transposed(kApart, {}, "split"), transposed(kApart, {}, "ieee")}, 2e-6, device);
 }
 
 TEST(TorchTritonPhases, EqualTheirDefinition) {
@@ -69,7 +81,8 @@ TEST(GpuTritonPhases, EqualTheirDefinition) {
 TEST(TorchTritonPhases, CompileAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   const Sizes sizes = {"f32[2,128,64,64]", "f32[128,64,4,4]", "f32[64]"};
-  const std::vector<Program> programs = {transposed(sizes).program, transposed(sizes, {{"taps", 1}}).program};
+  const std::vector<Program> programs = {transposed(sizes).program, transposed(sizes, {{"taps", 1}}).program,
+                                         transposed({"f32[2,64,64,64]", "f32[64,64,2,2]", "f32[64]", 2, 0}).program};
   const std::vector<std::string> failures = testing::compile_triton(programs);
   for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
 }

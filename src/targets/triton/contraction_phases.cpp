@@ -1,5 +1,5 @@
-// Two phases of a result that lie between each other in memory (columns of a transposed convolution), computed by one
-// program: an accumulator for each, stored interleaved, so that neighbouring lanes write neighbouring elements.
+// Results that lie between each other in memory, columns of a transposed convolution: one program computes several
+// phases and stores them interleaved, so that neighbouring lanes write neighbouring elements.
 #include <algorithm>
 #include <set>
 
@@ -8,32 +8,36 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kPhases = 2;    // tl.join makes pairs
-constexpr int64_t kMostTaps = 4;  // of a step
+constexpr int64_t kPhases = 2;  // accumulators: tl.join makes pairs
+constexpr int64_t kMostColumns = 4;
 
 }  // namespace
 
-// The axis of two matrices whose elements are neighbours where they are stored; -1: none.
-int ContractionPrinter::find_phase() const {
+// Elements lie between each other where the rows' innermost axis goes on by as many elements as another axis has.
+void ContractionPrinter::find_phase() {
   const GroupStage& last = group_.stages[last_];
-  if (f32_ || products_.halves || last.place.empty() || m_.empty()) return -1;
+  if (m_.empty() || n_.empty()) return;
   for (int s = first_; s < last_; ++s)
-    if (stored(s)) return -1;
+    if (stored(s)) return;
   std::vector<ExprP> place;
   for (const ExprP& e : last.place) place.push_back(canonical(last_, e));
+  if (place.empty()) place = own_indices(last_);
   const ExprP flat = simplify(flat_index(place, group_.tensors[last.dest].strides), extents_);
   const Affine form = affine(flat, static_cast<int>(extents_.size()));
-  if (!form.ok) return -1;
-  const auto next = std::find_if(batch_.begin(), batch_.end(), [&](int a) {
-    return extents_[a] == kPhases && form.coefficients[a] == 1 && form.coefficients[m_.back()] == kPhases;
-  });
-  return next == batch_.end() ? -1 : *next;
+  if (!form.ok) return;
+  const auto between = [&](int a) { return form.coefficients[a] == 1 && form.coefficients[m_.back()] == extents_[a]; };
+  const int inner = n_.back();
+  within_ = n_.size() > 1 && between(inner) && (extents_[inner] == kPhases || extents_[inner] == kMostColumns);
+  if (within_) phase_ = inner;
+  if (within_ || f32_ || products_.halves) return;
+  for (int a : batch_)
+    if (between(a) && extents_[a] == kPhases) phase_ = a;
 }
 
 // The axis of K along which the phases read some of the same elements of the left operand; -1: none.
-int ContractionPrinter::find_tap() {
+int ContractionPrinter::find_tap(int64_t most) {
   for (int a : k_loop_) {
-    if (extents_[a] > kMostTaps) continue;
+    if (extents_[a] == 1 || extents_[a] > most) continue;
     std::set<std::string> read;
     for (int64_t tap = 0; tap < extents_[a]; ++tap)
       for (int64_t p = 0; p < kPhases; ++p) {
@@ -52,7 +56,7 @@ void ContractionPrinter::plan_phases(int64_t phases, int64_t taps) {
   if (phases == 1) return;
   phases_ = kPhases;
   std::erase(batch_, phase_);
-  if (taps > 1) tap_ = find_tap();
+  tap_ = find_tap(taps);
   if (tap_ < 0) return;
   taps_ = extents_[tap_];
   std::erase(k_loop_, tap_);
@@ -64,27 +68,51 @@ void ContractionPrinter::turn_to(int64_t phase, int64_t tap) {
   if (taps_ > 1) stand_in(tap_, index_constant(tap));
 }
 
-// What follows the products is computed for each phase by itself: what belongs to a phase, a scale say, is then one
-// number for all rows.
-void ContractionPrinter::interleave() {
+// What follows the products, of one accumulator.
+Value ContractionPrinter::finished_tile(const std::string& sums) {
+  Value one = define(first_, {sums, kRows | kColumns}, DType::f32);
+  for (int s = first_ + 1; s <= last_; ++s) one = define(s, value(body(s), result_), stage(s).body->dtype);
+  if (one.dims != (kRows | kColumns)) throw Unsupported{"neighbours with results that are all the same"};
+  return one;
+}
+
+// Each phase is finished by itself: what belongs to it, a scale say, is then one number for all rows.
+void ContractionPrinter::finish_phases() {
   std::string both;
   for (int64_t p = 0; p < phases_; ++p) {
     turn_to(p, 0);
-    Value one = define(first_, {sums_[p], kRows | kColumns}, DType::f32);
-    for (int s = first_ + 1; s <= last_; ++s) one = define(s, value(body(s), result_), stage(s).body->dtype);
-    if (one.dims != (kRows | kColumns)) throw Unsupported{"phases with results that are all the same"};
-    both += (p == 0 ? "" : ", ") + one.text;
+    both += (p == 0 ? "" : ", ") + finished_tile(sums_[p]).text;
   }
   stand_in(phase_, axis(phase_));
+  put_interleaved("tl.join(" + both + ")", result_.columns);
+}
+
+void ContractionPrinter::finish_columns(const std::string& sums, const std::string& start) {
+  const std::string one = finished_tile(sums).text, count = std::to_string(extents_[phase_]);
+  Lane columns;
+  columns.axes = n_;
+  columns.axes.pop_back();
+  columns.block = result_.columns.block / extents_[phase_];
+  open_lane(columns, "n", start == "0" ? "0" : start + " // " + count, extent_of(columns.axes));
+  put_interleaved(
+      "tl.reshape(" + one + ", [" + std::to_string(bm_) + ", " + std::to_string(columns.block) + ", " + count + "])",
+      columns);
+}
+
+// Stores values by [row, column, phase].
+void ContractionPrinter::put_interleaved(const std::string& values, const Lane& columns) {
   Tile places = result_;
   places.name = "places";
+  places.columns = columns;
   places.rows.axes.push_back(phase_);
-  places.rows.block = phases_ * bm_;
-  const std::string times = std::to_string(phases_);
-  open_lane(places.rows, "place", m_start_ == "0" ? "0" : m_start_ + " * " + times, phases_ * extent_of(m_));
-  const std::string joined = "tl.reshape(tl.permute(tl.join(" + both + "), [0, 2, 1]), [" +
-                             std::to_string(places.rows.block) + ", " + std::to_string(bn_) + "])";
-  put(last_, {joined, kRows | kColumns}, places);
+  places.rows.block = extents_[phase_] * bm_;
+  open_lane(places.rows, "place", m_start_ == "0" ? "0" : m_start_ + " * " + std::to_string(extents_[phase_]),
+            extents_[phase_] * extent_of(m_));
+  put(last_,
+      {"tl.reshape(tl.permute(" + values + ", [0, 2, 1]), [" + std::to_string(places.rows.block) + ", " +
+           std::to_string(columns.block) + "])",
+       kRows | kColumns},
+      places);
 }
 
 }  // namespace mtmc::triton

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "targets/triton/contraction_numbers.h"
 
 namespace mtmc::triton {
 
@@ -17,71 +18,6 @@ ExprP narrow(const ExprP& expr) {
 namespace {
 
 constexpr int64_t kManyResults = 128;  // of one thread
-constexpr int64_t kBusy = 120;         // programs that nearly fill a GPU
-
-struct Sizes {
-  int64_t m = 1, n = 1, k = 1, programs = 1;
-};
-
-Sizes sizes_of(const Group& group, const Frame& frame) {
-  const GroupStage& stage = group.stages[frame.first];
-  const std::vector<int64_t> extents = stage.stage.extents();
-  Sizes sizes;
-  for (int a : stage.contraction->m) sizes.m *= extents[a];
-  for (int a : stage.contraction->n) sizes.n *= extents[a];
-  for (int a : stage.contraction->k) sizes.k *= extents[a];
-  for (int a : stage.contraction->batch) sizes.programs *= extents[a];
-  return sizes;
-}
-
-int64_t fit(int64_t wanted, int64_t extent) { return std::min(wanted, std::max<int64_t>(16, power_of_two(extent))); }
-
-Numbers default_numbers(const Sizes& sizes, bool f32, bool halves, int64_t lane) {
-  Numbers numbers;
-  if (f32) {
-    numbers = {{"m", fit(64, sizes.m)}, {"n", fit(64, sizes.n)}, {"k", fit(32, lane)}, {"warps", 4}, {"stages", 2}};
-  } else {
-    numbers = {{"m", fit(128, sizes.m)},
-               {"n", fit(256, sizes.n)},
-               {"k", fit(64, lane)},
-               {"warps", 8},
-               {"stages", halves ? 4 : 3}};
-    while (blocks(sizes.m, numbers["m"]) * blocks(sizes.n, numbers["n"]) * sizes.programs < kBusy &&
-           (numbers["n"] > 64 || numbers["m"] > 64)) {
-      int64_t& larger = numbers["n"] >= numbers["m"] ? numbers["n"] : numbers["m"];
-      larger /= 2;
-    }
-    // Three stages of 128 x 128 leave room for two programs.
-    const int64_t results = numbers["m"] * numbers["n"];
-    if (results <= 128 * 128) numbers["warps"] = 4, numbers["stages"] = results == 128 * 128 ? 3 : 4;
-  }
-  numbers["group"] = 8;
-  return numbers;
-}
-
-// Of two phases that one program may compute. Reading operands from the second-level cache takes the time, so a step
-// multiplies all taps along the phases' axis: both phases' products of a tile read it once.
-std::vector<Numbers> phase_numbers(const Sizes& sizes, int64_t lane) {
-  std::vector<Numbers> all;
-  const auto add = [&](int64_t phases, int64_t taps, int64_t m, int64_t k, int64_t warps, int64_t stages) {
-    all.push_back({{"phases", phases},
-                   {"taps", taps},
-                   {"m", fit(m, sizes.m)},
-                   {"n", fit(64, sizes.n)},
-                   {"k", fit(k, lane)},
-                   {"warps", warps},
-                   {"stages", stages},
-                   {"group", 8}});
-  };
-  add(2, 2, 128, 32, 8, 2);
-  add(2, 2, 128, 32, 4, 2);
-  add(2, 2, 256, 32, 8, 3);
-  add(2, 2, 64, 64, 4, 2);
-  add(2, 1, 128, 64, 8, 2);
-  add(2, 1, 128, 32, 4, 4);
-  add(1, 1, 128, 64, 4, 4);
-  return all;
-}
 
 // The axis of K that runs along a lane: the longest when it is long enough, else all of them together.
 std::vector<int> lane_axes(const std::vector<int>& k, const std::vector<int64_t>& extents) {
@@ -90,14 +26,6 @@ std::vector<int> lane_axes(const std::vector<int>& k, const std::vector<int64_t>
     if (extents[a] > extents[longest]) longest = a;
   if (k.size() > 1 && extents[longest] >= 16) return {longest};
   return k;
-}
-
-int64_t lane_extent(const Group& group, const Frame& frame) {
-  const GroupStage& stage = group.stages[frame.first];
-  const std::vector<int64_t> extents = stage.stage.extents();
-  int64_t extent = 1;
-  for (int a : lane_axes(stage.contraction->k, extents)) extent *= extents[a];
-  return extent;
 }
 
 bool is_f32(const Products& products) {
@@ -126,15 +54,16 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   if (wide_) throw Unsupported{"a contraction of more than 2^31 elements"};
   f32_ = is_f32(products_);
   plan_axes();
-  phase_ = find_phase();
-  Numbers chosen = phase_ < 0
-                       ? default_numbers(sizes_of(group, frame), f32_, products_.halves, lane_extent(group, frame))
-                       : phase_numbers(sizes_of(group, frame), lane_extent(group, frame)).front();
+  find_phase();
+  const bool two = phase_ >= 0 && !within_;
+  candidates_ = contraction_numbers(
+      {extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_, products_.halves, two});
+  Numbers chosen = candidates_.front();
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
-  if (phase_ >= 0) plan_phases(chosen["phases"], chosen["taps"]);
+  if (two) plan_phases(chosen["phases"], chosen["taps"]);
 }
 
 void ContractionPrinter::plan_axes() {
@@ -228,29 +157,32 @@ void ContractionPrinter::header() {
 // A thread that holds many results finishes them half by half: what the later stages compute would not fit its
 // registers. Halves of wider tiles would have to move between threads, which costs more.
 void ContractionPrinter::epilogue() {
+  if (phases_ > 1) return finish_phases();
   const bool halves = last_ > first_ && bm_ * bn_ / (32 * warps_) >= kManyResults && bn_ <= 128;
-  std::string result = "acc";
-  if (halves) {
-    const std::string both = out_.fresh("halves"), half = out_.fresh("half"), width = std::to_string(bn_ / 2);
-    out_.line(both + " = tl.split(tl.permute(tl.reshape(acc, [" + std::to_string(bm_) + ", 2, " + width +
-              "]), [0, 2, 1]))");
-    out_.open("for " + half + " in tl.static_range(2):");
-    Lane columns;
-    columns.axes = n_, columns.block = bn_ / 2;
-    open_lane(columns, "n", (n_start_ == "0" ? "" : n_start_ + " + ") + half + " * " + width, extent_of(n_));
-    result_.columns = columns;
-    result = both + "[" + half + "]";
-  }
-  keep(first_, {result, kRows | kColumns}, DType::f32, result_);
+  if (!halves) return finish("acc", n_start_);
+  const std::string both = out_.fresh("halves"), half = out_.fresh("half"), width = std::to_string(bn_ / 2);
+  out_.line(both + " = tl.split(tl.permute(tl.reshape(acc, [" + std::to_string(bm_) + ", 2, " + width +
+            "]), [0, 2, 1]))");
+  out_.open("for " + half + " in tl.static_range(2):");
+  const std::string start = (n_start_ == "0" ? "" : n_start_ + " + ") + half + " * " + width;
+  result_.columns.block = bn_ / 2;
+  open_lane(result_.columns, "n", start, extent_of(n_));
+  finish(both + "[" + half + "]", "(" + start + ")");
+  out_.close();
+}
+
+// The stages after the products, for the columns of `result_`, which begin at `start`.
+void ContractionPrinter::finish(const std::string& sums, const std::string& start) {
+  if (within_) return finish_columns(sums, start);
+  keep(first_, {sums, kRows | kColumns}, DType::f32, result_);
   for (int s = first_ + 1; s <= last_; ++s) keep(s, value(body(s), result_), stage(s).body->dtype, result_);
-  if (halves) out_.close();
 }
 
 TritonLaunch ContractionPrinter::run() {
   out_.fresh("acc"), out_.fresh("part");
   header();
   accumulate();
-  phases_ > 1 ? interleave() : epilogue();
+  epilogue();
   TritonLaunch launch = finished(programs_, warps_, stages_);
   rectangles_.pass(launch);
   return launch;
@@ -262,38 +194,7 @@ TritonLaunch print_contraction(const Group& group, const Frame& frame, const Pro
 }
 
 std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products) {
-  const Sizes sizes = sizes_of(group, frame);
-  if (ContractionPrinter(group, frame, products, "", {}).has_phases())
-    return phase_numbers(sizes, lane_extent(group, frame));
-  const bool f32 = is_f32(products);
-  const Numbers base = default_numbers(sizes, f32, products.halves, lane_extent(group, frame));
-  std::vector<Numbers> all = {base};
-  const auto add = [&](int64_t m, int64_t n, int64_t k, int64_t warps, int64_t stages) {
-    Numbers one = {{"m", std::min(m, std::max<int64_t>(16, power_of_two(sizes.m)))},
-                   {"n", std::min(n, std::max<int64_t>(16, power_of_two(sizes.n)))},
-                   {"k", std::min(k, std::max<int64_t>(16, power_of_two(lane_extent(group, frame))))},
-                   {"warps", warps},
-                   {"stages", stages},
-                   {"group", base.at("group")}};
-    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
-  };
-  if (f32) {
-    add(128, 64, 16, 8, 2);
-    add(32, 32, 32, 4, 3);
-  } else if (products.halves) {
-    add(128, 256, 64, 8, 4);
-    add(256, 128, 64, 8, 4);
-    add(128, 128, 64, 4, 3);
-    add(128, 64, 64, 4, 4);
-    add(64, 64, 64, 4, 4);
-  } else {
-    add(128, 128, 64, 4, 3);
-    add(128, 256, 64, 8, 4);
-    add(256, 128, 64, 8, 3);
-    add(128, 64, 64, 4, 4);
-    add(64, 64, 64, 4, 4);
-  }
-  return all;
+  return ContractionPrinter(group, frame, products, "", {}).candidates();
 }
 
 }  // namespace mtmc::triton

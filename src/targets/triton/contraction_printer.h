@@ -29,17 +29,11 @@ class ContractionPrinter : public StagePrinter {
   ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
                      const Numbers& numbers);
   TritonLaunch run();
-  // Whether the results of two phases lie between each other in memory, so that one program may compute both.
-  bool has_phases() const { return phase_ >= 0; }
+  // What is worth measuring, best guess first.
+  const std::vector<Numbers>& candidates() const { return candidates_; }
 
  private:
   void plan_axes();
-  // Phases (contraction_phases.cpp).
-  int find_phase() const;
-  int find_tap();
-  void plan_phases(int64_t phases, int64_t taps);
-  void turn_to(int64_t phase, int64_t tap);
-  void interleave();
   void header();
   // The loop over K (contraction_loop.cpp).
   void accumulate();
@@ -49,6 +43,16 @@ class ContractionPrinter : public StagePrinter {
   std::optional<Rectangle> rectangle(const ExprP& expr, bool left) const;
   std::string rectangle_text(const Rectangle& view, bool left);
   void epilogue();
+  void finish(const std::string& sums, const std::string& start);
+  // Results that lie between each other (contraction_phases.cpp).
+  void find_phase();
+  int find_tap(int64_t most);
+  void plan_phases(int64_t phases, int64_t taps);
+  void turn_to(int64_t phase, int64_t tap);
+  void finish_phases();
+  void finish_columns(const std::string& sums, const std::string& start);
+  Value finished_tile(const std::string& sums);
+  void put_interleaved(const std::string& values, const Lane& columns);
   int64_t extent_of(const std::vector<int>& axes) const;
 
   const Frame& frame_;
@@ -61,11 +65,14 @@ class ContractionPrinter : public StagePrinter {
   int left_part_ = -1, right_part_ = -1;  // axes: which half of an operand
   bool f32_ = false;
   int64_t programs_ = 1;
-  // Of two phases: the axis that numbers them, and the axis of K along which both read the same elements (-1: none);
-  // how many of either one program and one of its steps multiply; accumulators.
+  // The axis along which results are neighbours in memory (-1: none, or that of the rows), and whether it is the last
+  // of N. Else it numbers matrices: how many of them one program computes, in as many accumulators, and along which
+  // axis of K (-1: none) a step multiplies several elements, of which they share operands.
   int phase_ = -1, tap_ = -1;
+  bool within_ = false;
   int64_t phases_ = 1, taps_ = 1;
   std::vector<std::string> sums_;
+  std::vector<Numbers> candidates_;
 };
 
 TritonLaunch print_contraction(const Group& group, const Frame& frame, const Products& products,

@@ -1,0 +1,83 @@
+#include "targets/triton/contraction_numbers.h"
+
+#include <algorithm>
+
+namespace mtmc::triton {
+namespace {
+
+constexpr int64_t kBusy = 120;  // programs that nearly fill a GPU
+
+class Candidates {
+ public:
+  explicit Candidates(const ContractionSizes& sizes) : sizes_(sizes) {}
+
+  void add(int64_t m, int64_t n, int64_t k, int64_t warps, int64_t stages, const Numbers& others = {}) {
+    Numbers one = {{"m", fit(m, sizes_.m)}, {"n", fit(n, sizes_.n)}, {"k", fit(k, sizes_.lane)},
+                   {"warps", warps},        {"stages", stages},      {"group", 8}};
+    one.insert(others.begin(), others.end());
+    if (std::find(all_.begin(), all_.end(), one) == all_.end()) all_.push_back(std::move(one));
+  }
+  std::vector<Numbers> all() && { return std::move(all_); }
+
+  static int64_t fit(int64_t wanted, int64_t extent) {
+    return std::min(wanted, std::max<int64_t>(16, power_of_two(extent)));
+  }
+
+ private:
+  const ContractionSizes& sizes_;
+  std::vector<Numbers> all_;
+};
+
+// Tiles as large as keeps the GPU busy.
+void add_default(Candidates& to, const ContractionSizes& sizes) {
+  int64_t m = Candidates::fit(128, sizes.m), n = Candidates::fit(256, sizes.n), warps = 8,
+          stages = sizes.halves ? 4 : 3;
+  while (blocks(sizes.m, m) * blocks(sizes.n, n) * sizes.matrices < kBusy && (n > 64 || m > 64)) {
+    int64_t& larger = n >= m ? n : m;
+    larger /= 2;
+  }
+  // Three stages of 128 x 128 leave room for two programs.
+  const int64_t results = m * n;
+  if (results <= 128 * 128) warps = 4, stages = results == 128 * 128 ? 3 : 4;
+  to.add(m, n, 64, warps, stages);
+}
+
+// Operands come from the second-level cache as fast as they can: with all taps along the phases' axis in one step, a
+// tile that both phases read is read once. Blocks of K are small, so that two programs have room.
+void add_phases(Candidates& to, const ContractionSizes& sizes) {
+  const auto both = [&](int64_t m, int64_t n, int64_t k, int64_t warps, int64_t stages, int64_t taps) {
+    to.add(m, n, k, warps, stages, {{"phases", 2}, {"taps", taps}});
+  };
+  if (blocks(sizes.m, 128) * blocks(sizes.n, 64) * sizes.matrices / 2 < kBusy) both(64, 64, 64, 4, 2, 4);
+  both(128, 64, 32, 8, 2, 4);
+  both(128, 64, 32, 4, 2, 4);
+  both(256, 64, 32, 8, 3, 4);
+  both(64, 64, 64, 4, 2, 4);
+  if (sizes.n > 64) both(128, 128, 32, 8, 3, 4);
+  both(128, 64, 64, 8, 2, 1);
+  both(128, 64, 32, 4, 4, 1);
+  to.add(128, 64, 64, 4, 4, {{"phases", 1}, {"taps", 1}});
+}
+
+}  // namespace
+
+std::vector<Numbers> contraction_numbers(const ContractionSizes& sizes) {
+  Candidates all(sizes);
+  if (sizes.f32) {
+    all.add(64, 64, 32, 4, 2);
+    all.add(128, 64, 16, 8, 2);
+    all.add(32, 32, 32, 4, 3);
+  } else if (sizes.phases) {
+    add_phases(all, sizes);
+  } else {
+    add_default(all, sizes);
+    all.add(128, 256, 64, 8, 4);
+    all.add(256, 128, 64, 8, sizes.halves ? 4 : 3);
+    all.add(128, 128, 64, 4, 3);
+    all.add(128, 64, 64, 4, 4);
+    all.add(64, 64, 64, 4, 4);
+  }
+  return std::move(all).all();
+}
+
+}  // namespace mtmc::triton
