@@ -52,11 +52,12 @@ int ContractionPrinter::find_tap(int64_t most) {
   return -1;
 }
 
-void ContractionPrinter::plan_phases(int64_t phases, int64_t taps) {
-  if (phases == 1) return;
+void ContractionPrinter::plan_phases(const Numbers& numbers) {
+  if (numbers.at("phases") == 1) return;
+  l1_ = numbers.at("l1") > 0;
   phases_ = kPhases;
   std::erase(batch_, phase_);
-  tap_ = find_tap(taps);
+  tap_ = find_tap(numbers.at("taps"));
   if (tap_ < 0) return;
   taps_ = extents_[tap_];
   std::erase(k_loop_, tap_);

@@ -63,7 +63,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
     if (chosen.count(key)) chosen[key] = value;
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
-  if (two) plan_phases(chosen["phases"], chosen["taps"]);
+  if (two) plan_phases(chosen);
 }
 
 void ContractionPrinter::plan_axes() {

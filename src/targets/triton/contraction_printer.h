@@ -47,7 +47,7 @@ class ContractionPrinter : public StagePrinter {
   // Results that lie between each other (contraction_phases.cpp).
   void find_phase();
   int find_tap(int64_t most);
-  void plan_phases(int64_t phases, int64_t taps);
+  void plan_phases(const Numbers& numbers);
   void turn_to(int64_t phase, int64_t tap);
   void finish_phases();
   void finish_columns(const std::string& sums, const std::string& start);
@@ -68,8 +68,9 @@ class ContractionPrinter : public StagePrinter {
   // The axis along which results are neighbours in memory (-1: none, or that of the rows), and whether it is the last
   // of N. Else it numbers matrices: how many of them one program computes, in as many accumulators, and along which
   // axis of K (-1: none) a step multiplies several elements, of which they share operands.
+  // `l1_`: left operands, which overlap for neighbouring elements, are loaded through the first-level cache.
   int phase_ = -1, tap_ = -1;
-  bool within_ = false;
+  bool within_ = false, l1_ = false;
   int64_t phases_ = 1, taps_ = 1;
   std::vector<std::string> sums_;
   std::vector<Numbers> candidates_;
