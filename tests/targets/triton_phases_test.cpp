@@ -55,7 +55,7 @@ const Sizes kApart = {"f32[2,32,5,6]", "f32[32,20,2,2]", "f32[20]", 2, 0},
 void expect_phases(const std::string& device) {
   std::vector<Case> cases;
   const auto small = [](int64_t taps) {
-    return Numbers{{"m", 32}, {"n", 16}, {"k", 16}, {"phases", 2}, {"taps", taps}, {"l1", 2 - taps}};
+    return Numbers{{"m", 32}, {"n", 16}, {"k", 16}, {"phases", 2}, {"taps", taps}};
   };
   for (const Sizes& sizes : kSizes) cases.push_back(transposed(sizes, small(2)));
   for (const size_t i : {1, 5}) cases.push_back(transposed(kSizes[i], small(1)));
@@ -81,7 +81,7 @@ TEST(GpuTritonPhases, EqualTheirDefinition) {
 TEST(TorchTritonPhases, CompileAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   const Sizes sizes = {"f32[2,128,64,64]", "f32[128,64,4,4]", "f32[64]"};
-  const std::vector<Program> programs = {transposed(sizes).program, transposed(sizes, {{"taps", 1}, {"l1", 1}}).program,
+  const std::vector<Program> programs = {transposed(sizes).program, transposed(sizes, {{"phases", 1}}).program,
                                          transposed({"f32[2,64,64,64]", "f32[64,64,2,2]", "f32[64]", 2, 0}).program};
   const std::vector<std::string> failures = testing::compile_triton(programs);
   for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);

@@ -39,9 +39,7 @@ std::string ContractionPrinter::operand(const ExprP& whole, bool left) {
     return name;
   }
   const Tile& tile = left ? left_ : right_;
-  load_through_l1(left && l1_);
   Value one = value(expr, tile);
-  load_through_l1(false);
   const unsigned k_dim = left ? kColumns : kRows;
   const unsigned all = kRows | kColumns;
   if (one.dims != all)

@@ -42,24 +42,19 @@ void add_default(Candidates& to, const ContractionSizes& sizes) {
   to.add(m, n, 64, warps, stages);
 }
 
-// Operands come from the second-level cache as fast as they can: with all taps along the phases' axis in one step, a
-// tile that both phases read is read once; those of neighbouring taps overlap in the first-level cache. Blocks of K are
-// small, so that two programs have room.
+// With all taps along the phases' axis in one step, a tile that both phases read is read once, but every product waits
+// for the one before. Two programs have room.
 void add_phases(Candidates& to, const ContractionSizes& sizes) {
-  const auto both = [&](int64_t m, int64_t n, int64_t k, int64_t warps, int64_t stages, int64_t taps, int64_t l1) {
-    to.add(m, n, k, warps, stages, {{"phases", 2}, {"taps", taps}, {"l1", l1}});
+  const auto both = [&](int64_t m, int64_t n, int64_t k, int64_t warps, int64_t stages, int64_t taps) {
+    to.add(m, n, k, warps, stages, {{"phases", 2}, {"taps", taps}});
   };
-  if (blocks(sizes.m, 128) * blocks(sizes.n, 64) * sizes.matrices / 2 < kBusy) both(64, 64, 64, 4, 2, 4, 0);
-  for (const int64_t l1 : {0, 1}) {
-    both(128, 64, 32, 8, 2, 4, l1);
-    both(128, 64, 64, 8, 2, 1, l1);
-  }
-  both(256, 64, 32, 8, 3, 4, 1);
-  both(128, 64, 32, 4, 2, 4, 0);
-  both(128, 64, 32, 4, 4, 1, 0);
-  both(64, 64, 64, 4, 2, 4, 0);
-  if (sizes.n > 64) both(128, 128, 32, 8, 3, 4, 0);
-  to.add(128, 64, 64, 4, 4, {{"phases", 1}, {"taps", 1}, {"l1", 0}});
+  if (blocks(sizes.m, 128) * blocks(sizes.n, 64) * sizes.matrices / 2 < kBusy) both(64, 64, 64, 4, 2, 4);
+  if (sizes.lane > 32) both(128, 64, 64, 8, 2, 1);
+  both(128, 64, 32, 4, 4, 1);
+  both(128, 64, 32, 4, 2, 4);
+  both(128, 64, 32, 8, 2, 4);
+  if (sizes.n > 64) both(128, 128, 32, 8, 3, 4);
+  to.add(128, 64, 64, 4, 4, {{"phases", 1}, {"taps", 1}});
 }
 
 }  // namespace

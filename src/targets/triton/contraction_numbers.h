@@ -15,8 +15,8 @@ struct ContractionSizes {
 };
 
 // "m", "n" and "k" of a block, "warps", "stages", and "group", tiles of rows one after the other; where there are
-// phases, "phases", how many a program computes, "taps", how many elements of their window one step multiplies at most,
-// and "l1", whether left operands go through the first-level cache. Best guess first.
+// phases, "phases", how many a program computes, and "taps", how many elements of their window one step multiplies at
+// most. Best guess first.
 std::vector<Numbers> contraction_numbers(const ContractionSizes& sizes);
 
 }  // namespace mtmc::triton

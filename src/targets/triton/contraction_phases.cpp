@@ -54,7 +54,6 @@ int ContractionPrinter::find_tap(int64_t most) {
 
 void ContractionPrinter::plan_phases(const Numbers& numbers) {
   if (numbers.at("phases") == 1) return;
-  l1_ = numbers.at("l1") > 0;
   phases_ = kPhases;
   std::erase(batch_, phase_);
   tap_ = find_tap(numbers.at("taps"));

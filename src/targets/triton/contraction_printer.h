@@ -68,9 +68,8 @@ class ContractionPrinter : public StagePrinter {
   // The axis along which results are neighbours in memory (-1: none, or that of the rows), and whether it is the last
   // of N. Else it numbers matrices: how many of them one program computes, in as many accumulators, and along which
   // axis of K (-1: none) a step multiplies several elements, of which they share operands.
-  // `l1_`: left operands, which overlap for neighbouring elements, are loaded through the first-level cache.
   int phase_ = -1, tap_ = -1;
-  bool within_ = false, l1_ = false;
+  bool within_ = false;
   int64_t phases_ = 1, taps_ = 1;
   std::vector<std::string> sums_;
   std::vector<Numbers> candidates_;

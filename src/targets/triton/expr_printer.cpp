@@ -397,7 +397,7 @@ Value ExprPrinter::load_value(const ExprP& expr, const Tile& tile) {
     if ((instead.dims & ~at.dims) != 0) throw Unsupported{"a load whose other case varies more than itself"};
     other = instead.text;
   }
-  at.text = "tl.load(" + at.text + (mask.empty() ? "" : ", mask=" + mask + ", other=" + other) + cache_ + ")";
+  at.text = "tl.load(" + at.text + (mask.empty() ? "" : ", mask=" + mask + ", other=" + other) + ")";
   return named(key, group_.tensors[expr->tensor].name + "_", at);
 }
 

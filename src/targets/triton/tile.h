@@ -108,8 +108,6 @@ class ExprPrinter {
  protected:
   // A tensor that the launch itself computes, when the printer holds it in registers.
   virtual bool held(const Expr& load, const Tile& tile, Value& value) = 0;
-  // From now on loads go through the first-level cache also where they are copies to shared memory, which else do not.
-  void load_through_l1(bool yes) { cache_ = yes ? ", cache_modifier=\".ca\"" : ""; }
 
  private:
   Value print(const ExprP& expr, const Tile& tile);
@@ -127,7 +125,6 @@ class ExprPrinter {
   std::vector<std::string> helpers_;
   std::map<std::string, int> seen_;
   std::set<int> walked_;  // axes of the loops that are open
-  std::string cache_;     // of loads, as their last argument
   bool mixed_ = false;    // the condition being printed joins a block and a scalar
 };
 

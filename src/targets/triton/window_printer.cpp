@@ -33,6 +33,7 @@ int64_t reach(const Overlap& overlap, int64_t share) {
 // Every stage has only shared axes; the first combines a window, the others are pointwise. A copy of the results has
 // them in the order of the lanes.
 bool is_window(const Group& group, const Frame& frame) {
+  if (frame.shared.empty()) return false;
   for (int s = frame.first; s <= frame.last; ++s) {
     const GroupStage& one = group.stages[s];
     if (one.when || one.contraction) return false;
