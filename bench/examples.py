@@ -3,7 +3,7 @@
 
   bench/examples.py [--mtmc PROGRAM] [--out FOLDER] [--rounds N] [--reuse] [NAME...]   # prints a Markdown table
 
-On a GPU the modules have the sizes that their files name for it. Each round calls every contestant once, in turn, with cold
+A NAME is an example or any task file (bench/modules/lstm.py). On a GPU the modules have the sizes that their files name for it. Each round calls every contestant once, in turn, with cold
 caches; a figure is the median over the rounds. Optimised
 folders are kept in --out; --reuse times what lies there.
 """
@@ -35,10 +35,14 @@ def load(path: Path, name: str) -> ModuleType:
     return module
 
 
+def file_of(name: str) -> Path:
+    return Path(name) if name.endswith(".py") else ROOT / "examples" / f"{name}.py"
+
+
 def optimise(args: argparse.Namespace, name: str) -> Path:
-    out = args.out / name
+    out = args.out / file_of(name).stem
     if not (args.reuse and (out / "kernel.py").exists()):
-        command = [args.mtmc, "optimize", ROOT / "examples" / f"{name}.py", "--out", out, *args.options.split()]
+        command = [args.mtmc, "optimize", file_of(name), "--out", out, *args.options.split()]
         done = subprocess.run([str(part) for part in command], stdout=sys.stderr)
         if done.returncode not in (0, 1):  # 1: nothing certified is faster than eager
             raise SystemExit(f"optimising {name}: exit code {done.returncode}")
@@ -60,7 +64,7 @@ def times_ms(contestants: dict[str, Callable[[], object]], rounds: int, device: 
 
 
 def measure(name: str, out: Path, rounds: int) -> dict[str, float]:
-    task, kernel = load(ROOT / "examples" / f"{name}.py", name), load(out / "kernel.py", f"{name}_kernel")
+    task, kernel = load(file_of(name), "task"), load(out / "kernel.py", "kernel")
     device = getattr(kernel, "_DEVICE", "cpu")
     init = task.get_init_inputs() if hasattr(task, "get_init_inputs") else []
 
@@ -115,7 +119,7 @@ def main() -> None:
         over_eager.append(ms["eager"] / ms["kernel"])
         over_compile.append(ms["compile"] / ms["kernel"])
         print(
-            f"| {name} | {ms['eager']:.3f} | {ms['compile']:.3f} | {ms['kernel']:.3f} | {over_eager[-1]:.2f} "
+            f"| {file_of(name).stem} | {ms['eager']:.3f} | {ms['compile']:.3f} | {ms['kernel']:.3f} | {over_eager[-1]:.2f} "
             f"| {over_compile[-1]:.2f} | {'yes' if result['certified'] else 'no'} | {result['seconds']:.0f} |",
             flush=True,
         )

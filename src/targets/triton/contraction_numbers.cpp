@@ -36,9 +36,9 @@ void add_default(Candidates& to, const ContractionSizes& sizes) {
     int64_t& larger = n >= m ? n : m;
     larger /= 2;
   }
-  // Three stages of 128 x 128 leave room for two programs.
+  // Three stages of 128 x 128 leave room for two programs, of 128 x 64 for three.
   const int64_t results = m * n;
-  if (results <= 128 * 128) warps = 4, stages = results == 128 * 128 ? 3 : 4;
+  if (results <= 128 * 128) warps = 4, stages = results >= 128 * 64 ? 3 : 4;
   to.add(m, n, 64, warps, stages);
 }
 
