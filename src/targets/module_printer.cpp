@@ -197,7 +197,9 @@ class ModulePrinter {
         statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + value.name + check);
       const bool held = value.kind == ValueKind::constant && !literal(value);  // by the module, under this name
       if (value.kind == ValueKind::param || value.kind == ValueKind::buffer || held)
-        statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + attribute_path(value.name) + check);
+        statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + attribute_path(value.name) +
+                  (held ? ".to(_DEVICE)" : "") +
+                  check);  // no parameter and no buffer: it does not move with the module
     }
   }
 
@@ -210,8 +212,9 @@ class ModulePrinter {
       for (ValueId id : node.outputs) results.push_back(python_name(id));
       const OpDef* op = find_op(node.op);
       MTMC_CHECK(op != nullptr, "no torch form of " + node.op);
-      const OpCall call = call_of(program_, node);
-      statement(join(results, ", ") + " = " + op->torch(call, args) + comment(node.op, node.location));
+      std::string call = op->torch(call_of(program_, node), args);
+      if (args.empty()) call.insert(call.rfind(')'), ", device=_DEVICE");  // a factory
+      statement(join(results, ", ") + " = " + call + comment(node.op, node.location));
     }
     code_.kernels[kernel.name] = {first, line_ - 1};
   }

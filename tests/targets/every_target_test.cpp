@@ -49,5 +49,23 @@ TEST(EveryTarget, PrintsTheExamplesTheSameTwice) {
     }
 }
 
+// The module's constants are where Python made them, and eager's factories were asked for the device of their time.
+TEST(EveryTarget, WhatNoInputBringsAlongIsOnTheDevice) {
+  const auto program = parse_program(
+      "program made {\n  %0 = input \"x\" : f32[8]\n  %1 = constant \"table\" : f32[8]\n"
+      "  %2 = arange(end=8) : i64[8]\n  %3 = add(%1, %2) : f32[8]\n  %4 = add(%0, %3) : f32[8]\n  return %4\n}\n"
+      "kernel k0 = { %2 } library\nkernel k1 = { %3 } library\nkernel k2 = { %4 } library\n");
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  ModuleShell shell;
+  shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  shell.arguments = {"x"};
+  for (const char* target : {"cpu", "triton"}) {
+    const auto code = find_target(target)->emit(*program, Hardware{}, shell);
+    ASSERT_TRUE(code.ok()) << code.error().message();
+    EXPECT_NE(code->text.find("torch.arange(0, 8, 1, dtype=None, device=_DEVICE)"), std::string::npos) << code->text;
+    EXPECT_NE(code->text.find("self.table.to(_DEVICE)"), std::string::npos) << code->text;
+  }
+}
+
 }  // namespace
 }  // namespace mtmc
