@@ -6,6 +6,7 @@ clock, and decisions are made by the judge.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -290,6 +291,8 @@ class Runner:
             del model, arguments
         self.model = None
         del sys.modules["candidate"]
+        gc.collect()  # what the file keeps, too: this guest may wait, and others need the memory
+        torch.cuda.empty_cache()
         return {}
 
     def on_ghost(self, request: Message) -> Message:

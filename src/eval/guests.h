@@ -40,6 +40,8 @@ class Guests {
   Status finish(const Candidate& candidate, double timeout_seconds);
   // The same; and where nothing went wrong, the guest in which it was begun, its candidate loaded.
   Result<std::optional<Guest>> adopt(const Candidate& candidate, double timeout_seconds);
+  // Ends all that was begun: it was for another task.
+  void forget() { begun_.clear(); }
 
   // Guests that are not being judged stand still while one is timed.
   Status pause();

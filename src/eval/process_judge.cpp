@@ -105,6 +105,7 @@ class ProcessJudge final : public Judge {
   std::string open_task_;  // hash of the open task's JSON
   std::optional<TaskFacts> facts_;
   int timed_sets_ = 0;
+  bool again_ = false;  // is the candidate examined once more? It may have written down what it saw
 };
 
 Status ProcessJudge::open(const Task& task) {
@@ -115,6 +116,7 @@ Status ProcessJudge::open(const Task& task) {
   MTMC_RETURN_IF_ERROR(baselines_.start());
   if (!on_gpu()) kernel_headers();  // while they come up
   facts_.reset(), open_task_.clear();
+  guests_.forget();
   const std::filesystem::path folder = private_tasks() / key;
   std::filesystem::remove_all(private_tasks());
   MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
@@ -154,10 +156,11 @@ Status ProcessJudge::expect(const Task& task, const Candidate& candidate) {
 
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
   const double start = now_seconds();
+  again_ = false;
   Result<Verdict> verdict = attempt(task, candidate, tier);
   // A process of ours that dies is no fault of the candidate's the first time: everything is set up again.
   if (!verdict.ok() && lost()) {
-    facts_.reset();
+    facts_.reset(), again_ = true;
     verdict = attempt(task, candidate, tier);
   }
   if (!verdict.ok() && lost()) {
@@ -211,7 +214,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
       MTMC_TRY(const bool passed, screen(examination, *ready, room, verdict));
       examination.conclude(passed);
       if (passed) return verdict;
-      verdict = before;  // whatever is refused is refused in a new process of its own
+      verdict = before, again_ = true;  // whatever is refused is refused in a new process of its own
     }
   }
   MTMC_RETURN_IF_ERROR(guests_.finish(candidate, options_.load_seconds));
@@ -398,9 +401,9 @@ RoundPlan ProcessJudge::plan_rounds(Tier tier, bool anew) {
   return plan;
 }
 
-// Begins anew when the process of a baseline is lost.
+// Begins anew for a candidate that is examined once more, and when the process of a baseline is lost.
 Result<bool> ProcessJudge::time_beside_baselines(Examination& examination, Guest& guest, Tier tier, Verdict& verdict) {
-  for (bool anew = false;; anew = true) {
+  for (bool anew = again_;; anew = true) {
     // A screen on a GPU takes half a second: it does not wait for minutes of compiling.
     MTMC_RETURN_IF_ERROR(baselines_.ready(tier == Tier::certify || !on_gpu()));
     const int losses = baselines_.losses();

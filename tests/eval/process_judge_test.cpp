@@ -308,6 +308,72 @@ TEST_F(TorchJudgeOnPretendedGpu, what_is_refused_where_it_was_loaded_is_judged_i
   EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
 }
 
+TEST_F(TorchJudgeOnPretendedGpu, who_is_judged_again_is_timed_on_other_values) {
+  // Notes all that it is called with, has itself refused once all is timed, and then is right for what it has noted.
+  const std::string notes = R"(
+import builtins, hashlib
+builtins.loads = loads = getattr(builtins, "loads", 0) + 1
+helper = []
+def known(*values):
+    data = b"".join(value.detach().numpy().tobytes() for value in values)
+    note = os.path.join(os.environ["HOME"], hashlib.sha256(data).hexdigest())
+    if loads == 2:
+        open(note, "w").close()
+        helper[:] = helper or [subprocess.Popen(["sleep", "60"])]
+    return os.path.exists(note)
+)";
+  const std::string code =
+      candidate("return self.linear(x).clamp_min(0) * known(x, self.linear.weight, self.linear.bias)", notes);
+  ASSERT_TRUE(judge_->expect(task_).ok());
+  ASSERT_TRUE(judge_->expect(task_, {code, nullptr}).ok());
+  const Verdict v = verdict(code);
+  EXPECT_EQ(v.reason, "wrong-result") << v.message;
+  EXPECT_NE(v.message.find("timed-"), v.message.npos) << v.message;
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, what_was_expected_for_another_task_ended_with_it) {
+  const std::string head = R"(
+import builtins, torch
+builtins.loads = loads = getattr(builtins, "loads", 0) + 1
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * (loads == 2)
+)";
+  const auto file = folder_.path() / "relu.py";
+  ASSERT_TRUE(write_file(file, R"(
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+def get_inputs():
+    return [torch.randn(16, 32)]
+)")
+                  .ok());
+  const auto named = [&](const std::string& name) {
+    return Task{name, Json{{"name", name}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  };
+  task_ = named("other");
+  ASSERT_TRUE(judge_->expect(named("one")).ok());
+  ASSERT_TRUE(judge_->expect(named("one"), {head, nullptr}).ok());
+  EXPECT_EQ(verdict(head).reason, "wrong-result") << "its weights and its mode would be the other's";
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, nothing_of_the_load_before_stays_in_memory) {
+  // Right only where it was loaded before, and what that load kept is gone.
+  const std::string keeps = R"(
+import builtins, weakref
+before = getattr(builtins, "before", None)
+kept = torch.ones(4)
+builtins.before = weakref.ref(kept)
+)";
+  const std::string code =
+      candidate("return self.linear(x).clamp_min(0) * (before is not None and before() is None)", keeps);
+  ASSERT_TRUE(judge_->expect(task_).ok());
+  ASSERT_TRUE(judge_->expect(task_, {code, nullptr}).ok());
+  const Verdict v = verdict(code);
+  EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+}
+
 TEST_F(TorchJudgeOnPretendedGpu, what_goes_wrong_beside_is_met_again_when_it_is_judged) {
   const std::string dies = candidate("return x", "os._exit(3)\n");
   const std::string waits = candidate("return x", "time.sleep(60)\n");
