@@ -144,12 +144,12 @@ class ModulePrinter {
     }
     leaves();
     if (parts_.graph) {
-      replay();  // and its own margin
+      replay(margin);
       return;
     }
     kernels();
-    returns();
     margin_ = margin;
+    returns();
   }
 
   void kernels() {
@@ -166,8 +166,8 @@ class ModulePrinter {
       statement(attribute_path(state.name) + ".copy_(" + python_name(state.value) + ")");
   }
 
-  // forward hands its tensors to one graph launch of _run.
-  void replay() {
+  // forward hands its tensors to one graph launch of _run; `margin`: outside no_grad.
+  void replay(const std::string& margin) {
     std::vector<std::string> inputs, held, all;
     for (const Value& value : program_.values) {
       if (value.kind == ValueKind::result || (value.kind == ValueKind::constant && literal(value))) continue;
@@ -179,8 +179,8 @@ class ModulePrinter {
     for (size_t i = 0; i < program_.outputs.size(); ++i)
       if (program_.outputs[i] != kNoValue && named.insert(program_.outputs[i]).second)
         statement(python_name(program_.outputs[i]) + " = results[" + std::to_string(i) + "]");
+    margin_ = margin;
     returns();
-    margin_.resize(margin_.size() - 4);
     for (const auto* list : {&inputs, &held}) all.insert(all.end(), list->begin(), list->end());
     text("\n" + margin_ + "def _run(self" + (all.empty() ? "" : ", ") + join(all, ", ") + "):\n");
     kernels();
@@ -265,7 +265,7 @@ class ModulePrinter {
     } else {
       for (size_t i = 0; i < names.size(); ++i) result = replace_all(result, "{" + std::to_string(i) + "}", names[i]);
     }
-    statement("_warn_about_gradients(self)");  // when everything is launched
+    statement("_warn_about_gradients(self)");  // when everything is launched, where gradients are not switched off
     statement("return " + result);
   }
 
