@@ -80,6 +80,18 @@ TEST(Launches, WeightsArePackedByTheFirstProgramsOfTheCopy) {
   EXPECT_NE(kernel.text.find("    if program < 96:\n        k0_right_low(program, "), std::string::npos) << kernel.text;
 }
 
+TEST(Launches, ThereAreNoneOfNothing) {
+  Maker sum("sum"), product("product");
+  for (const auto& one : {sum.one_kernel({sum.op("sum", {sum.in("f32[4,0]")}, {{"dim", std::vector<int64_t>{1}}})}),
+                          product.one_kernel({product.op("matmul", {product.in("f32[4,0]"), product.in("f32[0,5]")})},
+                                             {{"precision", "split"}})}) {
+    const auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
+    ASSERT_FALSE(kernel.ok());
+    EXPECT_NE(kernel.error().message().find("tensors without elements"), std::string::npos) << kernel.error().message();
+    EXPECT_TRUE(triton_candidates(one.program, one.program.kernels[0]).empty());
+  }
+}
+
 TEST(Launches, RowsAreOneAndTheirSplitSumsTwo) {
   Maker m("softmax");
   EXPECT_EQ(printed(m.one_kernel({m.op("softmax", {m.in("f32[300,20000]")}, {{"dim", int64_t{1}}})})).calls.size(), 1u);

@@ -42,6 +42,8 @@ Numbers of_copies(const Numbers& numbers) {
 class Kernels {
  public:
   Kernels(const Group& group, const Kernel& kernel) : kernel_(kernel) {
+    for (const GroupStage& one : group.stages)
+      if (product(one.stage.extents()) == 0) throw Unsupported{"tensors without elements"};
     const auto precision = kernel.choices.find("precision");
     const auto arrange = [&](const std::string& way) {
       prepared_ = prepare(group, way, kernel.has("split"), kernel.number("parts", 0), kernel.has("window"));
