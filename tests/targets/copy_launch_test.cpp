@@ -105,6 +105,27 @@ TEST(CopyLaunch, WhatAnotherReadsIsStoredByTheCopy) {
   EXPECT_EQ(kernel.calls.size(), 4u) << kernel.text;
 }
 
+// A copy that is made by the programs of a larger one has as many programs as numbers in its largest magnitudes.
+TEST(CopyLaunch, ACopyWithinAnotherLaunchFillsItsPeaks) {
+  Maker m("two");
+  const auto mixed = [&](const char* images) {
+    const ValueId filtered = m.op("conv2d", {m.in(images), m.in("f32[64,1,3,3]"), kNoValue},
+                                  {{"padding", std::vector<int64_t>{1, 1}}, {"groups", int64_t{64}}});
+    return m.op("conv2d", {filtered, m.in("f32[8,64,1,1]"), kNoValue});
+  };
+  const ValueId large = mixed("f32[8,64,96,96]"), small = mixed("f32[2,64,96,96]");
+  const TritonKernel kernel = printed(m.one_kernel({large, small}, {{"precision", "half"}}));
+  const std::string peaks = "left_largest_2_of\", ";
+  const auto made = std::find_if(kernel.scratch.begin(), kernel.scratch.end(),
+                                 [&](const std::string& one) { return one.find(peaks) != std::string::npos; });
+  ASSERT_NE(made, kernel.scratch.end()) << kernel.text;
+  const size_t at = made->find(peaks) + peaks.size();
+  const std::string count = made->substr(at, made->find(',', at) - at);
+  EXPECT_NE(kernel.text.find("if program < " + count + ":\n        k0_left_half_2(program, "), std::string::npos)
+      << count << "\n"
+      << kernel.text;
+}
+
 void expect_copies(const std::string& device) {
   const Numbers tile = {{"copy_rows", 128}, {"copy_block", 32}, {"copy_warps", 8}};
   const Numbers large = {{"copy_rows", 32}, {"copy_block", 128}, {"copy_warps", 8}};  // few programs to interpret

@@ -65,22 +65,24 @@ TEST(EveryTarget, WhatNoInputBringsAlongIsOnTheDevice) {
     ASSERT_TRUE(code.ok()) << code.error().message();
     EXPECT_NE(code->text.find("torch.arange(0, 8, 1, dtype=None, device=_DEVICE)"), std::string::npos) << code->text;
     EXPECT_NE(code->text.find("self.table.to(_DEVICE)"), std::string::npos) << code->text;
+  }
+}
 
-    // Within no_grad nothing would ask for gradients.
-    TEST(EveryTarget, WarnsAboutGradientsOutsideOfNoGrad) {
-      testing::Maker m("relu");
-      Program program = m.one_kernel({m.op("relu", {m.in("f32[4]")})}).program;
-      program.kernels[0].family = Family::library;
-      ModuleShell shell;
-      shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
-      shell.arguments = {"x0"};
-      for (const char* target : {"cpu", "triton"}) {
-        const auto code = find_target(target)->emit(program, Hardware{}, shell);
-        ASSERT_TRUE(code.ok()) << code.error().message();
-        EXPECT_NE(code->text.find("\n        with torch.no_grad():\n"), std::string::npos) << code->text;
-        EXPECT_NE(code->text.find("\n        _warn_about_gradients(self)\n"), std::string::npos) << code->text;
-      }
-    }
+// Within no_grad nothing would ask for gradients.
+TEST(EveryTarget, WarnsAboutGradientsOutsideOfNoGrad) {
+  testing::Maker m("relu");
+  Program program = m.one_kernel({m.op("relu", {m.in("f32[4]")})}).program;
+  program.kernels[0].family = Family::library;
+  ModuleShell shell;
+  shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  shell.arguments = {"x0"};
+  for (const char* target : {"cpu", "triton"}) {
+    const auto code = find_target(target)->emit(program, Hardware{}, shell);
+    ASSERT_TRUE(code.ok()) << code.error().message();
+    EXPECT_NE(code->text.find("\n        with torch.no_grad():\n"), std::string::npos) << code->text;
+    EXPECT_NE(code->text.find("\n        _warn_about_gradients(self)\n"), std::string::npos) << code->text;
+  }
+}
 
-  }  // namespace
+}  // namespace
 }  // namespace mtmc

@@ -247,8 +247,8 @@ TritonLaunch print_windows(const Group& group, const Frame& frame, const std::st
 
 TritonLaunch print_lanes(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers) {
   const bool rare = group.stages[frame.last].when != nullptr, shares = numbers.count("share") > 0;
-  if (!rare && (shares || (numbers.empty() && shares_much(group, frame))))
-    return print_windows(group, frame, name, numbers);
+  const bool guess = numbers.size() == numbers.count("warps");  // those say nothing about tiles
+  if (!rare && (shares || (guess && shares_much(group, frame)))) return print_windows(group, frame, name, numbers);
   return print_rows(group, frame, name, shares ? Numbers{} : numbers);
 }
 
