@@ -128,8 +128,8 @@ TEST(CopyLaunch, ACopyWithinAnotherLaunchFillsItsPeaks) {
 
 void expect_copies(const std::string& device) {
   const Numbers tile = {{"copy_rows", 128}, {"copy_block", 32}, {"copy_warps", 8}};
-  const Numbers large = {{"copy_rows", 32}, {"copy_block", 128}, {"copy_warps", 8}};  // few programs to interpret
-  const Numbers sharing = {{"copy_share", 8}, {"copy_rows", 128}, {"copy_warps", 4}};
+  const Numbers large = {{"copy_rows", 128}, {"copy_block", 128}, {"copy_warps", 8}};  // few programs to interpret
+  const Numbers sharing = {{"copy_share", 8}, {"copy_rows", 1024}, {"copy_warps", 8}};
   expect_close({scaled(separable("relu6", false, sharing), 2), scaled(transposed(tile), 0x1p+12),
                 not_finite(scaled(enlarging(true, large), 0x1p-20)), pooled(large)},
                1.5e-3, device);
