@@ -3,8 +3,8 @@
 
   bench/examples.py [--mtmc PROGRAM] [--out FOLDER] [--rounds N] [--reuse] [NAME...]   # prints a Markdown table
 
-A NAME is an example or any task file (bench/modules/lstm.py). On a GPU the modules have the sizes that their files name for it. Each round calls every contestant once, in turn, with cold
-caches; a figure is the median over the rounds. Optimised
+A NAME is an example or any task file (bench/modules/lstm.py). On a GPU the modules have the sizes that their files name
+for it. Each round calls every contestant once, in turn, with cold caches; a figure is the median over the rounds. Optimised
 folders are kept in --out; --reuse times what lies there.
 """
 

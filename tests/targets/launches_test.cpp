@@ -80,6 +80,15 @@ TEST(Launches, WeightsArePackedByTheFirstProgramsOfTheCopy) {
   EXPECT_NE(kernel.text.find("    if program < 96:\n        k0_right_low(program, "), std::string::npos) << kernel.text;
 }
 
+TEST(Launches, ATensorMayBeCalledProgram) {
+  Maker m("linear");
+  auto one =
+      m.one_kernel({m.op("linear", {m.in("f32[512,256]"), m.in("f32[96,256]"), kNoValue})}, {{"precision", "split"}});
+  one.program.values[0].name = "program";
+  const std::string text = printed(one).text;
+  EXPECT_NE(text.find("    program_ = tl.program_id(0)\n    if program_ < 96:"), std::string::npos) << text;
+}
+
 TEST(Launches, ThereAreNoneOfNothing) {
   Maker sum("sum"), product("product");
   for (const auto& one : {sum.one_kernel({sum.op("sum", {sum.in("f32[4,0]")}, {{"dim", std::vector<int64_t>{1}}})}),

@@ -38,11 +38,18 @@ bool depends(const Access& later, const Access& earlier) {
   return meet(later.reads, earlier.writes) || meet(later.writes, earlier.writes) || meet(later.writes, earlier.reads);
 }
 
+// A name that no tensor has.
+std::string unused(std::string name, const std::vector<std::string>& parameters) {
+  while (std::count(parameters.begin(), parameters.end(), name)) name += "_";
+  return name;
+}
+
 // What a launch's programs do, as a function of which of them it is.
 std::string function_of(const TritonLaunch& launch) {
+  const std::string program = unused("_program", launch.parameters);
   TritonLaunch called = launch;
-  called.parameters.insert(called.parameters.begin(), "_program");
-  called.body = replace_all(called.body, "tl.program_id(0)", "_program");
+  called.parameters.insert(called.parameters.begin(), program);
+  called.body = replace_all(called.body, "tl.program_id(0)", program);
   return called.source(false);
 }
 
@@ -71,14 +78,14 @@ TritonLaunch fuse(const TritonLaunch& host, const TritonLaunch& guest) {
   TritonLaunch both = host;
   both.name = host.name + "_and_" + guest.name.substr(guest.name.find('_') + 1);
   both.functions = function_of(guest) + "\n\n" + function_of(host) + "\n\n";
-  const std::string count = std::to_string(guest.programs);
-  both.body = "    program = tl.program_id(0)\n    if program < " + count + ":\n        " + call_of(guest, "program") +
-              "\n    else:\n        " + call_of(host, "program - " + count);
   for (size_t i = 0; i < guest.parameters.size(); ++i) {
     if (std::count(both.parameters.begin(), both.parameters.end(), guest.parameters[i])) continue;
     both.parameters.push_back(guest.parameters[i]);
     both.arguments.push_back(guest.arguments[i]);
   }
+  const std::string program = unused("program", both.parameters), count = std::to_string(guest.programs);
+  both.body = "    " + program + " = tl.program_id(0)\n    if " + program + " < " + count + ":\n        " +
+              call_of(guest, program) + "\n    else:\n        " + call_of(host, program + " - " + count);
   both.helpers.insert(both.helpers.end(), guest.helpers.begin(), guest.helpers.end());
   both.programs += guest.programs;
   return both;

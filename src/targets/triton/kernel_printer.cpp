@@ -76,7 +76,8 @@ class Kernels {
 
   TritonPasses passes() const {
     TritonPasses result;
-    result.launches = static_cast<int>(launches({}).size());
+    const std::vector<int> hosts = find_hosts(group(), frames_);
+    result.launches = static_cast<int>(std::count(hosts.begin(), hosts.end(), -1));
     for (size_t f = 0; f < frames_.size(); ++f) {
       if (group().stages[frames_[f].last].when) continue;  // rare
       const TritonLaunch launch = print(frames_[f], name_of(f), own_numbers(frames_[f]));
