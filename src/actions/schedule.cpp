@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
+#include <unordered_map>
 
+#include "base/hash.h"
+#include "ir/kernel_program.h"
 #include "ops/op.h"
 #include "targets/frame.h"
 
@@ -187,11 +192,51 @@ std::vector<bool> staying(const Program& program, const std::set<ValueId>& value
 
 }  // namespace
 
+namespace {
+
+// What targets made of new kernels. Kernels that are alike are settled alike, most of neighbouring Programs' are, and a
+// target prints a kernel to see whether it can: milliseconds, for each of hundreds of actions on a large network.
+class Settled {
+ public:
+  std::optional<Kernel> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(key);
+    return found == known_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void keep(const std::string& key, const Kernel& kernel) {
+    const std::lock_guard lock(mutex_);
+    if (known_.size() == kMost) known_.clear();
+    known_.emplace(key, Kernel{"", {}, kernel.family, kernel.choices, {}});
+  }
+
+ private:
+  static constexpr size_t kMost = 1 << 16;
+  std::mutex mutex_;
+  std::unordered_map<std::string, Kernel> known_;
+};
+
 Status begin_kernel(const Program& program, Kernel& kernel, const TargetDef& target) {
   MTMC_TRY(kernel.family, family_of(program, kernel));
   if (kernel.family == Family::recurrent || !target.begin) return ok_status();
   MTMC_TRY(const Group group, build_group(program, kernel));
   target.begin(group, kernel);
+  return ok_status();
+}
+
+}  // namespace
+
+Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& target) {
+  static Settled settled;
+  kernel.numbers.clear();
+  const std::string key = sha256(std::string(target.name) + "\n" + print(kernel_program(program, kernel)));
+  if (const auto known = settled.find(key)) {
+    kernel.family = known->family;
+    kernel.choices = known->choices;
+    return ok_status();
+  }
+  MTMC_RETURN_IF_ERROR(begin_kernel(program, kernel, target));
+  MTMC_RETURN_IF_ERROR(target.supports(program, kernel));
+  settled.keep(key, kernel);
   return ok_status();
 }
 
@@ -228,9 +273,8 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   result.kernels = std::move(kernels);
   if (!order_kernels(result)) return refuse("fuse", "another kernel stands between them in the data flow");
   Kernel& placed = const_cast<Kernel&>(*result.kernel(merged.name));
-  MTMC_RETURN_IF_ERROR(begin_kernel(result, placed, context.target));
   drop_broken_captures(result);
-  MTMC_RETURN_IF_ERROR(context.target.supports(result, placed));
+  MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context.target));
   return result;
 }
 

@@ -28,8 +28,9 @@ std::vector<Action> one_per_class(const Program& program, std::string_view type,
                                   const std::vector<std::vector<const Kernel*>>& classes,
                                   const std::string& detail = {});
 
-// The family of a new kernel, and the choices that it begins with on the target.
-Status begin_kernel(const Program& program, Kernel& kernel, const TargetDef& target);
+// Gives a new kernel its family and the choices that it begins with on the target, and no numbers. An Error says why
+// the target cannot print it.
+Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& target);
 
 // Merges kernels into one generated kernel, with the views and constants between and before them. An Error when another
 // kernel stands between them in the data flow or a value has no definition. The new kernel keeps the name of the first.

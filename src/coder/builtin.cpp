@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/hash.h"
-#include "coder/kernel_program.h"
+#include "ir/kernel_program.h"
 
 namespace mtmc {
 namespace {

@@ -108,13 +108,14 @@ std::vector<ValueId> Program::writes(const Kernel& kernel) const {
   for (const Node& node : nodes) {
     // A value computed elsewhere as well is needed from us only when some user's kernel does not recompute it; the
     // first kernel that computes it is the one that writes it.
-    for (const Kernel& user : kernels) {
-      if (&user == &kernel || std::find(user.values.begin(), user.values.end(), node.outputs[0]) == user.values.end())
-        continue;
-      for (ValueId input : node.inputs)
-        if (own.count(input) && std::find(user.values.begin(), user.values.end(), input) == user.values.end())
+    std::vector<ValueId> ours;
+    std::copy_if(node.inputs.begin(), node.inputs.end(), std::back_inserter(ours),
+                 [&](ValueId input) { return own.count(input) > 0; });
+    if (ours.empty()) continue;
+    for (const Kernel* user : kernels_of(node.outputs[0]))
+      for (ValueId input : ours)
+        if (user != &kernel && std::find(user->values.begin(), user->values.end(), input) == user->values.end())
           needed.insert(input);
-    }
   }
   std::vector<ValueId> found;
   for (ValueId id : own)

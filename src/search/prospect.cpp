@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "coder/kernel_program.h"
+#include "ir/kernel_program.h"
 #include "targets/cost.h"
 
 namespace mtmc {

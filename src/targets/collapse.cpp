@@ -30,6 +30,7 @@ class Collapser {
 
   Group run() {
     flatten_reads();
+    for (const GroupStage& stage : group_.stages) loads_.push_back(loads_of(stage.stage.body));
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t s = 0; s < group_.stages.size() && !changed; ++s) {
@@ -61,7 +62,6 @@ class Collapser {
   // Merges axes a and a+1 of stage s, and the same pair of every stage linked to it by loads of scratch or of its own
   // outputs.
   bool try_merge(int s, int a) {
-    Group trial = group_;
     std::vector<std::pair<int, int>> todo = {{s, a}};
     std::vector<std::pair<int, int>> done;
     while (!todo.empty()) {
@@ -74,14 +74,17 @@ class Collapser {
       done.emplace_back(stage, at);
       linked(stage, at, todo);
     }
+    Group trial = group_;
     for (const auto& [stage, at] : done) merge(trial, stage, at);
-    // Loads of merged tensors lose a dimension.
-    for (GroupStage& consumer : trial.stages)
-      consumer.stage.body = transform(consumer.stage.body, [&](const ExprP& e) -> ExprP {
+    const std::vector<int> touched = touched_by(done);
+    for (int t : touched) {
+      // Loads of merged tensors lose a dimension.
+      Stage& stage = trial.stages[t].stage;
+      stage.body = transform(stage.body, [&](const ExprP& e) -> ExprP {
         if (e->kind != Expr::Kind::load) return e;
-        for (const auto& [stage, at] : done) {
-          const Stage& before = group_.stages[stage].stage;
-          if (group_.stages[stage].dest != e->tensor || at + 1 >= before.rank()) continue;
+        for (const auto& [producer, at] : done) {
+          const Stage& before = group_.stages[producer].stage;
+          if (group_.stages[producer].dest != e->tensor || at + 1 >= before.rank()) continue;
           std::vector<ExprP> indices = e->args;
           indices[at] = indices[at] * index_constant(before.type.shape[at + 1]) + indices[at + 1];
           indices.erase(indices.begin() + at + 1);
@@ -89,13 +92,26 @@ class Collapser {
         }
         return e;
       });
-    for (size_t i = 0; i < trial.stages.size(); ++i) {
-      Stage& stage = trial.stages[i].stage;
       stage.body = simplify(stage.body, stage.extents());
-      if (divisions(stage.body) > divisions(group_.stages[i].stage.body)) return false;
+      if (divisions(stage.body) > divisions(group_.stages[t].stage.body)) return false;
     }
     group_ = std::move(trial);
+    for (int t : touched) loads_[t] = loads_of(group_.stages[t].stage.body);
     return true;
+  }
+
+  // The stages that merge, and those that read what these make.
+  std::vector<int> touched_by(const std::vector<std::pair<int, int>>& merged) const {
+    std::vector<int> touched;
+    for (int t = 0; t < static_cast<int>(group_.stages.size()); ++t) {
+      const auto concerns = [&](const std::pair<int, int>& pair) {
+        const int made = group_.stages[pair.first].dest;
+        return pair.first == t ||
+               std::any_of(loads_[t].begin(), loads_[t].end(), [&](const Expr* e) { return e->tensor == made; });
+      };
+      if (std::any_of(merged.begin(), merged.end(), concerns)) touched.push_back(t);
+    }
+    return touched;
   }
 
   bool can_pair(int s, int a) const {
@@ -124,7 +140,7 @@ class Collapser {
   void linked(int s, int a, std::vector<std::pair<int, int>>& todo) const {
     const Stage& stage = group_.stages[s].stage;
     for (size_t c = 0; c < group_.stages.size(); ++c) {
-      for (const Expr* e : loads_of(group_.stages[c].stage.body)) {
+      for (const Expr* e : loads_[c]) {
         const int producer = producer_of(e->tensor);
         if (producer < 0) continue;
         if (producer == s && a + 1 < stage.rank()) {
@@ -167,6 +183,7 @@ class Collapser {
   }
 
   Group group_;
+  std::vector<std::vector<const Expr*>> loads_;  // of each stage
 };
 
 }  // namespace

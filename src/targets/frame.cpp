@@ -1,25 +1,46 @@
 #include "targets/frame.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
-#include <set>
 
 #include "ops/op.h"
 
 namespace mtmc {
 namespace {
 
-// Union-find over (stage, spatial axis); a class that cannot be shared is poisoned.
+// Union-find over (stage, spatial axis) of a run of stages that grows at its end; a class that cannot be shared is
+// poisoned.
 class AxisClasses {
  public:
-  // Of the stages from..to.
-  AxisClasses(const Group& group, int from, int to) : group_(group), from_(from), to_(to) {
+  explicit AxisClasses(const Group& group) : group_(group) {
     for (const GroupStage& stage : group.stages) {
       first_.push_back(static_cast<int>(parent_.size()));
       for (int i = 0; i < stage.stage.rank(); ++i) parent_.push_back(static_cast<int>(parent_.size()));
     }
     poisoned_.assign(parent_.size(), false);
-    for (int s = from; s <= to; ++s) link(s);
+  }
+
+  // Stages are linked one after the other, from the first one on.
+  void link(int consumer) {
+    const Stage& stage = group_.stages[consumer].stage;
+    producers_.emplace(group_.stages[consumer].dest, consumer);
+    if (is_scan(stage.combine)) poisoned_[slot(consumer, stage.scan_axis)] = true;
+    for (const Expr* e : loads_of(stage.body)) {
+      const auto producer = producers_.find(e->tensor);
+      if (producer == producers_.end()) continue;
+      const TensorType& made = group_.stages[producer->second].stage.type;
+      for (int d = 0; d < static_cast<int>(e->args.size()); ++d) {
+        const Expr& index = *e->args[d];
+        const bool pure = index.kind == Expr::Kind::axis && index.axis < stage.rank() &&
+                          stage.type.shape[index.axis] == made.shape[d];
+        if (pure) {
+          parent_[find(slot(producer->second, d))] = find(slot(consumer, index.axis));
+        } else if (made.shape[d] > 1) {
+          poisoned_[slot(producer->second, d)] = true;
+        }
+      }
+    }
   }
 
   int slot(int stage, int axis) const { return first_[stage] + axis; }
@@ -41,48 +62,26 @@ class AxisClasses {
   }
 
  private:
-  void link(int consumer) {
-    const Stage& stage = group_.stages[consumer].stage;
-    if (is_scan(stage.combine)) poisoned_[slot(consumer, stage.scan_axis)] = true;
-    for (const Expr* e : loads_of(stage.body)) {
-      const int producer = producer_of(e->tensor);
-      if (producer < 0) continue;
-      for (int d = 0; d < static_cast<int>(e->args.size()); ++d) {
-        const Expr& index = *e->args[d];
-        const bool pure = index.kind == Expr::Kind::axis && index.axis < stage.rank() &&
-                          stage.type.shape[index.axis] == group_.stages[producer].stage.type.shape[d];
-        if (pure) {
-          parent_[find(slot(producer, d))] = find(slot(consumer, index.axis));
-        } else if (group_.stages[producer].stage.type.shape[d] > 1) {
-          poisoned_[slot(producer, d)] = true;
-        }
-      }
-    }
-  }
-  int producer_of(TensorRef tensor) const {
-    for (int s = from_; s <= to_; ++s)
-      if (group_.stages[s].dest == tensor) return s;
-    return -1;
-  }
-
   const Group& group_;
-  int from_, to_;
   std::vector<int> first_, parent_;
   std::vector<bool> poisoned_;
+  std::map<int, int> producers_;  // of a tensor
 };
 
 double stage_work(const GroupStage& stage) {
   return static_cast<double>(product(stage.stage.extents())) * (1 + operation_count(stage.stage.body));
 }
 
-// Whether a stage's result is needed beyond stage `to`: by a later stage or in memory.
-bool outlives(const Group& group, int stage, int to) {
-  const int dest = group.stages[stage].dest;
-  if (group.tensors[dest].role == GroupTensor::Role::write) return true;
-  for (int s = to + 1; s < static_cast<int>(group.stages.size()); ++s)
-    for (const Expr* e : loads_of(group.stages[s].stage.body))
-      if (e->tensor == dest) return true;
-  return false;
+// For each stage the last one that needs its result; one past the end where it goes to memory.
+std::vector<int> last_readers(const Group& group) {
+  std::map<int, int> last;  // of a tensor
+  const int end = static_cast<int>(group.stages.size());
+  for (int s = 0; s < end; ++s)
+    for (const Expr* e : loads_of(group.stages[s].stage.body)) last[e->tensor] = s;
+  std::vector<int> readers;
+  for (const GroupStage& stage : group.stages)
+    readers.push_back(group.tensors[stage.dest].role == GroupTensor::Role::write ? end : last[stage.dest]);
+  return readers;
 }
 
 }  // namespace
@@ -98,31 +97,40 @@ bool has_low_part(const Group& group, int tensor) {
                      [&](const GroupTensor& other) { return other.behind == tensor; });
 }
 
-Frame frame_over(const Group& group, int from, int to) {
-  const AxisClasses classes(group, from, to);
-  double total = 0;
-  for (int s = from; s <= to; ++s) total += stage_work(group.stages[s]);
-  Frame frame;
-  frame.first = from;
-  frame.last = to;
-  for (int a = 0; a < group.stages[to].stage.rank(); ++a) {
-    const int root = classes.find(classes.slot(to, a));
-    if (classes.poisoned(root)) continue;
-    SharedAxis shared;
-    shared.extent = group.stages[to].stage.type.shape[a];
-    bool fits = shared.extent > 1;
-    double repeated = 0;
-    for (int s = from; s <= to; ++s) {
-      const int axis = classes.axis_of(s, root);
-      if (axis == -2 || (axis == -1 && outlives(group, s, to))) fits = false;
-      if (axis == -1) repeated += stage_work(group.stages[s]) * static_cast<double>(shared.extent);
-      shared.stage_axis.push_back(axis);
+std::vector<Frame> frames_from(const Group& group, int from, int to) {
+  std::vector<Frame> frames;
+  AxisClasses classes(group);
+  const std::vector<int> needed = last_readers(group);
+  std::vector<double> work;
+  for (int last = from; last <= to; ++last) {
+    classes.link(last);
+    work.push_back(stage_work(group.stages[last]));
+    const double total = std::accumulate(work.begin(), work.end(), 0.0);
+    Frame frame;
+    frame.first = from;
+    frame.last = last;
+    for (int a = 0; a < group.stages[last].stage.rank(); ++a) {
+      SharedAxis shared;
+      shared.extent = group.stages[last].stage.type.shape[a];
+      const int root = classes.find(classes.slot(last, a));
+      if (shared.extent <= 1 || classes.poisoned(root)) continue;
+      bool fits = true;
+      double repeated = 0;
+      for (int s = from; s <= last && fits; ++s) {
+        const int axis = classes.axis_of(s, root);
+        fits = axis >= 0 || (axis == -1 && needed[s] <= last);
+        // Stages without this axis are computed again for every index of it.
+        if (axis == -1) repeated += work[s - from] * static_cast<double>(shared.extent);
+        shared.stage_axis.push_back(axis);
+      }
+      if (fits && repeated <= 0.25 * total) frame.shared.push_back(shared);
     }
-    // Stages without this axis are computed again for every index of it.
-    if (fits && repeated <= 0.25 * total) frame.shared.push_back(shared);
+    frames.push_back(std::move(frame));
   }
-  return frame;
+  return frames;
 }
+
+Frame frame_over(const Group& group, int from, int to) { return frames_from(group, from, to).back(); }
 
 int Frame::shared_of(int stage, int axis) const {
   for (size_t i = 0; i < shared.size(); ++i)
@@ -134,14 +142,13 @@ std::vector<Frame> build_frames(const Group& group) {
   std::vector<Frame> frames;
   const int stages = static_cast<int>(group.stages.size());
   for (int from = 0; from < stages; from = frames.back().last + 1) {
-    Frame best = frame_over(group, from, from);
-    for (int to = from + 1; to < stages; ++to) {
-      Frame longer = frame_over(group, from, to);
-      // Losing an axis (a matmul's N when a row reduction joins) is worth it; losing all of them is not, unless nothing
-      // was parallel anyway.
-      if (!longer.shared.empty() || best.shared.empty()) best = std::move(longer);
-    }
-    frames.push_back(std::move(best));
+    std::vector<Frame> longer = frames_from(group, from, stages - 1);
+    // Losing an axis (a matmul's N when a row reduction joins) is worth it; losing all of them is not, unless nothing
+    // was parallel anyway.
+    size_t best = 0;
+    for (size_t i = 1; i < longer.size(); ++i)
+      if (!longer[i].shared.empty() || longer[best].shared.empty()) best = i;
+    frames.push_back(std::move(longer[best]));
   }
   return frames;
 }

@@ -97,6 +97,8 @@ struct Frame {
 
 // The frame of stages first..last, whatever axes they share.
 Frame frame_over(const Group& group, int first, int last);
+// The frames of first..first, first..first + 1 and so on up to first..last, in about the time of the last one alone.
+std::vector<Frame> frames_from(const Group& group, int first, int last);
 
 // Cuts a group into frames: each takes the longest run of stages that share an axis. Scratch read by a later frame
 // lives as long as the kernel.

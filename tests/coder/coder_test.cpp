@@ -5,7 +5,7 @@
 
 #include "coder/builtin.h"
 #include "coder/fault.h"
-#include "coder/kernel_program.h"
+#include "ir/kernel_program.h"
 #include "ops/op.h"
 
 namespace mtmc {

@@ -10,6 +10,7 @@
 #include "cli/task_options.h"
 #include "cli/verb.h"
 #include "frontend/trace.h"
+#include "search/prospect.h"
 #include "targets/cost.h"
 
 namespace mtmc {
@@ -37,9 +38,10 @@ Result<int> run_apply(const Request& request) {
     fmt::print("{:6}{:12.1f} us estimated{:12.1f} us at the roofline\n", cost.kernel, cost.seconds * 1e6,
                cost.roofline * 1e6);
   fmt::print("\nlegal actions:\n");
+  Forecaster forecaster(context);  // knows the kernels that an action leaves as they are
   for (const Action& action : enumerate_actions(traced.program, context)) {
     const auto next = apply_action(traced.program, action, context);
-    const double after = next.ok() ? total_seconds(*next, hardware) : 0;
+    const double after = next.ok() ? forecaster.prospect(*next).now : 0;
     fmt::print("  {:48}{:60}{:10.1f} us\n", store_text(action), render(action, traced.program, code), after * 1e6);
   }
   if (!request.write.empty()) MTMC_RETURN_IF_ERROR(write_file(request.write, code.text));

@@ -144,10 +144,10 @@ class Kernels {
     for (int from = 0; from < stages; from = frames_.back().last + 1) {
       if (attends(from)) continue;
       const auto copy = copy_launch_of(group(), from);
-      int to = copy ? copy->copy : stages - 1;
-      while (!copy && to > from && !fits(frame_over(group(), from, to))) --to;
-      frames_.push_back(frame_over(group(), from, to));
-      if (copy || to == from) print(frames_.back(), "f", {});  // throws what it cannot do
+      std::vector<Frame> runs = frames_from(group(), from, copy ? copy->copy : stages - 1);
+      while (!copy && runs.size() > 1 && !fits(runs.back())) runs.pop_back();
+      frames_.push_back(runs.back());
+      if (copy || runs.size() == 1) print(frames_.back(), "f", {});  // throws what it cannot do
     }
   }
 

@@ -1,4 +1,4 @@
-#include "coder/kernel_program.h"
+#include "ir/kernel_program.h"
 
 #include <algorithm>
 #include <map>
