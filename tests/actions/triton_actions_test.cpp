@@ -8,6 +8,7 @@
 #include "actions/programs.h"
 #include "base/check.h"
 #include "base/rng.h"
+#include "base/text.h"
 #include "support/source_dir.h"
 #include "targets/cost.h"
 
@@ -49,6 +50,18 @@ TEST(TritonActions, ProductsBeginAboutAsExactAsWhatTheyReplace) {
   EXPECT_EQ(world.after("lower %3").kernel("k0")->choices.at("precision"), "half");
   EXPECT_EQ(world.after("lower %5").kernel("k2")->choices.at("precision"), "split");
   EXPECT_EQ(world.after("fuse %3 %4 %5").kernels[0].choices.at("precision"), "split");
+}
+
+TEST(TritonActions, KernelsThatAreAlikeBeginAlike) {
+  const World world;
+  World again;
+  again.program = parse_program(replace_all(kMixed, "program mixed", "program another")).value();
+  EXPECT_EQ(world.after("fuse %3 %4").kernels[0], again.after("fuse %3 %4").kernels[0]);
+  // Of another type, or with another value needed by others, it is not alike.
+  again.program = parse_program(replace_all(kMixed, "f32", "f16")).value();
+  EXPECT_EQ(again.after("lower %3").kernels[0].choices.count("precision"), 0u);
+  again.program = parse_program(replace_all(kMixed, "return %5", "return %3, %5")).value();
+  EXPECT_EQ(again.after("fuse %3 %4").kernels[0].choices, world.after("fuse %3 %4").kernels[0].choices);
 }
 
 TEST(TritonActions, WindowsAreReorderedWhereChannelsDoNotFillBlocks) {

@@ -5,7 +5,6 @@
 
 #include "coder/builtin.h"
 #include "coder/fault.h"
-#include "ir/kernel_program.h"
 #include "ops/op.h"
 
 namespace mtmc {
@@ -28,29 +27,6 @@ Program three_activations() {
   reset_kernels(p);
   for (Kernel& kernel : p.kernels) kernel.family = Family::pointwise;
   return p;
-}
-
-TEST(KernelProgram, StandsAlone) {
-  const Program p = three_activations();
-  const Program alone = kernel_program(p, p.kernels[1]);
-  EXPECT_TRUE(verify(alone).ok()) << verify(alone).error().message();
-  EXPECT_TRUE(verify_types(alone).ok());
-  EXPECT_EQ(print(alone),
-            "program kernel {\n  %0 = input \"a0\" : f32[64,32]\n  %1 = relu(%0) : f32[64,32]\n  return %1\n}\n"
-            "kernel k0 = { %1 } pointwise\n");
-}
-
-TEST(KernelProgram, IsomorphicKernelsAreOneTuningProblem) {
-  const Program p = three_activations();
-  const Hardware hardware = null_hardware();
-  EXPECT_EQ(tuning_key(p, p.kernels[0], hardware), tuning_key(p, p.kernels[1], hardware));
-  EXPECT_NE(tuning_key(p, p.kernels[0], hardware), tuning_key(p, p.kernels[2], hardware));
-  Kernel numbered = p.kernels[0];
-  numbered.numbers["tile"] = 64;
-  EXPECT_EQ(tuning_key(p, numbered, hardware), tuning_key(p, p.kernels[0], hardware));
-  Hardware other = hardware;
-  other.name = "another machine";
-  EXPECT_NE(tuning_key(p, p.kernels[0], other), tuning_key(p, p.kernels[0], hardware));
 }
 
 // Says that a version is as slow as its tile is far from 32.
