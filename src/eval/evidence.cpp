@@ -8,14 +8,14 @@
 
 namespace mtmc {
 
+std::string exactness(const Verdict& verdict) {
+  return verdict.accuracy_class == "exact" ? "bit for bit what eager returns" : "as exact as " + verdict.accuracy_class;
+}
+
 namespace {
 
 std::string headline(const Verdict& v) {
-  if (v.certified()) {
-    return fmt::format(
-        "certified ({}): {}", to_string(v.tier),
-        v.accuracy_class == "exact" ? "bit for bit what eager returns" : "as exact as " + v.accuracy_class);
-  }
+  if (v.certified()) return fmt::format("certified ({}): {}", to_string(v.tier), exactness(v));
   return fmt::format("{}: {} at the stage {}\n  {}", to_string(v.outcome), v.reason, v.stage, v.message);
 }
 

@@ -8,5 +8,7 @@ namespace mtmc {
 
 // Several lines, no trailing newline. The first says certified or refused, with the reason.
 std::string render_evidence(const Verdict& verdict);
+// Of a certified one: "as exact as fp32", or "bit for bit what eager returns".
+std::string exactness(const Verdict& verdict);
 
 }  // namespace mtmc

@@ -28,6 +28,22 @@ def _warn_about_gradients(module):
         warnings.warn("ModelNew computes no gradients: its outputs are detached", stacklevel=3)
 )PY";
 
+constexpr const char* kMoved = R"PY(_moved = {}
+
+
+def _on_device(tensor):
+    """What is no parameter and no buffer does not move with its module: it is copied once, and again when it changed."""
+    if getattr(tensor, "is_" + _DEVICE):
+        return tensor
+    version = None if tensor.is_inference() else tensor._version
+    kept = _moved.get(id(tensor))
+    if kept is None or kept[0]() is not tensor or kept[1] != version:
+        forget = lambda _, key=id(tensor): _moved.pop(key, None)
+        kept = _moved[id(tensor)] = (weakref.ref(tensor, forget), version, tensor.to(_DEVICE))
+    return kept[2]
+
+)PY";
+
 std::string shape_text(const Shape& shape) {
   std::string text = "(";
   for (int64_t extent : shape) text += std::to_string(extent) + ", ";
@@ -60,6 +76,8 @@ class ModulePrinter {
       text(constructor.substr(0, end));
       constructor.erase(0, end);
     }
+    const bool moves = std::any_of(program_.values.begin(), program_.values.end(), is_attribute);
+    if (parts_.graph || moves) text("import weakref\n\n");
     text(parts_.imports);
     text("import warnings\n\nimport torch\nimport torch.nn.functional as F\n\n");
     text("_DEVICE = \"" + parts_.device + "\"\n_DESCRIPTION = \"" + program_.name + "\"\n\n");
@@ -67,6 +85,7 @@ class ModulePrinter {
     text(parts_.source);
     find_sources(source_start);
     constants();
+    if (moves) text(kMoved);
     text(kChecks);
     text("\n\n");
     const size_t marker = constructor.find("# mtmc: forward");
@@ -88,6 +107,9 @@ class ModulePrinter {
     line_ += static_cast<int>(std::count(more.begin(), more.end(), '\n'));
   }
   void statement(const std::string& one) { text(margin_ + "    " + one + "\n"); }
+
+  // A constant that the module holds under its name, and that is no buffer.
+  static bool is_attribute(const Value& value) { return value.kind == ValueKind::constant && !literal(value); }
 
   void find_sources(int start) {
     for (const Launch& launch : parts_.launches) {
@@ -195,11 +217,10 @@ class ModulePrinter {
       const std::string check = ", " + shape_text(value.type.shape) + ", " + torch_dtype(value.type.dtype) + ")";
       if (value.kind == ValueKind::input)
         statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + value.name + check);
-      const bool held = value.kind == ValueKind::constant && !literal(value);  // by the module, under this name
-      if (value.kind == ValueKind::param || value.kind == ValueKind::buffer || held)
-        statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + attribute_path(value.name) +
-                  (held ? ".to(_DEVICE)" : "") +
-                  check);  // no parameter and no buffer: it does not move with the module
+      const std::string path = value.kind == ValueKind::input ? "" : attribute_path(value.name);
+      if (value.kind == ValueKind::param || value.kind == ValueKind::buffer || is_attribute(value))
+        statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " +
+                  (is_attribute(value) ? "_on_device(" + path + ")" : path) + check);
     }
   }
 

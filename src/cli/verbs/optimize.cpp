@@ -21,6 +21,7 @@
 #include "coder/builtin.h"
 #include "coder/fault.h"
 #include "coder/tuner.h"
+#include "eval/evidence.h"
 #include "eval/process_judge.h"
 #include "frontend/trace.h"
 #include "search/cost_judge.h"
@@ -147,7 +148,7 @@ Result<int> print_offline(Progress& progress, const OptimizeOptions& options, co
   if (!installed)
     progress.line("neither checked nor compiled: this Python has no triton (pip install triton)");
   else if (v.certified())
-    progress.line("checked by Triton's interpreter on " + join(v.draws, ", ") + ": as exact as " + v.accuracy_class);
+    progress.line("checked by Triton's interpreter on " + join(v.draws, ", ") + ": " + exactness(v));
   else if (v.reason == "timed-out")
     progress.line(
         fmt::format("not checked: Triton's interpreter needs more than {} s for this task", kInterpreterSeconds));

@@ -139,8 +139,8 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     scratch |= !printed.scratch.empty();
     parts.launches.push_back(std::move(launch));
   }
-  parts.imports = (program.captures.empty() ? "" : "import weakref\n\n") + std::string(kImports) +
-                  (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
+  parts.imports =
+      std::string(kImports) + (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
   std::set<std::string> done;
   const bool overlap = helpers.count("_wait") > 0;
   if (overlap) parts.source += kOverlaps;
