@@ -29,9 +29,10 @@ Kernel* kernel_with(Program& program, const std::vector<ValueId>& values) {
 
 std::vector<const Node*> nodes_of(const Program& program, const Kernel& kernel) {
   std::vector<const Node*> nodes;
-  const std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
+  std::vector<ValueId> own = kernel.values;
+  std::sort(own.begin(), own.end());
   for (const Node& node : program.nodes)
-    if (own.count(node.outputs[0])) nodes.push_back(&node);
+    if (std::binary_search(own.begin(), own.end(), node.outputs[0])) nodes.push_back(&node);
   return nodes;
 }
 
@@ -118,12 +119,12 @@ bool order_kernels(Program& program) {
     if (value.kind != ValueKind::result) available.insert(value.id);
   // Reads do not depend on the order; what is available after a kernel is everything it computes that another reads,
   // whoever writes it first.
-  std::vector<std::vector<ValueId>> reads;
-  for (const Kernel& kernel : pending) reads.push_back(program.reads(kernel));
+  const std::vector<std::vector<ValueId>> reads = program.reads_of_all();
   std::vector<bool> done(pending.size(), false);
-  while (ordered.size() < pending.size()) {
+  for (size_t first = 0; ordered.size() < pending.size();) {
     size_t next = pending.size();
-    for (size_t i = 0; i < pending.size() && next == pending.size(); ++i) {
+    while (done[first]) ++first;
+    for (size_t i = first; i < pending.size() && next == pending.size(); ++i) {
       if (done[i]) continue;
       if (std::all_of(reads[i].begin(), reads[i].end(), [&](ValueId id) { return available.count(id) > 0; })) next = i;
     }
@@ -152,20 +153,18 @@ void drop_broken_captures(Program& program) {
 namespace {
 
 // Views and constants that feed the group join it: taken over when nobody else needs them, computed again otherwise.
-void absorb_inputs(Program& program, std::set<ValueId>& values) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const Kernel& kernel : program.kernels) {
-      if (values.count(kernel.values[0]) || !(is_view_kernel(program, kernel) || is_constant_kernel(program, kernel)))
-        continue;
-      if (!can_generate(program, kernel.values).ok()) continue;
-      bool feeds = false;
-      for (ValueId id : kernel.values)
-        for (const Node* user : program.users(id)) feeds |= values.count(user->outputs[0]) > 0;
-      if (!feeds) continue;
-      values.insert(kernel.values.begin(), kernel.values.end());
-      changed = true;
-      break;
+void absorb_inputs(const Program& program, std::set<ValueId>& values) {
+  for (size_t before = 0; before != values.size();) {
+    before = values.size();
+    for (size_t n = program.nodes.size(); n-- > 0;) {  // what feeds a node stands before it
+      if (!values.count(program.nodes[n].outputs[0])) continue;
+      for (ValueId input : program.nodes[n].inputs) {
+        if (input == kNoValue || values.count(input)) continue;
+        for (const Kernel* kernel : program.kernels_of(input))
+          if ((is_view_kernel(program, *kernel) || is_constant_kernel(program, *kernel)) &&
+              can_generate(program, kernel->values).ok())
+            values.insert(kernel->values.begin(), kernel->values.end());
+      }
     }
   }
 }
@@ -176,10 +175,11 @@ std::vector<bool> staying(const Program& program, const std::set<ValueId>& value
   std::vector<bool> stays(program.kernels.size(), false);
   std::set<ValueId> needed(program.outputs.begin(), program.outputs.end());
   for (const StateUpdate& state : program.states) needed.insert(state.value);
+  const std::vector<std::vector<ValueId>> all_reads = program.reads_of_all();
   for (size_t k = program.kernels.size(); k-- > 0;) {
     const Kernel& kernel = program.kernels[k];
     const auto is = [&](const std::set<ValueId>& set) { return [&](ValueId id) { return set.count(id) > 0; }; };
-    const std::vector<ValueId> reads = program.reads(kernel);
+    const std::vector<ValueId>& reads = all_reads[k];
     if (std::all_of(kernel.values.begin(), kernel.values.end(), is(values))) {
       if (asked.count(kernel.values[0]) > 0 || std::any_of(reads.begin(), reads.end(), is(asked))) continue;
       if (std::none_of(kernel.values.begin(), kernel.values.end(), is(needed))) continue;
@@ -250,7 +250,7 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
     values.insert(kernel->values.begin(), kernel->values.end());
   }
   const std::set<ValueId> asked = values;
-  absorb_inputs(result, values);
+  absorb_inputs(program, values);
   Kernel merged;
   merged.name = names.front();
   for (const Node& node : program.nodes)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <unordered_map>
 
 #include "base/hash.h"
 
@@ -120,6 +121,25 @@ std::vector<ValueId> Program::writes(const Kernel& kernel) const {
   std::vector<ValueId> found;
   for (ValueId id : own)
     if (needed.count(id) && kernels_of(id).front()->name == kernel.name) found.push_back(id);
+  return found;
+}
+
+std::vector<std::vector<ValueId>> Program::reads_of_all() const {
+  std::unordered_map<ValueId, std::vector<size_t>> computed_by;
+  for (size_t k = 0; k < kernels.size(); ++k)
+    for (ValueId id : kernels[k].values) computed_by[id].push_back(k);
+  const auto computes = [&](size_t k, ValueId id) {
+    const auto found = computed_by.find(id);
+    return found != computed_by.end() &&
+           std::find(found->second.begin(), found->second.end(), k) != found->second.end();
+  };
+  std::vector<std::set<ValueId>> reads(kernels.size());
+  for (const Node& node : nodes)
+    for (size_t k : computed_by[node.outputs[0]])
+      for (ValueId input : node.inputs)
+        if (input != kNoValue && !computes(k, input)) reads[k].insert(input);
+  std::vector<std::vector<ValueId>> found;
+  for (const auto& each : reads) found.emplace_back(each.begin(), each.end());
   return found;
 }
 
