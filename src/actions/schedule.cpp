@@ -190,10 +190,6 @@ std::vector<bool> staying(const Program& program, const std::set<ValueId>& value
   return stays;
 }
 
-}  // namespace
-
-namespace {
-
 // What targets made of new kernels. Kernels that are alike are settled alike, most of neighbouring Programs' are, and a
 // target prints a kernel to see whether it can: milliseconds, for each of hundreds of actions on a large network.
 class Settled {

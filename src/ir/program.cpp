@@ -124,23 +124,54 @@ std::vector<ValueId> Program::writes(const Kernel& kernel) const {
   return found;
 }
 
-std::vector<std::vector<ValueId>> Program::reads_of_all() const {
-  std::unordered_map<ValueId, std::vector<size_t>> computed_by;
+namespace {
+
+// For each value the kernels that compute it, by position.
+std::unordered_map<ValueId, std::vector<size_t>> computed_by(const std::vector<Kernel>& kernels) {
+  std::unordered_map<ValueId, std::vector<size_t>> found;
   for (size_t k = 0; k < kernels.size(); ++k)
-    for (ValueId id : kernels[k].values) computed_by[id].push_back(k);
-  const auto computes = [&](size_t k, ValueId id) {
-    const auto found = computed_by.find(id);
-    return found != computed_by.end() &&
-           std::find(found->second.begin(), found->second.end(), k) != found->second.end();
-  };
-  std::vector<std::set<ValueId>> reads(kernels.size());
-  for (const Node& node : nodes)
-    for (size_t k : computed_by[node.outputs[0]])
-      for (ValueId input : node.inputs)
-        if (input != kNoValue && !computes(k, input)) reads[k].insert(input);
-  std::vector<std::vector<ValueId>> found;
-  for (const auto& each : reads) found.emplace_back(each.begin(), each.end());
+    for (ValueId id : kernels[k].values) found[id].push_back(k);
   return found;
+}
+
+// Calls `visit` with a kernel and a value that it reads and does not compute itself.
+template <typename Visit>
+void each_read(const Program& program, std::unordered_map<ValueId, std::vector<size_t>>& makers, Visit visit) {
+  for (const Node& node : program.nodes)
+    for (size_t k : makers[node.outputs[0]])
+      for (ValueId input : node.inputs) {
+        if (input == kNoValue) continue;
+        const std::vector<size_t>& made = makers[input];
+        if (std::find(made.begin(), made.end(), k) == made.end()) visit(k, input);
+      }
+}
+
+std::vector<std::vector<ValueId>> lists(const std::vector<std::set<ValueId>>& sets) {
+  std::vector<std::vector<ValueId>> found;
+  for (const auto& set : sets) found.emplace_back(set.begin(), set.end());
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::vector<ValueId>> Program::reads_of_all() const {
+  auto makers = computed_by(kernels);
+  std::vector<std::set<ValueId>> reads(kernels.size());
+  each_read(*this, makers, [&](size_t k, ValueId id) { reads[k].insert(id); });
+  return lists(reads);
+}
+
+std::vector<std::vector<ValueId>> Program::writes_of_all() const {
+  auto makers = computed_by(kernels);
+  std::vector<std::set<ValueId>> writes(kernels.size());
+  const auto write = [&](ValueId id) {
+    const auto made = makers.find(id);
+    if (made != makers.end() && !made->second.empty()) writes[made->second.front()].insert(id);
+  };
+  each_read(*this, makers, [&](size_t, ValueId id) { write(id); });
+  for (ValueId id : outputs) write(id);
+  for (const StateUpdate& state : states) write(state.value);
+  return lists(writes);
 }
 
 ValueId Program::next_id() const { return values.empty() ? 0 : values.back().id + 1; }

@@ -126,8 +126,9 @@ struct Program {
   // Values a kernel reads from memory, and those of its own that somebody outside it (or the caller) needs; ascending.
   std::vector<ValueId> reads(const Kernel& kernel) const;
   std::vector<ValueId> writes(const Kernel& kernel) const;
-  // What each of the kernels reads, in their order: as `reads`, in one walk over the nodes.
+  // The same of all kernels, in their order and in one walk over the nodes.
   std::vector<std::vector<ValueId>> reads_of_all() const;
+  std::vector<std::vector<ValueId>> writes_of_all() const;
   ValueId next_id() const;
   std::string next_kernel_name() const;
 };

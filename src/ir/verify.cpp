@@ -54,7 +54,9 @@ Status verify_kernels(const Program& program) {
   std::set<ValueId> stored;
   for (const Value& value : program.values)
     if (value.kind != ValueKind::result) stored.insert(value.id);
-  for (const Kernel& kernel : program.kernels) {
+  const std::vector<std::vector<ValueId>> reads = program.reads_of_all(), writes = program.writes_of_all();
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const Kernel& kernel = program.kernels[k];
     if (!names.insert(kernel.name).second) return broken("two kernels have one name", kernel.name);
     if (kernel.values.empty()) return broken("a kernel computes nothing", kernel.name);
     std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
@@ -65,10 +67,10 @@ Status verify_kernels(const Program& program) {
         if (!own.count(output))
           return broken("a kernel computes only some outputs of a node", kernel.name + " " + id_text(output));
     }
-    for (ValueId id : program.reads(kernel))
+    for (ValueId id : reads[k])
       if (!stored.count(id))
         return broken("a kernel reads what no kernel before it wrote", kernel.name + " reads " + id_text(id));
-    for (ValueId id : program.writes(kernel)) stored.insert(id);
+    stored.insert(writes[k].begin(), writes[k].end());
   }
   for (const Node& node : program.nodes)
     if (program.kernels_of(node.outputs[0]).empty()) return broken("a node is in no kernel", id_text(node.outputs[0]));

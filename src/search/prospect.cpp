@@ -8,17 +8,54 @@
 
 namespace mtmc {
 
+namespace {
+
+constexpr size_t kGraphs = 16;
+
+std::string mark_of(int graph, const Program& program, const Kernel& kernel, const std::vector<ValueId>& writes) {
+  std::string mark = std::to_string(graph) + " " + std::string(name(kernel.family));
+  for (const auto& [choice, word] : kernel.choices) mark += " " + choice + ":" + word;
+  for (const auto* ids : {&kernel.values, &writes}) {
+    mark += " |";
+    for (ValueId id : *ids) mark += " " + std::to_string(id);
+  }
+  for (const auto& capture : program.captures)
+    if (std::count(capture.begin(), capture.end(), kernel.name) > 0) mark += capture.front() == kernel.name ? "^" : "_";
+  return mark;
+}
+
+}  // namespace
+
+int Forecaster::graph_of(const Program& program) {
+  for (size_t g = graphs_.size(); g-- > 0;)
+    if (graphs_[g].first == program.nodes && graphs_[g].second == program.values) return static_cast<int>(g);
+  if (graphs_.size() == kGraphs) {
+    graphs_.clear();
+    here_.clear();
+  }
+  graphs_.emplace_back(program.nodes, program.values);
+  return static_cast<int>(graphs_.size()) - 1;
+}
+
 Prospect Forecaster::prospect(const Program& program) {
+  const int graph = graph_of(program);
+  const std::vector<std::vector<ValueId>> writes = program.writes_of_all();
   Prospect total;
-  for (const Kernel& kernel : program.kernels) {
-    std::string key = tuning_key(program, kernel, context_.hardware);
-    for (const auto& capture : program.captures)
-      if (std::count(capture.begin(), capture.end(), kernel.name) > 0)
-        key += capture.front() == kernel.name ? "^" : "_";
-    auto known = known_.find(key);
-    if (known == known_.end()) known = known_.emplace(std::move(key), of_kernel(program, kernel)).first;
-    total.now += known->second.now;
-    total.completed += known->second.completed;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const Kernel& kernel = program.kernels[k];
+    std::string mark = mark_of(graph, program, kernel, writes[k]);
+    auto here = here_.find(mark);
+    if (here == here_.end()) {
+      std::string key = tuning_key(program, kernel, context_.hardware);
+      for (const auto& capture : program.captures)
+        if (std::count(capture.begin(), capture.end(), kernel.name) > 0)
+          key += capture.front() == kernel.name ? "^" : "_";
+      auto known = known_.find(key);
+      if (known == known_.end()) known = known_.emplace(std::move(key), of_kernel(program, kernel)).first;
+      here = here_.emplace(std::move(mark), known->second).first;
+    }
+    total.now += here->second.now;
+    total.completed += here->second.completed;
   }
   return total;
 }

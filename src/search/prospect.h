@@ -4,6 +4,8 @@
 #pragma once
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "actions/action.h"
 
@@ -22,8 +24,15 @@ class Forecaster {
 
  private:
   Prospect of_kernel(const Program& program, const Kernel& kernel);
+  // The number of a program's graph among those asked about lately.
+  int graph_of(const Program& program);
+
   ActionContext context_;
-  std::map<std::string, Prospect> known_;
+  std::map<std::string, Prospect> known_;  // by tuning key: alike kernels of all Programs
+  // Names a kernel's tuning problem within a graph by what differs between its schedules: tuning keys take a walk over
+  // the graph each.
+  std::map<std::string, Prospect> here_;
+  std::vector<std::pair<std::vector<Node>, std::vector<Value>>> graphs_;
 };
 
 }  // namespace mtmc

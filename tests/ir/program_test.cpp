@@ -49,6 +49,25 @@ TEST(Program, ReadsAndWrites) {
   EXPECT_EQ(program.writes(program.kernels[2]), (std::vector<ValueId>{7}));
 }
 
+// One walk over all kernels says what each says alone; here one value is computed twice, and one by who needs it.
+TEST(Program, ReadsAndWritesOfAllKernels) {
+  for (const char* kernels :
+       {"kernel k0 = { %1 } pointwise\nkernel k1 = { %2 } pointwise\nkernel k2 = { %3 } pointwise\n",
+        "kernel k0 = { %1 %2 } pointwise\nkernel k1 = { %1 %3 } pointwise\n",
+        "kernel k0 = { %1 %2 } pointwise\nkernel k1 = { %3 } pointwise\n", "kernel k0 = { %1 %2 %3 } pointwise\n"}) {
+    const auto program = parse_program(
+        "program p {\n  %0 = input \"x\" : f32[2]\n  %1 = exp(%0) : f32[2]\n  %2 = relu(%1) : f32[2]\n"
+        "  %3 = mul(%1, %0) : f32[2]\n  return %2, %3\n}\n" +
+        std::string(kernels));
+    ASSERT_TRUE(program.ok()) << program.error().message();
+    const auto reads = program->reads_of_all(), writes = program->writes_of_all();
+    for (size_t k = 0; k < program->kernels.size(); ++k) {
+      EXPECT_EQ(reads[k], program->reads(program->kernels[k])) << kernels;
+      EXPECT_EQ(writes[k], program->writes(program->kernels[k])) << kernels;
+    }
+  }
+}
+
 std::string error_of(std::string text) {
   auto program = parse_program(text);
   return program.ok() ? "" : program.error().message();

@@ -1,0 +1,54 @@
+#include "search/prospect.h"
+
+#include <gtest/gtest.h>
+
+#include "actions/action.h"
+#include "ir/hardware.h"
+#include "targets/target.h"
+
+namespace mtmc {
+namespace {
+
+constexpr const char* kBlock = R"(program block {
+  %0 = input "x" : f32[1024,512]
+  %1 = param "w" : f32[512,512]
+  %2 = linear(%0, %1, none) : f32[1024,512]
+  %3 = relu(%2) : f32[1024,512]
+  %4 = add(%3, %0) : f32[1024,512]
+  %5 = exp(%4) : f32[1024,512]
+  %6 = sum(%5, dim=[1], keepdim=false) : f32[1024]
+  return %3, %6
+}
+kernel k0 = { %2 } library
+kernel k1 = { %3 } library
+kernel k2 = { %4 } library
+kernel k3 = { %5 } library
+kernel k4 = { %6 } library
+)";
+
+// What it remembers of other Programs, of the same graph and of rewritten ones, changes no answer.
+TEST(Forecaster, WhatItHasSeenChangesNoAnswer) {
+  const Hardware hardware = null_hardware();
+  const ActionContext context{hardware, *find_target("null")};
+  Forecaster forecaster(context);
+  Program program = parse_program(kBlock).value();
+  int asked = 0;
+  for (int step = 0; step < 4; ++step) {
+    Program last = program;
+    for (const Action& action : enumerate_actions(program, context)) {
+      if (action.type == "stop") continue;
+      const auto next = apply_action(program, action, context);
+      ASSERT_TRUE(next.ok()) << store_text(action) << ": " << next.error().message();
+      const Prospect known = forecaster.prospect(*next), fresh = Forecaster(context).prospect(*next);
+      EXPECT_DOUBLE_EQ(known.now, fresh.now) << store_text(action);
+      EXPECT_DOUBLE_EQ(known.completed, fresh.completed) << store_text(action);
+      last = *next;
+      ++asked;
+    }
+    program = last;
+  }
+  EXPECT_GT(asked, 20);
+}
+
+}  // namespace
+}  // namespace mtmc
