@@ -12,6 +12,15 @@ namespace {
 
 constexpr size_t kGraphs = 16;
 
+// "^" of the first kernel of a capture, "_" of those behind it: their launches cost otherwise.
+std::string in_captures(const Program& program, const Kernel& kernel) {
+  std::string places;
+  for (const auto& capture : program.captures)
+    if (std::count(capture.begin(), capture.end(), kernel.name) > 0)
+      places += capture.front() == kernel.name ? "^" : "_";
+  return places;
+}
+
 std::string mark_of(int graph, const Program& program, const Kernel& kernel, const std::vector<ValueId>& writes) {
   std::string mark = std::to_string(graph) + " " + std::string(name(kernel.family));
   for (const auto& [choice, word] : kernel.choices) mark += " " + choice + ":" + word;
@@ -19,9 +28,7 @@ std::string mark_of(int graph, const Program& program, const Kernel& kernel, con
     mark += " |";
     for (ValueId id : *ids) mark += " " + std::to_string(id);
   }
-  for (const auto& capture : program.captures)
-    if (std::count(capture.begin(), capture.end(), kernel.name) > 0) mark += capture.front() == kernel.name ? "^" : "_";
-  return mark;
+  return mark + in_captures(program, kernel);
 }
 
 }  // namespace
@@ -46,10 +53,7 @@ Prospect Forecaster::prospect(const Program& program) {
     std::string mark = mark_of(graph, program, kernel, writes[k]);
     auto here = here_.find(mark);
     if (here == here_.end()) {
-      std::string key = tuning_key(program, kernel, context_.hardware);
-      for (const auto& capture : program.captures)
-        if (std::count(capture.begin(), capture.end(), kernel.name) > 0)
-          key += capture.front() == kernel.name ? "^" : "_";
+      std::string key = tuning_key(program, kernel, context_.hardware) + in_captures(program, kernel);
       auto known = known_.find(key);
       if (known == known_.end()) known = known_.emplace(std::move(key), of_kernel(program, kernel)).first;
       here = here_.emplace(std::move(mark), known->second).first;

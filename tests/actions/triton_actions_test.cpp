@@ -57,7 +57,7 @@ TEST(TritonActions, KernelsThatAreAlikeBeginAlike) {
   World again;
   again.program = parse_program(replace_all(kMixed, "program mixed", "program another")).value();
   EXPECT_EQ(world.after("fuse %3 %4").kernels[0], again.after("fuse %3 %4").kernels[0]);
-  // Of another type, or with another value needed by others, it is not alike.
+  // Of another type it is not; that others need a value of it changes nothing about how it begins.
   again.program = parse_program(replace_all(kMixed, "f32", "f16")).value();
   EXPECT_EQ(again.after("lower %3").kernels[0].choices.count("precision"), 0u);
   again.program = parse_program(replace_all(kMixed, "return %5", "return %3, %5")).value();
