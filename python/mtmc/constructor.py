@@ -24,6 +24,7 @@ import torch
 from mtmc.arguments import classes_of
 from mtmc.task import Task
 from mtmc.task_error import TaskError
+from mtmc.trace_check import same_values
 
 MARKER = "# mtmc: forward"
 # Methods that nn.Module calls by itself, kept wherever the user defines them.
@@ -73,10 +74,6 @@ def check_builds(task: Task, model: torch.nn.Module, text: str, values: bool) ->
             raise NotStandalone(f"another type of {name}")
         if values and not same_values(own[name], tensor) and same_values(task.make_model(0).state_dict()[name], tensor):
             raise NotStandalone(f"other values in {name}")  # that the user's own constructor makes again
-
-
-def same_values(a: torch.Tensor, b: torch.Tensor) -> bool:
-    return torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
 
 
 # The user's text ---------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from torch.utils import _pytree as pytree
 from mtmc.constructor import constructor_source
 from mtmc.task import Task, load_task
 from mtmc.task_error import TaskError, first_line
-from mtmc.trace_check import check_against_eager, clone_inputs, refuse_loose_state
+from mtmc.trace_check import check_against_eager, clone_inputs, refuse_loose_state, refuse_random_constants
 from mtmc.trace_graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace_losses import without_value_checks
 
@@ -63,6 +63,7 @@ def trace(task: Task) -> dict[str, Any]:
     user = UserCode(str(Path(task.namespace.__file__ or "").resolve()))
     exported = export(task, model, clone_inputs(inputs), user)
     refuse_mutated_inputs(task, exported, user)
+    refuse_random_constants(task, model, [c for c in exported.constants.values() if isinstance(c, torch.Tensor)])
     data = write_graph(task, model, exported, inputs, user)
     module = exported.module()
     check_against_eager(task, eager, module, module.state_dict)

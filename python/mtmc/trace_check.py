@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
@@ -23,15 +23,15 @@ def clone_inputs(inputs: list[Any]) -> list[Any]:
     return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach().clone(), inputs)
 
 
-def loose_tensors(model: torch.nn.Module) -> Iterator[tuple[str, tuple[int, int]]]:
-    """(dotted name, identity and version) of every tensor attribute that is neither parameter nor buffer."""
+def loose_tensors(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Every tensor attribute that is neither parameter nor buffer, with its dotted name; several in a list share one."""
     for prefix, module in model.named_modules():
         for name, value in vars(module).items():
             if name.startswith("_") and name in ("_parameters", "_buffers", "_modules"):
                 continue
             for leaf in pytree.tree_leaves(value) if isinstance(value, (torch.Tensor, list, tuple, dict)) else ():
                 if isinstance(leaf, torch.Tensor):
-                    yield f"{prefix}.{name}".lstrip("."), (id(leaf), leaf._version)
+                    yield f"{prefix}.{name}".lstrip("."), leaf
 
 
 def assignment_line(model: torch.nn.Module, dotted: str) -> str:
@@ -58,12 +58,12 @@ def refuse_loose_state(task: Task, model: torch.nn.Module, inputs: list[Any]) ->
     """Runs the module once; a tensor attribute that forward changes and that is no buffer would be lost by tracing."""
     before: dict[str, list[Any]] = {}
     after: dict[str, list[Any]] = {}
-    for name, state in loose_tensors(model):
-        before.setdefault(name, []).append(state)
+    for name, tensor in loose_tensors(model):
+        before.setdefault(name, []).append((id(tensor), tensor._version))
     keep_alive = [list(vars(module).values()) for module in model.modules()]  # identities must not be reused
     task._call_user(lambda: model(*clone_inputs(inputs)), f"running {task.attr} on its inputs")
-    for name, state in loose_tensors(model):
-        after.setdefault(name, []).append(state)
+    for name, tensor in loose_tensors(model):
+        after.setdefault(name, []).append((id(tensor), tensor._version))
     del keep_alive
     for name in after:
         if before.get(name) != after[name]:
@@ -73,6 +73,26 @@ def refuse_loose_state(task: Task, model: torch.nn.Module, inputs: list[Any]) ->
                 assignment_line(model, name),
                 f"self.register_buffer({name.rpartition('.')[2]!r}, ...) in the constructor, or a local variable",
             )
+
+
+def refuse_random_constants(task: Task, model: torch.nn.Module, constants: Iterable[torch.Tensor]) -> None:
+    """Refuses tensor attributes that forward reads (`constants`, as traced) and that the constructor draws at random: no
+    other module has their values, and state_dict does not carry them. `model` was made under seed 0."""
+    read = [(name, tensor) for name, tensor in loose_tensors(model) if any(same_values(tensor, c) for c in constants)]
+    others = list(loose_tensors(task.make_model(1))) if read else []
+    for name, tensor in read:
+        if not any(same_values(tensor, other) for other_name, other in others if other_name == name):
+            raise TaskError(
+                f"tracing {task.name}",
+                f"the constructor draws the tensor attribute {name} at random, and state_dict does not carry it",
+                "other values under another seed",
+                f"self.register_buffer({name.rpartition('.')[2]!r}, ...) in the constructor",
+            )
+
+
+def same_values(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Same device, type, shape and elements; NaN equals NaN."""
+    return a.device == b.device and a.dtype == b.dtype and torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
 
 
 def difference(ours: Any, theirs: Any) -> str:

@@ -347,6 +347,13 @@ REFUSALS = [
         "got m0.py:10: self.h += x, wanted self.register_buffer('h', ...) in the constructor, or a local variable",
     ),
     (
+        module_text(
+            "return x * self.h[1]", "self.h = [torch.zeros(8), torch.rand(4, 8)]\nself.unread = torch.rand(4, 8)"
+        ),
+        "tracing m: the constructor draws the tensor attribute h at random, and state_dict does not carry it: "
+        "got other values under another seed, wanted self.register_buffer('h', ...) in the constructor",
+    ),
+    (
         module_text("x.relu_()\nreturn x + 1"),
         "tracing m: forward modifies its input x in place: got m0.py:7: x.relu_(), "
         "wanted a forward that leaves its inputs alone",
