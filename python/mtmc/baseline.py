@@ -18,7 +18,7 @@ import torch
 import torch._dynamo  # by the time the first task comes
 
 from mtmc import blobs
-from mtmc.device import Device, device_named
+from mtmc.device import Device, device_named, release
 from mtmc.stopwatch import Stopwatch, overwrite
 from mtmc.task import TaskError, first_line, load_task
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
@@ -60,6 +60,11 @@ class Baseline:
             return getattr(self, "on_" + request["op"])(request)
         except TaskError as error:
             return {"error": error.to_json()}
+        except torch.OutOfMemoryError as error:
+            wanted = "smaller arguments, or a GPU with more memory: the judge holds them several times"
+            return {
+                "error": TaskError("timing the module as it is", "out of memory", first_line(error), wanted).to_json()
+            }
 
     def on_hello(self, _: Message) -> Message:
         return {}
@@ -98,6 +103,8 @@ class Baseline:
         except Exception as error:
             return {"failed": first_line(error)}
         self.engines[name] = engine
+        del arguments
+        release()
         return {}
 
     def on_arm(self, request: Message) -> Message:
@@ -118,7 +125,7 @@ class Baseline:
         start = time.perf_counter_ns()
         elapsed = self.stopwatch.go(engine)
         beside = time.perf_counter_ns() - start - elapsed
-        if request["engine"] in ("graph", "max-autotune"):
+        if request["engine"] in ("graph", "max-autotune") or self.stopwatch.is_large():
             self.stopwatch.forget()  # the next call may use the same memory
         return {"ns": elapsed, "beside_ns": beside}
 

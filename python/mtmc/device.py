@@ -16,6 +16,7 @@ SWEEP_BYTES = 64 << 20  # larger than the caches of the machines we know
 COPY_BYTES = 256 << 20
 WAKE_NS, WAKE_ELEMENTS = 2_000_000, 1 << 16  # elements: enough for torch to use all threads
 WAKE_CALLS = 400  # at most: the clock may be a candidate's
+UNUSED_BYTES = 1 << 30  # of the GPU's memory that a process may sit on
 WINDOW_BYTES = 64  # of what is copied of a result on the GPU
 POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
@@ -122,6 +123,13 @@ def device_named(name: str) -> Device:
 
         return Cuda()
     raise ValueError(f"no device is called {name}")
+
+
+def release() -> None:
+    """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much: several processes work
+    on the same gigabytes."""
+    if torch.cuda.is_initialized() and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > UNUSED_BYTES:
+        torch.cuda.empty_cache()
 
 
 def generator_on(where: torch.device, seed: int) -> torch.Generator:

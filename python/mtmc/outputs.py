@@ -19,6 +19,11 @@ def tensors(value: Any) -> list[torch.Tensor]:
     return [leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor)]
 
 
+def bytes_of_all(value: Any) -> int:
+    """Of the elements of all tensors of a structure."""
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors(value))
+
+
 def lazy(value: Any) -> str:
     """Why an output may not be computed yet; empty when all are plain, stored tensors."""
     for index, leaf in enumerate(leaves(value)):

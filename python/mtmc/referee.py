@@ -18,10 +18,10 @@ from mtmc import blobs, foreign, triton_seed
 from mtmc.accuracy import Tf32Matmuls, fp32_only
 from mtmc.arguments import load_arguments
 from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
-from mtmc.device import Device, device_named
+from mtmc.device import Device, device_named, release
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
 from mtmc.measure import Measurement, measure
-from mtmc.outputs import tensors
+from mtmc.outputs import bytes_of_all, tensors
 from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights, structure_of
 from mtmc.task import TaskError, first_line, load_task
 from mtmc.touched import touched_bytes
@@ -77,6 +77,8 @@ class Referee:
         except (TruthError, blobs.BlobError) as error:
             doing = "computing the float64 truth of the module"
             return {"error": TaskError(doing, str(error)).to_json()}
+        finally:
+            release()
 
     def on_open(self, request: Message) -> Message:
         """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states."""
@@ -108,7 +110,7 @@ class Referee:
             "structured": list(STRUCTURED) if self._has_floats(run.arguments) else ["non-contiguous"],
             "shapes": len(sizes_to_vary(run.arguments)),
             "eager_seconds": min(again),  # warm
-            "argument_bytes": sum(t.numel() * t.element_size() for t in tensors(run.arguments)),
+            "argument_bytes": bytes_of_all(run.arguments),
             "files": [str(task.namespace.__file__)] if task.namespace.__name__.startswith("mtmc_file_") else [],
         }
 
@@ -135,14 +137,21 @@ class Referee:
         if name in self.draws:
             return self.draws[name]
         assert self.reference is not None
+        sizes = [kept.bytes() for kept in self.draws.values()]
+        self._make_room(max(sizes, default=0))  # it will be as large as the others: they must not lie beside it
         state = self.states["second" if name.startswith("weights-") else "first"]
         arguments, seed = self._arguments(name), self._random_seed(name)
         eager = self.reference.run_eager(arguments, state, seed)
         truth = self.reference.run_truth(arguments, state, eager, widen)
-        draw = self.draws[name] = Draw(arguments, seed, state, eager, truth)
-        while len(self.draws) > 1 and sum(kept.bytes() for kept in self.draws.values()) > self.kept_bytes:
-            del self.draws[next(iter(self.draws))]  # the oldest; it is computed again when it is needed
+        draw = Draw(arguments, seed, state, eager, truth)
+        self._make_room(draw.bytes())
+        self.draws[name] = draw
         return draw
+
+    def _make_room(self, size: int) -> None:
+        """Forgets the oldest draws; they are computed again when they are needed."""
+        while self.draws and sum(kept.bytes() for kept in self.draws.values()) + size > self.kept_bytes:
+            del self.draws[next(iter(self.draws))]
 
     def _errors(self, kind: str) -> Errors:
         """On SEEDS draws of a kind, and what half an ulp in the arguments does to the truth."""
@@ -161,6 +170,7 @@ class Referee:
                     with Tf32Matmuls():
                         rounded = self.reference.run_eager(draw.arguments, draw.state, draw.seed)
                     allowed += self._compare_calls(draw, rounded.calls, rounded.state)
+                del draw  # the next one may need its memory
             draw = self._draw(f"{kind}-0")
             moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(draw.seed))
             half_ulp = self._compare_calls(draw, moved.calls[:1], moved.state)

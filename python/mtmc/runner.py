@@ -21,7 +21,7 @@ from mtmc import ahead, blobs, outputs, unplug
 from mtmc.audit import Audit
 from mtmc.candidate import Refused, State, construct, give_weights, import_candidate, load_weights, state_of
 from mtmc.cuda import DeviceError
-from mtmc.device import device_named, random_state, seed_all
+from mtmc.device import device_named, random_state, release, seed_all
 from mtmc.failures import classify
 from mtmc.foreign import digest_of
 from mtmc.profile import profile_call, profile_kernels
@@ -32,6 +32,7 @@ from mtmc.wire import Line, Message, serve
 CAPABILITIES = (80, 90, 100)  # of the GPUs that kernels are compiled for where there is none
 LEAST_DELAY, MOST_DELAY = 0.001, 0.02  # seconds; a first call may take far longer, and compiles
 TIMED = ("wake", "go")  # requests after which nothing else may be done at once
+ROUND = ("arm", *TIMED, "keep")  # those of timed rounds: what one leaves in torch's allocator, the next one uses
 
 
 def state_digest(values: State) -> dict[str, str]:
@@ -51,7 +52,7 @@ class Runner:
         self.model: torch.nn.Module | None = None
         self.file = Path()
         self.names: dict[str, str] = {}
-        self.clock = time.perf_counter  # bound, as above
+        self.clock, self.release = time.perf_counter, release  # bound, as above
         self.last = 0.0  # seconds for which the last call kept the host
 
     def handle(self, request: Message) -> Message:
@@ -76,6 +77,8 @@ class Runner:
         elif self.changes is not None and "fail" not in reply and request["op"] not in TIMED:
             if changes := self.changes():
                 reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
+        if request["op"] not in ROUND:
+            self.release()
         return reply
 
     def on_hello(self, _: Message) -> Message:
@@ -164,7 +167,7 @@ class Runner:
         state = state_digest(self.own_state())
         seed_all(request["seed"])
         random_before = blobs.digest(random_state())
-        self.device.poison(True, bytes_in(arguments))
+        self.device.poison(True, outputs.bytes_of_all(arguments))
         try:
             first = self.call(arguments, in_order=self.device.name != "cpu")
             reply = self._examine(first, arguments)
@@ -250,7 +253,7 @@ class Runner:
         if not plugs or not request["pull"]:
             return {"kernels": len(plugs), "claims": claims, "changed": True}
         arguments = blobs.load(Path(request["draw"]))
-        self.device.poison(True, bytes_in(arguments))
+        self.device.poison(True, outputs.bytes_of_all(arguments))
         seed_all(request["seed"])
         before = blobs.digest(self.call(arguments))
         for plug in plugs:
@@ -303,7 +306,7 @@ class Runner:
         unplug.TritonLaunches().pull()
         seed_all(request["seed"])
         arguments = blobs.load(Path(request["draw"]))
-        self.device.poison(True, bytes_in(arguments))
+        self.device.poison(True, outputs.bytes_of_all(arguments))
         value = self.call(arguments)
         if why := outputs.lazy(value):
             raise Refused("lazy-output", why)
@@ -317,10 +320,6 @@ def save(value: Any, folder: Path, name: str, reply: Message) -> str:
     digest = reply.setdefault("digests", {})[name] = digest_of(value, folder)
     blobs.save(value, folder / name)
     return digest
-
-
-def bytes_in(arguments: list[Any]) -> int:
-    return sum(tensor.numel() * tensor.element_size() for tensor in outputs.tensors(arguments))
 
 
 def main(line: Line, parts: list[str], device: str) -> None:

@@ -13,7 +13,7 @@ import torch
 
 from mtmc import blobs
 from mtmc.device import WINDOW_BYTES, Device, seed_all
-from mtmc.outputs import overlaps, tensors
+from mtmc.outputs import bytes_of_all, overlaps, tensors
 
 SPOTS, SPOT_BYTES = 16, 4
 REHEARSED_BYTES = 256 << 20  # of arguments; beyond, a call is long enough
@@ -27,10 +27,6 @@ def overwrite(arguments: list[Any], values: list[Any]) -> None:
     for old, new in zip(blobs.leaves(arguments), blobs.leaves(values), strict=True):
         if isinstance(old, torch.Tensor):
             old.data.copy_(new)
-
-
-def bytes_of_all(value: Any) -> int:
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors(value))
 
 
 class Stopwatch:
@@ -102,6 +98,10 @@ class Stopwatch:
         finally:
             gc.enable()
         return elapsed
+
+    def is_large(self) -> bool:
+        """Does the result take so much memory that it should lie there once?"""
+        return bytes_of_all(self.result) > SCRIBBLED_BYTES
 
     def forget(self) -> None:
         """Keeps nothing of the call just timed."""

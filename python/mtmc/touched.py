@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from mtmc import blobs
-from mtmc.outputs import tensors
+from mtmc.outputs import bytes_of_all, tensors
 from mtmc.reference import Reference, blobs_copy
 
 LARGE = 1 << 20  # bytes; smaller operands are not worth a probe
@@ -24,8 +24,8 @@ def touched_bytes(reference: Reference, arguments: list[Any]) -> dict[str, float
     arguments = blobs_copy(arguments)
     base = [dense.clone() for dense in tensors(model(*arguments))]
     operands = [*tensors(arguments), *model.parameters(), *model.buffers()]
-    written = sum(t.numel() * t.element_size() for t in base)
-    nominal = written + sum(t.numel() * t.element_size() for t in operands)
+    written = bytes_of_all(base)
+    nominal = written + bytes_of_all(operands)
     needed = float(written)
     for operand in operands:
         size = operand.numel() * operand.element_size()

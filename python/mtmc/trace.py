@@ -26,21 +26,27 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
+from torch.export.passes import move_to_device_pass
 from torch.utils import _pytree as pytree
 
+from mtmc.accuracy import fp32_only
+from mtmc.blobs import moved
 from mtmc.constructor import constructor_source
-from mtmc.task import Task, load_task
+from mtmc.outputs import bytes_of_all
+from mtmc.task import CPU, Task, load_task
 from mtmc.task_error import TaskError, first_line
-from mtmc.trace_check import check_against_eager, clone_inputs, refuse_loose_state, refuse_random_constants
+from mtmc.trace_check import check_against_eager, refuse_loose_state, refuse_random_constants
 from mtmc.trace_graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace_losses import without_value_checks
 
+LARGE_BYTES = 256 << 20  # of arguments: drawing them and running the module take the host seconds
 INLINE_CONSTANT = 64  # elements: larger constants are held by the module instead of the program's text
 KINDS = {InputKind.PARAMETER: "param", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
 aten = torch.ops.aten
@@ -53,24 +59,56 @@ COMPOSITES = (
 )
 
 
-def trace(task: Task) -> dict[str, Any]:
-    """The whole trace of a task; a TaskError says what cannot be traced, with the user's line and torch's reason."""
-    model, inputs = task.make_model(0), task.make_inputs(0)
-    refuse_loose_state(task, task.make_model(0), inputs)
-    eager = task.make_model(0)
-    eager.load_state_dict(model.state_dict())
+def trace(task: Task, device: torch.device = CPU) -> dict[str, Any]:
+    """The whole trace of a task of the host; a TaskError says what cannot be traced, with the user's line and torch's reason.
+    Large arguments are drawn on the device, and the module is run there."""
+    there = replace(task, where=device)
+    inputs = there.make_inputs(0)
+    if device != CPU and bytes_of_all(inputs) <= LARGE_BYTES:
+        there, inputs = task, moved(inputs, CPU)
+    refuse_loose_state(there, there.make_model(0), inputs)
+    model = task.make_model(0)
     pristine = copy.deepcopy(model.state_dict())
+    inputs = stand_ins(inputs)
     user = UserCode(str(Path(task.namespace.__file__ or "").resolve()))
-    exported = export(task, model, clone_inputs(inputs), user)
+    exported = export(task, model, inputs, user)
     refuse_mutated_inputs(task, exported, user)
     refuse_random_constants(task, model, [c for c in exported.constants.values() if isinstance(c, torch.Tensor)])
     data = write_graph(task, model, exported, inputs, user)
-    module = exported.module()
-    check_against_eager(task, eager, module, module.state_dict)
+    if there.where == CPU or not agree_there(there, exported, pristine):
+        module = exported.module()
+        check_against_eager(task, made_with(task, pristine), module, module.state_dict)
     model.load_state_dict(pristine)
     held = data.pop("held")
     data["constructor_source"] = constructor_source(task, model, held)
     return data
+
+
+def stand_ins(inputs: list[Any]) -> list[Any]:
+    """Arguments of the host of the same types and strides: export reads no values, and one tensor passed twice is two."""
+
+    def like(tensor: torch.Tensor) -> torch.Tensor:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+
+    return pytree.tree_map_only(torch.Tensor, like, inputs)
+
+
+def made_with(task: Task, state: dict[str, torch.Tensor]) -> torch.nn.Module:
+    eager = task.make_model(0)
+    eager.load_state_dict(state)
+    return eager
+
+
+def agree_there(task: Task, exported: ExportedProgram, state: dict[str, torch.Tensor]) -> bool:
+    """Do graph and eager agree on the task's device? Not for certain: there, one of them may run other kernels than the
+    other, and the host decides."""
+    try:
+        module = move_to_device_pass(copy.deepcopy(exported), task.where).module()
+        with fp32_only():
+            check_against_eager(task, made_with(task, state), module, module.state_dict)
+    except (TaskError, RuntimeError):
+        return False
+    return True
 
 
 def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode) -> ExportedProgram:
@@ -309,14 +347,14 @@ def is_attribute(model: torch.nn.Module, dotted: str) -> bool:
 
 
 def main(argv: list[str]) -> int:
-    if len(argv) != 2:
-        print("usage: python -m mtmc.trace TASK.json OUT.json", file=sys.stderr)
+    if len(argv) != 3:
+        print("usage: python -m mtmc.trace TASK.json OUT.json cpu|cuda", file=sys.stderr)
         return 2
     warnings.simplefilter("ignore")  # torch's own; what matters to the user is in the error
     logging.disable(logging.WARNING)
     code = 0
     try:
-        result = trace(load_task(argv[0]))
+        result = trace(load_task(argv[0]), torch.device(argv[2]))
     except TaskError as error:
         result, code = {"error": error.to_json()}, 2
     Path(argv[1]).write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from mtmc.device import random_state
 from mtmc.task import Task, seed_everything
 from mtmc.task_error import TaskError
 
@@ -119,7 +120,7 @@ def difference(ours: Any, theirs: Any) -> str:
 
 def standing(state: dict[str, torch.Tensor]) -> tuple[list[tuple[int, int]], bytes]:
     """Another one after a call that wrote to the state or drew random numbers."""
-    return [(value.data_ptr(), value._version) for value in state.values()], bytes(torch.get_rng_state().tolist())
+    return [(value.data_ptr(), value._version) for value in state.values()], bytes(random_state().tolist())
 
 
 def check_against_eager(

@@ -26,7 +26,7 @@ from typing import Any
 import torch
 
 from mtmc.builders import BuildError, Builders
-from mtmc.device import Device, device_named
+from mtmc.device import Device, device_named, release
 from mtmc.versions import compile_version, get_ready, input_spec, load
 
 HOPELESS = 3.0  # times the best so far: not timed any further
@@ -212,6 +212,7 @@ def main() -> None:
                 continue
             replies.write(json.dumps({"results": measure(request)}) + "\n")
             replies.flush()
+            release()
     for pool in POOLS.values():
         pool.shutdown()
 

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import torch
 
+from mtmc.device import release
 from mtmc.input_spec import InputSpec, parse_input
 
 
@@ -35,8 +36,14 @@ def compile_version(path: str, inputs: list[str]) -> str:
     """In a process that compiles: fills Triton's cache; a hash of the binaries, or whatever the version raises."""
     from mtmc.ahead import compile_only
 
-    specs = [input_spec(text) for text in inputs]
-    empty = [torch.empty(spec.shape, dtype=spec.dtype, device="cuda") for spec in specs]
-    model = load(path).ModelNew()
-    with torch.no_grad():
-        return compile_only(lambda: model(*empty))
+    def compile_one() -> str:
+        specs = [input_spec(text) for text in inputs]
+        empty = [torch.empty(spec.shape, dtype=spec.dtype, device="cuda") for spec in specs]
+        model = load(path).ModelNew()
+        with torch.no_grad():
+            return compile_only(lambda: model(*empty))
+
+    try:
+        return compile_one()
+    finally:
+        release()

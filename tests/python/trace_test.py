@@ -378,7 +378,7 @@ def test_refusals(tmp_path: Path, text: str, message: str) -> None:
 def test_command_writes_errors_as_json(tmp_path: Path) -> None:
     task, out = tmp_path / "task.json", tmp_path / "out.json"
     task.write_text(json.dumps({"name": "m", "file": str(tmp_path / "none.py")}))
-    command = [sys.executable, "-m", "mtmc.trace", str(task), str(out)]
+    command = [sys.executable, "-m", "mtmc.trace", str(task), str(out), "cpu"]
     done = subprocess.run(command, env={"PYTHONPATH": str(ROOT / "python")}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "")
     assert json.loads(out.read_text())["error"]["wrong"] == "no such file"

@@ -2,6 +2,9 @@
 // other; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "targets/case_maker.h"
 #include "targets/triton_runner.h"
 
@@ -71,6 +74,34 @@ void expect_phases(const std::string& device) {
 TEST(TorchTritonPhases, EqualTheirDefinition) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   expect_phases("cpu");
+}
+
+// A phase that lacks some of the kernel's elements does not multiply by zero what they would have met.
+void expect_infinities(const std::string& device) {
+  std::vector<Case> cases;
+  std::vector<Sizes> sizes = kSizes;
+  sizes.insert(sizes.end(), {kApart,
+                             kCut,
+                             {"f32[1,4,5,6]", "f32[4,12,3,3]", "f32[12]"},
+                             {"f32[1,16,5,6]", "f32[16,12,1,1]", "f32[12]", 2, 0},
+                             {"f32[1,16,9]", "f32[16,12,2]", "f32[12]", 3, 0}});
+  for (const Sizes& one : sizes) {
+    cases.push_back(transposed(one, {{"m", 32}, {"n", 16}, {"k", 16}}));
+    std::vector<double>& x = cases.back().leaves[0];
+    const double infinity = std::numeric_limits<double>::infinity();
+    x[x.size() / 2] = infinity, x[x.size() / 3] = -infinity, x[x.size() - 1] = std::nan("");
+  }
+  testing::expect_close(cases, 1.5e-3, device);
+}
+
+TEST(TorchTritonPhases, MeetNoElementsThatTheyLack) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_infinities("cpu");
+}
+
+TEST(GpuTritonPhases, MeetNoElementsThatTheyLack) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_infinities("cuda");
 }
 
 TEST(GpuTritonPhases, EqualTheirDefinition) {

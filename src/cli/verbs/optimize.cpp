@@ -52,6 +52,7 @@ struct Bench {
   std::unique_ptr<Judge> judge;  // null: the cost model will do
   std::string evaluator;
   bool without_device = false;  // kernels can be emitted and priced, not timed
+  std::string device = "cpu";   // where the module runs
 };
 
 // auto: the GPU's target where there is a GPU. Without one, kernels for it are emitted, and ranked by the facts of an
@@ -74,7 +75,7 @@ Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target
   }
   JudgeOptions judge;
   judge.seed = static_cast<uint64_t>(options.seed);
-  judge.device = target.name == "cpu" ? "cpu" : "cuda";
+  judge.device = bench.device = target.name == "cpu" ? "cpu" : "cuda";
   MTMC_TRY(judge.baselines, baselines_named(options.baselines));
   judge.accuracy = accuracy_named(options.accuracy);
   judge.freeze_weights = options.freeze_weights;
@@ -87,7 +88,7 @@ Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target
 
 // Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
 Result<Traced> trace_beside(const Task& task, const Bench& bench) {
-  std::future<Result<Traced>> tracing = std::async(std::launch::async, [&] { return trace(task.json); });
+  std::future<Result<Traced>> tracing = std::async(std::launch::async, [&] { return trace(task.json, bench.device); });
   if (bench.tuner && bench.tuner->works_ahead()) MTMC_RETURN_IF_ERROR(bench.tuner->warm_up());
   const Status ready = bench.judge ? bench.judge->expect(task) : ok_status();
   MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best

@@ -164,6 +164,8 @@ Definition define_phases(const OpCall& call, const Convolution& c) {
     const ExprP known = simplify(condition, extents);
     return is_constant(known) ? nullptr : known;
   };
+  // Where the kernel has no element, nothing is read: infinity times zero is no zero.
+  reached = fn(Fn::logical_and, reached, exists);
   const ExprP body = operand(call, 0, from, guard(reached), 0) * operand(call, 1, weight, guard(exists), 0);
   Builder b;
   const int product = b.reduce("phases", {body->dtype, shape}, over, Combine::sum, body);

@@ -63,11 +63,12 @@ void ContractionPrinter::open_block(std::string step) {
     }
     for (size_t i = k_loop_.size(); i-- > 0;) {
       const std::string name = out_.fresh("k" + text(static_cast<int64_t>(i)));
-      const int64_t extent = extents_[k_loop_[i]];
-      out_.line(name + " = " + rest + (i > 0 ? " % " + text(extent) : ""));
+      const auto limited = counts_.find(k_loop_[i]);
+      const std::string extent = limited == counts_.end() ? text(extents_[k_loop_[i]]) : limited->second;
+      out_.line(name + " = " + rest + (i > 0 ? " % " + extent : ""));
       if (i > 0) {
         const std::string next = out_.fresh("tap");
-        out_.line(next + " = " + rest + " // " + text(extent));
+        out_.line(next + " = " + rest + " // " + extent);
         rest = next;
       }
       left_.scalars[k_loop_[i]] = right_.scalars[k_loop_[i]] = name;
@@ -110,7 +111,7 @@ void ContractionPrinter::accumulate() {
     out_.line(sums_.back() + " = " + zeros);
   }
   if (promotes) out_.line("part = " + zeros);
-  out_.open("for " + step + " in range(" + text(parts ? 3 * count : count) + "):");
+  out_.open("for " + step + " in range(" + (parts ? text(3 * count) : steps_of_k()) + "):");
   std::string product;
   if (parts) {
     product = out_.fresh("product");
@@ -124,7 +125,8 @@ void ContractionPrinter::accumulate() {
   for (int64_t tap = 0; tap < taps_; ++tap)
     for (int64_t p = 0; p < phases_; ++p) {
       turn_to(p, tap);
-      const std::string left = operand(operand_expr(true), true);
+      if (is_dead()) continue;
+      const std::string left = without_dead(operand(operand_expr(true), true));
       const std::string right = operand(operand_expr(false), false);
       out_.line(sums_[p] + " = tl.dot(" + left + ", " + right + ", " + sums_[p] +
                 (f32_ ? ", input_precision=\"ieee\")" : ")"));
@@ -138,6 +140,10 @@ void ContractionPrinter::accumulate() {
   }
   out_.close();
   if (promotes) out_.line("acc += part");
+  for (int64_t p = 0; p < phases_; ++p) {
+    turn_to(p, 0);
+    clear_dead(promotes ? "acc" : sums_[p]);
+  }
 }
 
 }  // namespace mtmc::triton

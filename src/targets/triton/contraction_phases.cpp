@@ -56,7 +56,7 @@ void ContractionPrinter::plan_phases(const Numbers& numbers) {
   if (numbers.at("phases") == 1) return;
   phases_ = kPhases;
   std::erase(batch_, phase_);
-  tap_ = find_tap(numbers.at("taps"));
+  tap_ = live_tap() >= 0 ? live_tap() : find_tap(numbers.at("taps"));
   if (tap_ < 0) return;
   taps_ = extents_[tap_];
   std::erase(k_loop_, tap_);

@@ -64,6 +64,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
   if (two) plan_phases(chosen);
+  plan_live();
 }
 
 void ContractionPrinter::plan_axes() {

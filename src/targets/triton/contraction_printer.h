@@ -1,6 +1,7 @@
 // Prints a contraction with its pointwise epilogue: tiles of M rows and N columns, a loop over blocks of K, products on
 // the matrix units.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,7 +18,8 @@ namespace mtmc::triton {
 struct Products {
   ExprP left, right;
   bool halves = false;
-  int64_t promote = 0;  // of halves: partial sums move to a second accumulator after so many elements of K
+  int64_t promote = 0;      // of halves: partial sums move to a second accumulator after so many elements of K
+  std::vector<ExprP> live;  // where one of these is false there is no product: the right operand is zero
 };
 
 // f32(e) of a half-precision e: products of such numbers are exact in f32, so the matrix units may take e itself.
@@ -44,6 +46,14 @@ class ContractionPrinter : public StagePrinter {
   std::string rectangle_text(const Rectangle& view, bool left);
   void epilogue();
   void finish(const std::string& sums, const std::string& start);
+  // Products that do not exist (contraction_live.cpp).
+  void plan_live();
+  int live_tap() const;
+  std::string steps_of_k();
+  bool is_dead() const;
+  std::string without_dead(const std::string& left);
+  void clear_dead(const std::string& sums);
+  bool uses(const ExprP& e, const std::vector<int>& axes) const;
   // Results that lie between each other (contraction_phases.cpp).
   void find_phase();
   int find_tap(int64_t most);
@@ -72,6 +82,9 @@ class ContractionPrinter : public StagePrinter {
   bool within_ = false;
   int64_t phases_ = 1, taps_ = 1;
   std::vector<std::string> sums_;
+  std::vector<ExprP> live_;            // of the products', what some of these products decide
+  std::map<int, ExprP> limits_;        // axes of `k_loop_` that end earlier for some matrices
+  std::map<int, std::string> counts_;  // the same, once they are printed
   std::vector<Numbers> candidates_;
 };
 

@@ -40,10 +40,12 @@ class Operands : Packer {
   }
 
  private:
-  void as_it_is(const GroupStage& stage) {
+  void as_it_is(GroupStage stage) {
     if (stage.contraction) {
       Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
       products.left = stage.contraction->left, products.right = stage.contraction->right;
+      products.live = guards_of(products.right);
+      part_columns(stage, products.live);
     }
     push(stage);
   }

@@ -1,5 +1,6 @@
 #include "targets/triton/packer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "targets/triton/split_k.h"
@@ -30,6 +31,22 @@ std::vector<ExprP> axes_to(int count) {
 ExprP scale_of(const ExprP& largest) {
   const ExprP bounded = call(Fn::max, {largest, number(kSmallest)});
   return call(Fn::exp2, {number(kLargest) - call(Fn::floor, {call(Fn::log2, {bounded})})});
+}
+
+std::vector<ExprP> guards_of(const ExprP& operand) {
+  const ExprP e = operand->kind == Expr::Kind::cast ? operand->args[0] : operand;
+  std::vector<ExprP> found;
+  if (e->kind != Expr::Kind::load || !e->guard || !is_constant(e->other) || e->other->number != 0) return found;
+  std::vector<ExprP> open = {e->guard};
+  while (!open.empty()) {
+    const ExprP one = open.back();
+    open.pop_back();
+    if (one->kind == Expr::Kind::call && one->fn == Fn::logical_and)
+      open.insert(open.end(), one->args.begin(), one->args.end());
+    else
+      found.push_back(one);
+  }
+  return found;
 }
 
 Packer::Packer(const Group& group, std::string precision) : precision_(std::move(precision)) {
@@ -72,6 +89,7 @@ void Packer::multiply(const GroupStage& of, const ExprP& left, const ExprP& righ
   Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
   products.left = left, products.right = right;
   products.halves = halves, products.promote = promotion(of);
+  products.live = guards_of(of.contraction->right);
   undo_scales(of, contract(of, left, right));
 }
 
@@ -85,9 +103,22 @@ int Packer::contract(const GroupStage& of, const ExprP& left, const ExprP& right
     for (std::vector<int>* lanes : {&made.contraction->m, &made.contraction->n}) std::erase(*lanes, a);
     made.contraction->batch.push_back(a);
   }
+  part_columns(made, guards_of(of.contraction->right));
   made.dest = scratch("product", DType::f32, of.stage.type.shape);
   push(made);
   return made.dest;
+}
+
+void Packer::part_columns(GroupStage& made, const std::vector<ExprP>& live) {
+  Contraction& c = *made.contraction;
+  const std::vector<int64_t> extents = made.stage.extents();
+  for (const ExprP& e : live) {
+    const auto decides = [&](int a) { return extents[a] > 1 && uses_axis(e, a); };
+    if (std::none_of(c.k.begin(), c.k.end(), decides)) continue;
+    const auto apart = std::stable_partition(c.n.begin(), c.n.end(), [&](int a) { return !decides(a); });
+    c.batch.insert(c.batch.end(), apart, c.n.end());
+    c.n.erase(apart, c.n.end());
+  }
 }
 
 void Packer::undo_scales(const GroupStage& of, int product) {

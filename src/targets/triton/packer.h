@@ -16,6 +16,8 @@ inline ExprP finite(const ExprP& x) {
 inline ExprP magnitude(const ExprP& x) { return select(finite(x), call(Fn::abs, {x}), number(0)); }
 
 std::vector<ExprP> axes_to(int count);
+// What must hold for an operand that is a load not to be zero; empty: nothing.
+std::vector<ExprP> guards_of(const ExprP& operand);
 // A power of two that brings the largest finite magnitude of a row just below 2^14.
 ExprP scale_of(const ExprP& largest);
 
@@ -28,6 +30,8 @@ class Packer {
 
   void push(const GroupStage& stage) { result_.group.stages.push_back(stage); }
   int scratch(const std::string& name, DType dtype, const Shape& shape);
+  // Columns whose products are others' (phases of a transposed convolution) are matrices of their own.
+  static void part_columns(GroupStage& made, const std::vector<ExprP>& live);
   // A stage that belongs to `of`; the tensor it defines.
   int stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce,
             Combine combine, ExprP body);

@@ -42,6 +42,7 @@ Split split(Group& group, const GroupStage& stage, const Products& products, int
   const auto moved = [&](const ExprP& e) { return simplify(substitute_axes(e, to), partial.extents()); };
   partial.body = moved(s.body);
   result.products.left = moved(products.left), result.products.right = moved(products.right);
+  for (ExprP& e : result.products.live) e = moved(e);
   result.partial.contraction = classify_contraction(partial);
   MTMC_CHECK(result.partial.contraction.has_value(), "a chunk of " + s.name + " is no contraction");
   result.partial.place.clear(), result.partial.placed = nullptr;

@@ -202,10 +202,10 @@ class Windows : Packer {
     if (run >= 0) channel = joined_channel;
     if (!slides || channel < 0) return nullptr;
     if (e->guard && !(is_constant(e->other) && e->other->number == 0)) return nullptr;
-    return slide(of, e, source, channel, low, high, run);
+    return slide(of, left, e, source, channel, low, high, run);
   }
 
-  ExprP slide(const GroupStage& of, const ExprP& e, const GroupTensor& source, int channel,
+  ExprP slide(const GroupStage& of, bool left, const ExprP& e, const GroupTensor& source, int channel,
               const std::vector<int64_t>& low, const std::vector<int64_t>& high, int run) {
     const int dims = source.type.rank();
     const bool half = e->dtype != DType::f32;
@@ -248,28 +248,25 @@ class Windows : Packer {
     const DType kept = half ? e->dtype : DType::f16;
     const int laid = stage(of, source.name + "_channels_last", {kept, shape}, {}, Combine::none, element);
     if (!half) result_.copies.push_back({most, scale, laid});
-    if (!e->guard || only_inside(*e, source, of.stage.extents())) return cast(DType::f32, load(laid, kept, to));
+    if (!e->guard || only_inside(of, left, source)) return cast(DType::f32, load(laid, kept, to));
     return cast(DType::f32, load(laid, kept, to, e->guard, constant(kept, 0)));
   }
 
-  // Whether a guard says no more than that every index is inside the tensor.
-  static bool only_inside(const Expr& e, const GroupTensor& source, const std::vector<int64_t>& extents) {
+  // Whether an operand's guard says no more than that every index is inside the tensor, and what the other's says.
+  static bool only_inside(const GroupStage& of, bool left, const GroupTensor& source) {
+    const std::vector<int64_t> extents = of.stage.extents();
+    const ExprP& whole = left ? of.contraction->left : of.contraction->right;
+    const ExprP& other = left ? of.contraction->right : of.contraction->left;
+    const ExprP e = whole->kind == Expr::Kind::cast ? whole->args[0] : whole;
     std::set<std::string> known;
-    for (size_t d = 0; d < e.args.size(); ++d)
-      for (const ExprP& one : {call(Fn::ge, {e.args[d], index_constant(0)}),
-                               call(Fn::lt, {e.args[d], index_constant(source.type.shape[d])})})
+    for (size_t d = 0; d < e->args.size(); ++d)
+      for (const ExprP& one : {call(Fn::ge, {e->args[d], index_constant(0)}),
+                               call(Fn::lt, {e->args[d], index_constant(source.type.shape[d])})})
         known.insert(to_string(simplify(one, extents)));
-    std::vector<ExprP> open = {e.guard};
-    while (!open.empty()) {
-      const ExprP one = open.back();
-      open.pop_back();
-      if (one->kind == Expr::Kind::call && one->fn == Fn::logical_and) {
-        open.insert(open.end(), one->args.begin(), one->args.end());
-      } else if (!known.count(to_string(simplify(one, extents)))) {
-        return false;
-      }
-    }
-    return true;
+    for (const ExprP& one : guards_of(other)) known.insert(to_string(simplify(one, extents)));
+    const std::vector<ExprP> own = guards_of(whole);
+    return std::all_of(own.begin(), own.end(),
+                       [&](const ExprP& one) { return known.count(to_string(simplify(one, extents))) > 0; });
   }
 
   bool im2win_;
