@@ -115,6 +115,15 @@ def leaves(value: Any) -> list[Any]:
     return [value]
 
 
+def structure_of(value: Any) -> str:
+    """`[tensor, {a: tensor}]`: lists and tuples are alike."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {structure_of(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(structure_of(part) for part in value) + "]"
+    return "tensor" if isinstance(value, torch.Tensor) else type(value).__name__
+
+
 def save(value: Any, folder: Path) -> None:
     """Writes a structure of tensors and scalars; the folder is made."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -230,18 +239,31 @@ def _read_tensor(tree: Tree, data: Any, mapped: bool) -> torch.Tensor:
     where = tree.get("device", "cpu")
     if where not in ("cpu", "cuda"):
         raise BlobError(f"unknown device {where}")
-    tensor = torch.empty(tree["shape"], dtype=dtype, device=where if mapped else "cpu")
-    if tensor.is_cuda:
-        _read_to_device(tensor, data, tree["at"])
-    else:
+    tensor = torch.empty(tree["shape"], dtype=dtype, device=where)
+    if not tensor.is_cuda:
         data.seek(tree["at"])
         target = bytes_of(tensor).cast("B") if tensor.numel() else bytearray()
         if data.readinto(target) != len(target):
             raise BlobError("a tensor's bytes are missing")
-        tensor = tensor.to(where)
+    elif mapped:
+        _read_to_device(tensor, data, tree["at"])
+    else:
+        read_in_pieces(tensor, data, tree["at"])
     if tree["stride"] is None:
         return tensor
     return torch.empty_strided(tree["shape"], tree["stride"], dtype=dtype, device=where).copy_(tensor)
+
+
+def read_in_pieces(tensor: torch.Tensor, data: Any, start: int) -> None:
+    """Fills a contiguous tensor of any device, through pinned memory. The file may lose bytes meanwhile."""
+    data.seek(start)
+    flat = tensor.reshape(-1).view(torch.uint8)
+    for at in range(0, flat.numel(), STAGE_BYTES):
+        part = flat[at : at + STAGE_BYTES]
+        staged = stage()[: part.numel()]
+        if data.readinto(bytes_of(staged).cast("B")) != part.numel():
+            raise BlobError("a tensor's bytes are missing")
+        part.copy_(staged)
 
 
 def _read_to_device(tensor: torch.Tensor, data: Any, start: int) -> None:

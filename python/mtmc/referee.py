@@ -17,12 +17,13 @@ import torch
 from mtmc import blobs, foreign, triton_seed
 from mtmc.accuracy import Tf32Matmuls, fp32_only
 from mtmc.arguments import load_arguments
+from mtmc.blobs import structure_of
 from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
 from mtmc.device import Device, device_named, release
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
 from mtmc.measure import Measurement, measure
 from mtmc.outputs import bytes_of_all, tensors
-from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights, structure_of
+from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights
 from mtmc.task import TaskError, first_line, load_task
 from mtmc.touched import touched_bytes
 from mtmc.truth import SINGLE, TruthError, widen
@@ -308,8 +309,13 @@ class Referee:
         kept = self._kept(request["draw"]) if request["own_random"] else None
         calls, hashes, first = [], [], None
 
+        loaded: dict[str, Any] = {}
+
         def saved(name: str) -> Any:
-            return foreign.load(folder, name, digests[name])
+            digest = digests[name]
+            if digest not in loaded:  # the first of its name is the one that was saved
+                loaded[digest] = foreign.load(folder, min(n for n in digests if digests[n] == digest), digest)
+            return loaded[digest]
 
         try:
             state = saved("state") if "state" in digests else draw.eager.state

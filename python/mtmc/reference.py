@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from mtmc import blobs, outputs
+from mtmc.blobs import structure_of
 from mtmc.device import Device, generator_on, random_state
 from mtmc.draws import map_floats
 from mtmc.task import Task, first_line
@@ -45,15 +46,6 @@ class Truth:
     calls: list[list[Any]]
     state: State
     ties: list[Ties | None] = field(default_factory=list)  # per leaf of the first call
-
-
-def structure_of(value: Any) -> str:
-    """`[tensor, {a: tensor}]`: lists and tuples are alike."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {structure_of(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(structure_of(part) for part in value) + "]"
-    return "tensor" if isinstance(value, torch.Tensor) else type(value).__name__
 
 
 def second_weights(state: State, seed: int) -> State:

@@ -316,9 +316,12 @@ class Runner:
 
 
 def save(value: Any, folder: Path, name: str, reply: Message) -> str:
-    """Saves what the referee will measure, and says in the reply what it was: the candidate may write to the file, too."""
-    digest = reply.setdefault("digests", {})[name] = digest_of(value, folder)
-    blobs.save(value, folder / name)
+    """Saves what the referee will measure, and says in the reply what it was: the candidate may write to the file, too.
+    What lies there already under another name, as most second results do, is not saved again."""
+    digests, digest = reply.setdefault("digests", {}), digest_of(value, folder)
+    if digest not in digests.values():
+        blobs.save(value, folder / name)
+    digests[name] = digest
     return digest
 
 

@@ -99,10 +99,6 @@ class Stopwatch:
             gc.enable()
         return elapsed
 
-    def is_large(self) -> bool:
-        """Does the result take so much memory that it should lie there once?"""
-        return bytes_of_all(self.result) > SCRIBBLED_BYTES
-
     def forget(self) -> None:
         """Keeps nothing of the call just timed."""
         self.result, self.spots, self.windows = None, {}, []

@@ -24,6 +24,7 @@ constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quic
 constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured
 constexpr double kMostBeside = 2e9;                  // bytes: larger arguments leave no memory for guests beside
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
+constexpr size_t kScreenStructured = 2, kAllStructured = 100;
 
 uint64_t system_seed() {
   std::random_device device;
@@ -130,7 +131,7 @@ Status ProcessJudge::open(const Task& task) {
 Status ProcessJudge::expect(const Task& task) {
   if (!on_gpu()) return ok_status();
   MTMC_RETURN_IF_ERROR(open(task));
-  MTMC_TRY(std::vector<std::string> draws, facts_->structured(1));
+  MTMC_TRY(std::vector<std::string> draws, facts_->structured(kScreenStructured));
   if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
   for (const std::string& draw : draws) {
     MTMC_TRY([[maybe_unused]] const DrawFacts* known, facts_->draw(draw));
@@ -178,7 +179,8 @@ bool ProcessJudge::lost() const {
 // All that judging asks of our processes before a candidate runs.
 Status ProcessJudge::works_without_candidate(const Task& task, Tier tier) {
   MTMC_RETURN_IF_ERROR(open(task));
-  MTMC_TRY([[maybe_unused]] const auto structured, facts_->structured(tier == Tier::screen ? 1 : 100));
+  MTMC_TRY([[maybe_unused]] const auto structured,
+           facts_->structured(tier == Tier::screen ? kScreenStructured : kAllStructured));
   return baselines_.ready(tier == Tier::certify || !on_gpu());
 }
 
@@ -247,7 +249,7 @@ Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Ve
 Result<bool> ProcessJudge::screen(Examination& examination, Guest& guest, const Room& like, Verdict& verdict) {
   MTMC_PASS(examination.load(guest));
   MTMC_PASS(examination.run(guest, "task-0"));
-  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
+  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(kScreenStructured));
   for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
   if (!options_.freeze_weights) MTMC_PASS(follows_weights(examination, guest, like, verdict));
   if (structured.empty()) verdict.notes.push_back("no-structured-draw");
@@ -258,7 +260,7 @@ Result<bool> ProcessJudge::screen(Examination& examination, Guest& guest, const 
 }
 
 Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, Verdict& verdict) {
-  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(100));
+  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(kAllStructured));
   if (structured.size() < 2) verdict.notes.push_back("few-structured-draws");
   {
     MTMC_TRY(Guest guest, guests_.enter(like));
@@ -292,7 +294,7 @@ Result<bool> ProcessJudge::interpret(Examination& examination, const Room& like)
   MTMC_TRY(Guest guest, guests_.enter(like));
   MTMC_PASS(examination.load(guest));
   MTMC_PASS(examination.run(guest, "task-0"));
-  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(1));
+  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(kScreenStructured));
   for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw));
   return true;
 }

@@ -7,11 +7,13 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from mtmc import blobs, foreign
+from mtmc.runner import save
 
 VALUE = {"a": torch.arange(6.0).view(2, 3).t(), "b": [1, 2.5, None, float("nan")]}
 
@@ -29,6 +31,35 @@ def test_what_was_returned_is_read(tmp_path: Path) -> None:
 def test_the_digest_is_another_in_another_folder_only_on_a_gpu(tmp_path: Path) -> None:
     x = torch.arange(8)
     assert blobs.Mixer("out-0").mix(x) == blobs.Mixer("out-0").mix(x) != blobs.Mixer("out-1").mix(x)
+
+
+def test_the_digest_tells_structures_apart() -> None:
+    x, folder = torch.arange(8), Path("out-0")
+    digests = {foreign.digest_of(value, folder) for value in (x, [x], {"a": x}, {"b": x}, [x, None])}
+    assert len(digests) == 5 and foreign.digest_of((x,), folder) == foreign.digest_of([x], folder)
+
+
+def test_equal_results_are_saved_once(tmp_path: Path) -> None:
+    x, reply = torch.arange(8), dict[str, Any]()
+    for name, value in (("0", x), ("1", x.clone()), ("state", {})):
+        save(value, tmp_path, name, reply)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["0", "state"]
+    assert reply["digests"]["0"] == reply["digests"]["1"] == foreign.digest_of(x, tmp_path)
+    save(x + 1, tmp_path, "1", reply)
+    assert torch.equal(foreign.load(tmp_path, "1", reply["digests"]["1"]), x + 1)
+
+
+def test_pieces_of_a_file_fill_a_tensor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "STAGE_BYTES", 16)
+    monkeypatch.setattr(blobs, "STAGE", [torch.empty(16, dtype=torch.uint8)])  # not pinned: there may be no GPU
+    x, file = torch.arange(21.0).view(3, 7), tmp_path / "data.bin"
+    file.write_bytes(b"12345" + bytes(blobs.bytes_of(x)))
+    with file.open("rb") as data:
+        back = torch.empty_like(x)
+        blobs.read_in_pieces(back, data, 5)
+        assert torch.equal(back, x)
+        with pytest.raises(blobs.BlobError, match="missing"):
+            blobs.read_in_pieces(back, data, 9)
 
 
 def rewrite(folder: Path) -> None:

@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from mtmc.task import TaskError, load_task
-from mtmc.trace import trace
+from mtmc.trace import agree_there, export, stand_ins, trace
 from mtmc.trace_check import check_against_eager
+from mtmc.trace_graph import UserCode
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -373,6 +374,21 @@ REFUSALS = [
 @pytest.mark.parametrize(("text", "message"), REFUSALS)
 def test_refusals(tmp_path: Path, text: str, message: str) -> None:
     assert refused(tmp_path, text).message() == message
+
+
+def test_graph_and_eager_agree_on_a_device(tmp_path: Path) -> None:
+    """As on a GPU, but for the device: there only what agrees for certain is believed."""
+    text = module_text(
+        "self.calls += 1\nreturn F.dropout(self.a(x)) * self.calls",
+        "self.a = nn.Linear(8, 8)\nself.register_buffer('calls', torch.zeros(()))",
+    )
+    (tmp_path / "m.py").write_text(text)
+    task = load_task({"name": "m", "file": str(tmp_path / "m.py")})
+    model = task.make_model(0)
+    state = {name: value.clone() for name, value in model.state_dict().items()}
+    exported = export(task, model, stand_ins(task.make_inputs(0)), UserCode(str(tmp_path / "m.py")))
+    assert agree_there(task, exported, state)
+    assert not agree_there(task, exported, {**state, "a.bias": state["a.bias"] + 1})
 
 
 def test_command_writes_errors_as_json(tmp_path: Path) -> None:
