@@ -193,7 +193,8 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
 // A wrong result that repeats, bit for bit, a right one of other arguments.
 std::string Examination::refine(const std::string& reason, const std::string& draw, const std::string& hash) const {
   const auto seen = seen_.find(hash);
-  if ((reason != "wrong-result" && reason != "precision") || seen == seen_.end() || seen->second == draw) return reason;
+  const bool wrong = reason == "wrong-result" || reason == "precision" || reason == "non-finite";
+  if (!wrong || seen == seen_.end() || seen->second == draw) return reason;
   return same_kind(seen->second, draw) || draw.starts_with("timed") || draw.starts_with("swapped")
              ? "stale-output"
              : "insensitive-to-input";
