@@ -185,7 +185,27 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   if (!verdict.remembered) screen_seconds_ = std::max(screen_seconds_, verdict.verdict.seconds);
   next.screen = std::move(verdict.verdict);
   MTMC_TRY(SearchNode * kept, keep(std::move(next), verdict.remembered));
-  return Step{kept, true};
+  return more_exact(*kept);
+}
+
+// A step's result that errs too much is tried once more with the next more exact way to multiply. It is a step of its
+// own, behind the refused one.
+Result<Environment::Step> Environment::more_exact(SearchNode& node) {
+  const Step as_it_is{&node, true};
+  if (node.screen.reason != "precision" || node.action.type == "precision" || node.state.program == nullptr ||
+      !parts_.target.precisions || node.step >= parts_.limits.steps || spent())
+    return as_it_is;
+  for (const Kernel& kernel : node.state.program->kernels) {
+    const auto now = kernel.choices.find("precision");
+    if (now == kernel.choices.end()) continue;
+    const std::vector<std::string> words = parts_.target.precisions(*node.state.program, kernel);
+    const auto at = std::find(words.begin(), words.end(), now->second);
+    if (words.end() - at < 2) continue;
+    Action action{"precision", {kernel.values}, at[1]};
+    std::string text = render(action, *node.state.program, node.state.code);
+    return step(node, {{std::move(action), std::move(text)}}, 0);
+  }
+  return as_it_is;
 }
 
 Result<Implementation> Environment::implement(const SearchNode& node, const Proposal& proposal,

@@ -107,6 +107,7 @@ class Environment {
   // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record);
   Result<Implementation> implement(const SearchNode& node, const Proposal& proposal, const NodeRecord* record);
+  Result<Step> more_exact(SearchNode& node);
   Result<std::vector<Proposal>> order(const SearchNode& node, int visit);
   // See look_ahead.cpp. The coder for what will probably be tried at a state, from `first` on; the judge for a state
   // that it will probably see; and both, once a step is written: for its result, what is tried there, and its

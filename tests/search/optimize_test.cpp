@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -176,6 +177,46 @@ TEST(Optimize, FallsBackToTheNextBestWhenCertificationFails) {
   EXPECT_NE(done->code.text, best->code.text);
   EXPECT_LE(done->verdict.speedup.at("eager"), best->verdict.speedup.at("eager"));
   EXPECT_GT(done->verdict.speedup.at("eager"), 1);
+}
+
+Program convolution() {
+  Program p;
+  p.name = "convolution";
+  const auto leaf = [&](ValueKind kind, const char* name, Shape shape) {
+    return add_leaf(p, kind, name, {DType::f32, std::move(shape)});
+  };
+  const ValueId x = leaf(ValueKind::input, "x", {64, 64, 56, 56}), w = leaf(ValueKind::param, "w", {64, 64, 3, 3});
+  const Attrs attrs = {{"stride", std::vector<int64_t>{1, 1}}, {"padding", std::vector<int64_t>{1, 1}}};
+  const ValueId y = add_node(p, "conv2d", {x, w, kNoValue}, attrs, "net.py:3").value()[0];
+  p.outputs = {add_node(p, "relu", {y}, {}, "net.py:4").value()[0]};
+  reset_kernels(p);
+  return p;
+}
+
+bool multiplies_in(const Program& program, const std::string& word) {
+  return std::any_of(program.kernels.begin(), program.kernels.end(), [&](const Kernel& kernel) {
+    const auto precision = kernel.choices.find("precision");
+    return precision != kernel.choices.end() && precision->second == word;
+  });
+}
+
+// Eager's convolutions are in TF32 or not, as cuDNN likes: the search finds out.
+TEST(Optimize, WhatErrsTooMuchIsTriedWithMoreExactProducts) {
+  World world("triton", convolution(), h200_hardware());
+  world.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
+  world.request.shell.arguments = {"x"};
+  int refused = 0;
+  WatchedJudge strict(world.judge, [&](const Candidate& candidate, Tier, Verdict& verdict) {
+    if (!multiplies_in(*candidate.program, "half")) return;
+    verdict.outcome = Outcome::refused, verdict.reason = "precision", ++refused;
+  });
+  const auto done = world.run(strict);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_GT(refused, 0);
+  bool exact = false;
+  for (const NodeRecord& attempt : world.recorder.attempts)
+    exact |= attempt.action.starts_with("precision:split") && attempt.screen && attempt.screen->certified();
+  EXPECT_TRUE(exact);
 }
 
 TEST(Optimize, TheUntouchedStartIsTheResultWhenNothingElseIsCertified) {

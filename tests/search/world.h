@@ -69,15 +69,19 @@ struct Recorder final : ProgressListener {
 
 // How a run is set up; every field can be changed before `run`.
 struct World {
-  Hardware hardware = null_hardware();
+  explicit World(const char* target_name = "null", Program of = network(), Hardware on = null_hardware())
+      : target(*find_target(target_name)), program(std::make_shared<const Program>(std::move(of))), hardware(on) {}
+  const TargetDef& target;
+  std::shared_ptr<const Program> program;
+  Hardware hardware;
   OptimizeRequest request{.task = {"network", "{}"},
                           .source = "# net.py",
                           .description = "a network",
-                          .program = std::make_shared<const Program>(network()),
+                          .program = program,
                           .shell = {},
                           .shell_json = "{}",
-                          .target = *find_target("null"),
-                          .hardware = null_hardware(),
+                          .target = target,
+                          .hardware = hardware,
                           .evaluator = CostJudge::kVersion,
                           .paper_only = false,
                           .limits = {.steps = 6, .seconds = 0, .evaluations = 20},

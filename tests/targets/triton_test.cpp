@@ -422,7 +422,7 @@ void expect_all_families(const std::string& device) {
   join_cases(exact);
   folded_cases(exact);
   for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
-  window_cases(exact, "ieee");
+  for (const char* precision : {"ieee", "split"}) window_cases(exact, precision);
   attention_cases(exact, "f32");
   attention_cases(exact, "f32", "split");
   corner_cases(exact);
@@ -453,7 +453,7 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   join_cases(cases);
   for (const char* precision : {"ieee", "half", "split"}) product_cases(cases, precision);
   product_cases(cases, "ieee", "bf16");
-  window_cases(cases, "half");
+  for (const char* precision : {"half", "split"}) window_cases(cases, precision);
   attention_cases(cases, "bf16");
   attention_cases(cases, "f32");
   attention_cases(cases, "f32", "split");

@@ -219,7 +219,7 @@ std::vector<std::string> precisions(const Program& program, const Kernel& kernel
     tf32 = tf32 && find_op(stage.op)->in_tf32;
   }
   if (!found) return {};
-  return tf32 ? std::vector<std::string>{"half", "ieee"} : std::vector<std::string>{"split", "ieee"};
+  return tf32 ? std::vector<std::string>{"half", "split", "ieee"} : std::vector<std::string>{"split", "ieee"};
 }
 
 }  // namespace

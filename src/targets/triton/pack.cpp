@@ -243,21 +243,19 @@ class Operands : Packer {
     return packed(l, half);
   }
 
-  // An operand as the sum of two f16 numbers: the high part, with the low one right behind it in memory. What is not
-  // finite is in the low part, which meets the other operand's high part only, once; its sign is in the high part.
+  // An operand as the sum of two f16 numbers, which a window's copy is already.
   ExprP split(const GroupStage& of, bool left, const std::string& name) {
+    const ExprP& whole = left ? of.contraction->left : of.contraction->right;
+    if (is_half(whole) && has_low_part(result_.group, loads_of(whole)[0]->tensor)) return whole;
     const Layout l = layout(of, left);
-    const ExprP expr = substitute_axes(left ? of.contraction->left : of.contraction->right, l.of_stage);
+    const ExprP expr = substitute_axes(whole, l.of_stage);
     const int scale = scales(of, l, expr, name);
     const ExprP scaled = expr * load(scale, DType::f32, axes_to(static_cast<int>(l.rows.size())));
-    const ExprP sign = select(call(Fn::lt, {scaled, number(0)}), number(-1), number(1));
-    const ExprP high = cast(DType::f32, cast(DType::f16, scaled));
+    const Parts parts = parts_of(scaled);
     note_scale(l, scale);
-    const int hi = fill(of, l, name + "_high", select(finite(scaled), scaled, sign));
-    const int lo = fill(of, l, name + "_low", select(finite(scaled), scaled - high, scaled));
-    for (int part : {hi, lo}) result_.group.tensors[part].kept = true;
-    result_.group.tensors[lo].behind = hi;
-    return packed(l, hi);
+    const int high = fill(of, l, name + "_high", parts.high);
+    put_behind(high, fill(of, l, name + "_low", parts.low));
+    return packed(l, high);
   }
 };
 

@@ -62,6 +62,17 @@ bool Packer::of_half(const GroupStage& stage) {
   return is_half(stage.contraction->left) && is_half(stage.contraction->right);
 }
 
+Packer::Parts Packer::parts_of(const ExprP& scaled) {
+  const ExprP sign = select(call(Fn::lt, {scaled, number(0)}), number(-1), number(1));
+  const ExprP rounded = cast(DType::f32, cast(DType::f16, scaled));
+  return {select(finite(scaled), scaled, sign), select(finite(scaled), scaled - rounded, scaled)};
+}
+
+void Packer::put_behind(int high, int low) {
+  for (int part : {high, low}) result_.group.tensors[part].kept = true;
+  result_.group.tensors[low].behind = high;
+}
+
 int Packer::scratch(const std::string& name, DType dtype, const Shape& shape) {
   std::string fresh = name;
   for (int n = 2; !names_.insert(fresh).second; ++n) fresh = name + "_" + std::to_string(n);

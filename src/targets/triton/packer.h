@@ -28,6 +28,14 @@ class Packer {
   static bool is_half(const ExprP& e);  // f16 or bf16, read as f32
   static bool of_half(const GroupStage& stage);
 
+  // A number as the sum of two in f16. What is not finite is in the low part, which meets the other operand's high part
+  // only, once; its sign is in the high part.
+  struct Parts {
+    ExprP high, low;
+  };
+  static Parts parts_of(const ExprP& scaled);
+  void put_behind(int high, int low);  // in memory
+
   void push(const GroupStage& stage) { result_.group.stages.push_back(stage); }
   int scratch(const std::string& name, DType dtype, const Shape& shape);
   // Columns whose products are others' (phases of a transposed convolution) are matrices of their own.

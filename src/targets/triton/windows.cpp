@@ -24,7 +24,7 @@ class Windows : Packer {
 
   Prepared run(const Group& group) {
     for (const GroupStage& stage : group.stages) {
-      if (!stage.contraction || (precision_ != "half" && !of_half(stage))) {
+      if (!stage.contraction || (precision_ != "half" && precision_ != "split" && !of_half(stage))) {
         push(stage);
         continue;
       }
@@ -244,10 +244,20 @@ class Windows : Packer {
       most = largest;
     }
     ExprP element = load(e->tensor, e->dtype, from, guard, guard ? constant(e->dtype, 0) : nullptr);
-    if (!half) element = cast(DType::f16, element * load(scale, DType::f32, {}));
+    if (!half) element = element * load(scale, DType::f32, {});
     const DType kept = half ? e->dtype : DType::f16;
-    const int laid = stage(of, source.name + "_channels_last", {kept, shape}, {}, Combine::none, element);
-    if (!half) result_.copies.push_back({most, scale, laid});
+    const auto fill = [&](const char* suffix, const ExprP& body) {
+      return stage(of, source.name + suffix, {kept, shape}, {}, Combine::none, cast(kept, body));
+    };
+    int laid = -1;
+    if (!half && precision_ == "split") {
+      const Parts parts = parts_of(element);
+      laid = fill("_high", parts.high);
+      put_behind(laid, fill("_low", parts.low));
+    } else {
+      laid = fill("_channels_last", element);
+      if (!half) result_.copies.push_back({most, scale, laid});
+    }
     if (!e->guard || only_inside(of, left, source)) return cast(DType::f32, load(laid, kept, to));
     return cast(DType::f32, load(laid, kept, to, e->guard, constant(kept, 0)));
   }
