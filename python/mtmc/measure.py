@@ -159,6 +159,16 @@ def _measure_scalar(c: Any, e: Any) -> Measurement:
     }
 
 
+def nearest_constant(t: Any) -> float:
+    """The constant nearest to a truth: the mean of what is finite, of integers the most frequent one."""
+    if not isinstance(t, torch.Tensor) or not t.numel() or t.is_complex():
+        return 0.0
+    if not t.is_floating_point():
+        return float(t.double().flatten().mode().values)
+    finite = torch.isfinite(t)
+    return float(torch.where(finite, t, 0.0).sum() / finite.sum().clamp(min=1))
+
+
 def _same_bits(c: torch.Tensor, e: torch.Tensor) -> bool:
     return torch.equal(_bits(c), _bits(e))
 

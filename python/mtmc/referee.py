@@ -21,7 +21,7 @@ from mtmc.blobs import structure_of
 from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
 from mtmc.device import Device, device_named, release
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
-from mtmc.measure import Measurement, measure
+from mtmc.measure import Measurement, measure, nearest_constant
 from mtmc.outputs import bytes_of_all, tensors
 from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights
 from mtmc.task import TaskError, first_line, load_task
@@ -340,20 +340,18 @@ class Referee:
 
     def on_nulls(self, request: Message) -> Message:
         """What zeros, a constant and a copy of an input would measure on the given draws."""
-        draws = {name: self._draw(name) for name in request["draws"]}
-        levels = [_level(leaf) for leaf in next(iter(draws.values())).truth.calls[0]]
         found: dict[str, dict[str, list[Measurement]]] = {"zeros": {}, "constant": {}, "copy": {}}
-        for name, draw in draws.items():
-            eager = draw.eager.calls[0]
-            made = {
-                "zeros": [_filled(e, 0.0) for e in eager],
-                "constant": [_filled(e, level) for e, level in zip(eager, levels, strict=True)],
-                "copy": [_copied(e, draw.arguments) for e in eager],
-            }
-            for null, leaves in made.items():
-                found[null][name] = [
-                    measure(c, e, t, None) for c, e, t in zip(leaves, eager, draw.truth.calls[0], strict=True)
-                ]
+        levels: list[float] = []
+        for name in request["draws"]:
+            draw = self._draw(name)
+            rows = list(zip(draw.eager.calls[0], draw.truth.calls[0], strict=True))
+            levels = levels or [nearest_constant(t) for _, t in rows]
+            found["zeros"][name] = [measure(_filled(e, 0.0), e, t, None) for e, t in rows]
+            found["constant"][name] = [
+                measure(_filled(e, level), e, t, None) for (e, t), level in zip(rows, levels, strict=True)
+            ]
+            found["copy"][name] = [measure(_copied(e, draw.arguments), e, t, None) for e, t in rows]
+            del draw, rows  # the next one may need their memory
         return {"nulls": found}
 
     def on_touched(self, _: Message) -> Message:
@@ -369,20 +367,6 @@ def _like(value: Any, e: Any) -> Any:
 
 def _filled(e: Any, level: float) -> Any:
     return torch.full_like(e, level) if isinstance(e, torch.Tensor) else e
-
-
-def _level(t: Any) -> float:
-    """The constant nearest to a truth."""
-    if not isinstance(t, torch.Tensor) or not t.numel() or t.is_complex():
-        return 0.0
-    finite = t[torch.isfinite(t)].double() if t.is_floating_point() else t.double()
-    return (
-        float(finite.mean())
-        if finite.numel() and t.is_floating_point()
-        else float(finite.round().mode().values)
-        if finite.numel()
-        else 0.0
-    )
 
 
 def _copied(e: Any, arguments: list[Any]) -> Any:

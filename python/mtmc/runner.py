@@ -77,7 +77,7 @@ class Runner:
         elif self.changes is not None and "fail" not in reply and request["op"] not in TIMED:
             if changes := self.changes():
                 reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
-        if request["op"] not in ROUND:
+        if request["op"] not in ROUND and "fail" not in reply:  # after a failure the GPU may not be asked for anything
             self.release()
         return reply
 

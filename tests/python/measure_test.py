@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from mtmc.measure import measure
+from mtmc.measure import measure, nearest_constant
 from mtmc.truth import Ties
 
 
@@ -56,3 +56,13 @@ def test_indices_of_tied_values_are_judged_by_their_gap() -> None:
     assert near["wrong"] == 0 and near["gap"] < 1e-8
     assert far["gap"] > 0.5
     assert outside["wrong"] == 1
+
+
+def test_the_nearest_constant() -> None:
+    infinity = float("inf")
+    assert nearest_constant(torch.tensor([[1.0, infinity], [4.0, float("nan")]], dtype=torch.float64)) == 2.5
+    assert nearest_constant(torch.tensor([[3, 7], [7, 1]])) == 7
+    assert nearest_constant(torch.tensor([True, False, True])) == 1
+    assert (
+        nearest_constant(torch.full((2,), infinity)) == nearest_constant(torch.empty(0)) == nearest_constant(2.0) == 0
+    )
