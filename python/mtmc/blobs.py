@@ -49,13 +49,14 @@ def dense(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def moved(value: Any, where: torch.device) -> Any:
-    """A structure with all its tensors on a device."""
+    """A structure with all its tensors on a device. Tuples stay tuples: forward may ask."""
     if isinstance(value, torch.Tensor):
         return value.to(where)
     if isinstance(value, Mapping):
         return {key: moved(part, where) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [moved(part, where) for part in value]
+        parts = [moved(part, where) for part in value]
+        return parts if isinstance(value, list) else value._make(parts) if hasattr(value, "_make") else tuple(parts)
     return value
 
 

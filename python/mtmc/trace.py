@@ -37,7 +37,6 @@ from torch.export.passes import move_to_device_pass
 from torch.utils import _pytree as pytree
 
 from mtmc.accuracy import fp32_only
-from mtmc.blobs import moved
 from mtmc.constructor import constructor_source
 from mtmc.outputs import bytes_of_all
 from mtmc.task import CPU, Task, load_task
@@ -65,7 +64,7 @@ def trace(task: Task, device: torch.device = CPU) -> dict[str, Any]:
     there = replace(task, where=device)
     inputs = there.make_inputs(0)
     if device != CPU and bytes_of_all(inputs) <= LARGE_BYTES:
-        there, inputs = task, moved(inputs, CPU)
+        there, inputs = task, task.make_inputs(0)
     refuse_loose_state(there, there.make_model(0), inputs)
     model = task.make_model(0)
     pristine = copy.deepcopy(model.state_dict())

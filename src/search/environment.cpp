@@ -193,7 +193,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
 Result<Environment::Step> Environment::more_exact(SearchNode& node) {
   const Step as_it_is{&node, true};
   if (node.screen.reason != "precision" || node.action.type == "precision" || node.state.program == nullptr ||
-      !parts_.target.precisions || node.step >= parts_.limits.steps || spent())
+      parts_.paper_only || !parts_.target.precisions || node.step >= parts_.limits.steps || spent())
     return as_it_is;
   for (const Kernel& kernel : node.state.program->kernels) {
     const auto now = kernel.choices.find("precision");

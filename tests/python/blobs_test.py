@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,14 @@ def test_changes_are_put_over_what_the_reader_kept(tmp_path: Path) -> None:
     back = blobs.load_over(tmp_path / "other", kept)
     assert torch.equal(back[0], other[0]) and back[1] == 3 and torch.equal(back[2], other[2])
     assert (tmp_path / "other" / "data.bin").stat().st_size < 300
+
+
+def test_what_is_moved_keeps_its_structure() -> None:
+    pair = namedtuple("pair", "a b")
+    x = torch.zeros(2)
+    made = blobs.moved([(x, [x, 3]), pair(x, {"c": x})], torch.device("meta"))
+    assert type(made) is list and type(made[0]) is tuple and type(made[0][1]) is list and type(made[1]) is pair
+    assert made[0][0].is_meta and made[0][1][1] == 3 and made[1].a.is_meta and made[1].b["c"].is_meta
 
 
 def test_a_file_that_names_an_unknown_device_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 // other; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -92,6 +93,17 @@ void expect_infinities(const std::string& device) {
     x[x.size() / 2] = infinity, x[x.size() / 3] = -infinity, x[x.size() - 1] = std::nan("");
   }
   testing::expect_close(cases, 1.5e-3, device);
+}
+
+// So does their definition: an infinity inside reaches as many results as the kernel has elements.
+TEST(TritonPhases, AreDefinedByTheElementsThatTheyHave) {
+  Case c = transposed({"f32[1,16,7,9]", "f32[16,20,3,3]", "f32[20]", 2, 1, 1});
+  c.leaves[0][3 * 9 + 4] = std::numeric_limits<double>::infinity();
+  const auto truth = evaluate(c.program, c.leaves);
+  ASSERT_TRUE(truth.ok()) << truth.error().message();
+  const std::vector<double>& y = truth->front();
+  const auto finite = std::count_if(y.begin(), y.end(), [](double value) { return std::isfinite(value); });
+  EXPECT_EQ(static_cast<int64_t>(y.size()) - finite, 20 * 3 * 3);
 }
 
 TEST(TorchTritonPhases, MeetNoElementsThatTheyLack) {
