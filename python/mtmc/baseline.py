@@ -21,6 +21,7 @@ from mtmc import blobs
 from mtmc.device import Device, device_named, release
 from mtmc.stopwatch import Stopwatch, overwrite
 from mtmc.task import TaskError, first_line, load_task
+from mtmc.task_error import out_of_memory
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
 
 WARM_UPS = 3
@@ -61,10 +62,7 @@ class Baseline:
         except TaskError as error:
             return {"error": error.to_json()}
         except torch.OutOfMemoryError as error:
-            wanted = "smaller arguments, or a GPU with more memory: the judge holds them several times"
-            return {
-                "error": TaskError("timing the module as it is", "out of memory", first_line(error), wanted).to_json()
-            }
+            return {"error": out_of_memory("timing the module as it is", error).to_json()}
 
     def on_hello(self, _: Message) -> Message:
         return {}

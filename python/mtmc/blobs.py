@@ -1,12 +1,14 @@
 """Arguments and results on disk: `tree.json` (structure, types and devices) and `data.bin` (the bytes of all tensors).
 
 No pickle: the referee reads what a candidate's process wrote, so a file must not be able to run code; see foreign.py. A
-tensor of the GPU is copied from and to the mapped file, which lies in memory, and is given back on the GPU.
+tensor of the GPU is given back on the GPU. The files lie in memory: gigabytes pass through pinned memory piece by piece, and
+torch's threads or ours copy between it and the file.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import hashlib
 import json
 import math
@@ -14,7 +16,9 @@ import mmap
 import os
 import random
 import secrets
+import threading
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +28,8 @@ Tree = dict[str, Any]
 ALIGNED = 64  # bytes: where tensors begin in the file
 HASHED_ON_DEVICE = 1 << 16  # bytes; smaller tensors are copied to the host for it
 STAGE_BYTES = 32 << 20
-STAGE: list[torch.Tensor] = []  # the pinned memory, once it is needed
+STAGES = threading.local()  # a thread's pinned memory, once it is needed
+READERS = 4  # threads that read one large file
 CHUNK = 1 << 24  # eight-byte words that are mixed at a time
 
 
@@ -128,7 +133,7 @@ def structure_of(value: Any) -> str:
 def save(value: Any, folder: Path) -> None:
     """Writes a structure of tensors and scalars; the folder is made."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "data.bin").open("wb") as data:
+    with (folder / "data.bin").open("w+b") as data:
         tree = _encode(value, data)
     (folder / "tree.json").write_text(json.dumps(tree))
 
@@ -183,7 +188,7 @@ def _encode(value: Any, data: Any) -> Tree:
         start = -(-data.tell() // ALIGNED) * ALIGNED
         data.seek(start)
         if value.is_cuda:
-            _write_from_device(plain(value), data)
+            write_in_pieces(plain(value), data, start)
         else:
             on_host = dense(value)
             data.write(bytes_of(on_host))
@@ -203,20 +208,29 @@ def _encode(value: Any, data: Any) -> Tree:
 
 
 def stage() -> torch.Tensor:
-    """Pinned memory, which takes long to be had the first time."""
-    if not STAGE:
-        STAGE.append(torch.empty(STAGE_BYTES, dtype=torch.uint8, pin_memory=True))
-    return STAGE[0]
+    """Pinned memory of this thread, which takes long to be had the first time."""
+    if not hasattr(STAGES, "memory"):
+        STAGES.memory = torch.empty(STAGE_BYTES, dtype=torch.uint8, pin_memory=torch.cuda.is_available())
+    return STAGES.memory
 
 
-def _write_from_device(value: torch.Tensor, data: Any) -> None:
-    """Piece by piece through pinned memory, which the GPU writes to at full speed."""
+def write_in_pieces(value: torch.Tensor, data: Any, start: int) -> None:
+    """Appends a contiguous tensor of any device. The file is mapped: its new pages are filled by torch's threads at once."""
     flat = value.reshape(-1).view(torch.uint8)
-    for start in range(0, flat.numel(), STAGE_BYTES):
-        part = flat[start : start + STAGE_BYTES]
-        staged = stage()[: part.numel()]
-        staged.copy_(part)
-        data.write(bytes_of(staged))
+    if not flat.numel():
+        return
+    data.flush()
+    room = os.fstatvfs(data.fileno())
+    if flat.numel() > room.f_bavail * room.f_frsize:  # writing to a page that cannot be had would end the process
+        raise OSError(errno.ENOSPC, f"no room for {flat.numel() >> 20} MiB beside the other results")
+    os.ftruncate(data.fileno(), start + flat.numel())
+    base = start // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
+    with mmap.mmap(data.fileno(), start + flat.numel() - base, offset=base) as pages:
+        target = torch.frombuffer(pages, dtype=torch.uint8, count=flat.numel(), offset=start - base)
+        for source, goal in zip(flat.split(STAGE_BYTES), target.split(STAGE_BYTES), strict=True):
+            goal.copy_(stage()[: source.numel()].copy_(source))
+        del target, source, goal  # they hold the mapping open
+    data.seek(0, os.SEEK_END)
 
 
 def decode(tree: Tree, data: Any, mapped: bool = True) -> Any:
@@ -247,7 +261,7 @@ def _read_tensor(tree: Tree, data: Any, mapped: bool) -> torch.Tensor:
         if data.readinto(target) != len(target):
             raise BlobError("a tensor's bytes are missing")
     elif mapped:
-        _read_to_device(tensor, data, tree["at"])
+        _read_mapped(tensor, data, tree["at"])
     else:
         read_in_pieces(tensor, data, tree["at"])
     if tree["stride"] is None:
@@ -256,25 +270,32 @@ def _read_tensor(tree: Tree, data: Any, mapped: bool) -> torch.Tensor:
 
 
 def read_in_pieces(tensor: torch.Tensor, data: Any, start: int) -> None:
-    """Fills a contiguous tensor of any device, through pinned memory. The file may lose bytes meanwhile."""
-    data.seek(start)
+    """Fills a contiguous tensor of any device, by several threads. The file may lose bytes meanwhile."""
     flat = tensor.reshape(-1).view(torch.uint8)
-    for at in range(0, flat.numel(), STAGE_BYTES):
+
+    def read(at: int) -> bool:
         part = flat[at : at + STAGE_BYTES]
         staged = stage()[: part.numel()]
-        if data.readinto(bytes_of(staged).cast("B")) != part.numel():
-            raise BlobError("a tensor's bytes are missing")
+        if os.preadv(data.fileno(), [bytes_of(staged)], start + at) != part.numel():
+            return False
         part.copy_(staged)
+        return True
+
+    with ThreadPoolExecutor(READERS) as readers:
+        if not all(readers.map(read, range(0, flat.numel(), STAGE_BYTES))):
+            raise BlobError("a tensor's bytes are missing")
 
 
-def _read_to_device(tensor: torch.Tensor, data: Any, start: int) -> None:
-    size = tensor.numel() * tensor.element_size()
-    if not size:
+def _read_mapped(tensor: torch.Tensor, data: Any, start: int) -> None:
+    """As above, by torch's threads instead of ours, for which the file must keep its length."""
+    flat = tensor.reshape(-1).view(torch.uint8)
+    if not flat.numel():
         return
-    if start < 0 or os.fstat(data.fileno()).st_size < start + size:
+    if start < 0 or os.fstat(data.fileno()).st_size < start + flat.numel():
         raise BlobError("a tensor's bytes are missing")
     base = start // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-    with mmap.mmap(data.fileno(), start + size - base, offset=base, access=mmap.ACCESS_COPY) as pages:
-        source = torch.frombuffer(pages, dtype=torch.uint8, count=size, offset=start - base)
-        tensor.reshape(-1).view(torch.uint8).copy_(source)
-        del source
+    with mmap.mmap(data.fileno(), start + flat.numel() - base, offset=base, access=mmap.ACCESS_COPY) as pages:
+        source = torch.frombuffer(pages, dtype=torch.uint8, count=flat.numel(), offset=start - base)
+        for part, piece in zip(flat.split(STAGE_BYTES), source.split(STAGE_BYTES), strict=True):
+            part.copy_(stage()[: part.numel()].copy_(piece))
+        del source, piece

@@ -25,6 +25,7 @@ from mtmc.measure import Measurement, measure, nearest_constant
 from mtmc.outputs import bytes_of_all, tensors
 from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights
 from mtmc.task import TaskError, first_line, load_task
+from mtmc.task_error import out_of_memory
 from mtmc.touched import touched_bytes
 from mtmc.truth import SINGLE, TruthError, widen
 from mtmc.wire import REPLIES, REQUESTS, Line, Message, serve
@@ -78,6 +79,8 @@ class Referee:
         except (TruthError, blobs.BlobError) as error:
             doing = "computing the float64 truth of the module"
             return {"error": TaskError(doing, str(error)).to_json()}
+        except torch.OutOfMemoryError as error:
+            return {"error": out_of_memory("computing what the module must return", error).to_json()}
         finally:
             release()
 

@@ -20,6 +20,7 @@ from mtmc.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
 
 State = dict[str, torch.Tensor]
 CALLS = 2  # a module with state is called twice from the same state
+PIECE = 1 << 26  # elements that are moved at a time
 
 
 class EagerError(Exception):
@@ -183,8 +184,11 @@ def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
 
     def move(x: torch.Tensor) -> torch.Tensor:
         generator = generators.setdefault(x.device, generator_on(x.device, seed))
-        sign = torch.randint(0, 2, x.shape, generator=generator, device=x.device).double() * 2 - 1
-        return x.double() * (1 + sign * torch.finfo(x.dtype).eps / 2)
+        wide = x.to(torch.float64, copy=True)
+        for part in wide.view(-1).split(PIECE) if wide.is_contiguous() else [wide]:
+            up = torch.randint(0, 2, part.shape, generator=generator, device=x.device, dtype=torch.int8)
+            part.mul_(1 + (up.double() * 2 - 1) * torch.finfo(x.dtype).eps / 2)
+        return wide
 
     return move
 

@@ -32,7 +32,8 @@ from mtmc.wire import Line, Message, serve
 CAPABILITIES = (80, 90, 100)  # of the GPUs that kernels are compiled for where there is none
 LEAST_DELAY, MOST_DELAY = 0.001, 0.02  # seconds; a first call may take far longer, and compiles
 TIMED = ("wake", "go")  # requests after which nothing else may be done at once
-ROUND = ("arm", *TIMED, "keep")  # those of timed rounds: what one leaves in torch's allocator, the next one uses
+# Those of timed rounds: what one leaves in torch's allocator, the next one uses.
+ROUND = ("arm", "hello", *TIMED, "keep")
 
 
 def state_digest(values: State) -> dict[str, str]:

@@ -27,3 +27,9 @@ def first_line(error: BaseException) -> str:
     """`ValueError: the first line of its text`, at most 300 characters."""
     lines = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {lines[0]}"[:300]
+
+
+def out_of_memory(doing: str, error: BaseException) -> TaskError:
+    """The GPU's memory is full of what the judge must hold."""
+    wanted = "smaller arguments, or a GPU with more memory: the judge holds them several times"
+    return TaskError(doing, "out of memory", first_line(error), wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import math
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -16,6 +17,7 @@ from mtmc.task import Task, seed_everything
 from mtmc.task_error import TaskError
 
 DRAWS = (1, 2)
+PIECE = 1 << 26  # elements that are compared at a time
 TOLERANCE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}  # norm-wise; everything else 1e-6
 
 
@@ -107,14 +109,21 @@ def difference(ours: Any, theirs: Any) -> str:
     if not (theirs.is_floating_point() or theirs.is_complex()):
         return f"{int((ours != theirs).sum())} of {theirs.numel()} elements differ"
     wide = torch.complex128 if theirs.is_complex() else torch.float64
-    a, b = ours.detach().to(wide), theirs.detach().to(wide)
-    finite = torch.isfinite(b)
-    if not torch.equal(finite, torch.isfinite(a)) or not torch.equal(
-        torch.nan_to_num(a[~finite]), torch.nan_to_num(b[~finite])
-    ):
-        return "other NaN or infinite elements"
-    a, b = a[finite], b[finite]
-    error = float((a - b).norm() / b.norm().clamp_min(1e-300))
+    squares = [
+        0.0,
+        0.0,
+    ]  # of the difference and of the result: in pieces, since copies in double may not fit beside them
+    for ours_now, theirs_now in zip(ours.reshape(-1).split(PIECE), theirs.reshape(-1).split(PIECE), strict=True):
+        a, b = ours_now.detach().to(wide), theirs_now.detach().to(wide)
+        finite = torch.isfinite(b)
+        if not bool(finite.all()) or not bool(torch.isfinite(a).all()):
+            if not torch.equal(finite, torch.isfinite(a)) or not torch.equal(
+                torch.nan_to_num(a[~finite]), torch.nan_to_num(b[~finite])
+            ):
+                return "other NaN or infinite elements"
+            a, b = a[finite], b[finite]
+        squares = [s + float(x.norm()) ** 2 for s, x in zip(squares, (a - b, b), strict=True)]
+    error = math.sqrt(squares[0]) / max(math.sqrt(squares[1]), 1e-300)
     return "" if error <= TOLERANCE.get(theirs.dtype, 1e-6) else f"relative error {error:.2g}"
 
 

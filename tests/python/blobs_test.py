@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import namedtuple
 from pathlib import Path
 
@@ -31,6 +32,32 @@ def test_changes_are_put_over_what_the_reader_kept(tmp_path: Path) -> None:
     back = blobs.load_over(tmp_path / "other", kept)
     assert torch.equal(back[0], other[0]) and back[1] == 3 and torch.equal(back[2], other[2])
     assert (tmp_path / "other" / "data.bin").stat().st_size < 300
+
+
+def test_large_tensors_pass_through_files_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "STAGE_BYTES", 64)
+    x, y = torch.randn(1000), torch.arange(37, dtype=torch.int16)
+    with (tmp_path / "data.bin").open("w+b") as data:
+        data.write(b"before")
+        blobs.write_in_pieces(x, data, 4096 + 64)  # neither at the start of a page nor of the file
+        end = data.tell()
+        blobs.write_in_pieces(y, data, end)
+        blobs.write_in_pieces(torch.empty(0), data, data.tell())
+    assert end == 4096 + 64 + 4000
+    for read in (blobs.read_in_pieces, blobs._read_mapped):
+        backs = torch.empty_like(x), torch.empty_like(y), torch.empty(0)
+        with (tmp_path / "data.bin").open("rb") as data:
+            assert data.read(6) == b"before"
+            for back, start in zip(backs, (4096 + 64, end, 0), strict=True):
+                read(back, data, start)
+        assert torch.equal(backs[0], x) and torch.equal(backs[1], y)
+
+
+def test_results_that_fit_nowhere_raise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    full = os.statvfs_result((4096, 4096, 9, 0, 0, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(os, "fstatvfs", lambda _: full)
+    with (tmp_path / "data.bin").open("w+b") as data, pytest.raises(OSError, match="no room"):
+        blobs.write_in_pieces(torch.zeros(8), data, 0)
 
 
 def test_what_is_moved_keeps_its_structure() -> None:

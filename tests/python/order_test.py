@@ -1,6 +1,9 @@
-"""Checked calls on a GPU: the caller's stream must wait for the result."""
+"""What a candidate's process does around calls on a GPU: the caller's stream must wait for the result, and timed calls find
+the memory that the calls before them left."""
 
+import re
 import time
+from pathlib import Path
 
 import pytest
 import torch
@@ -65,3 +68,18 @@ def test_a_result_that_comes_after_the_copy_is_refused() -> None:
     runner = runner_of(gives_early)
     with pytest.raises(Refused, match="background-work"):
         runner.call([torch.ones(4)], in_order=True)
+
+
+def test_no_memory_is_given_back_within_a_timed_round() -> None:
+    rounds = Path(__file__).parents[2].joinpath("src/eval/rounds.cpp").read_text()
+    asked = set(re.findall(r'"op", "(\w+)"', rounds))
+    assert {"arm", "hello", "go"} <= asked
+    runner, given_back = Runner([], "cpu"), []
+    runner.release = lambda: given_back.append(True)
+    for op in ("wake", "keep", *asked):
+        setattr(runner, "on_" + op, lambda _: {})
+        runner.handle({"op": op})
+    assert not given_back
+    runner.on_run = lambda _: {}
+    runner.handle({"op": "run"})
+    assert given_back

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from mtmc import reference
 from mtmc.truth import Record, TruthError, run_wide
 
 
@@ -51,3 +52,13 @@ def test_ties_point_into_the_values() -> None:
     assert torch.equal(known.at(torch.tensor([2, 2])), torch.tensor([3.0, 5.0], dtype=torch.float64))
     (_, order), ties = run_wide(lambda: x.topk(2, 1), [])
     assert torch.equal(ties[order.data_ptr()].at(order), x.topk(2, 1).values)
+
+
+def test_half_an_ulp_leaves_its_argument_and_its_strides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "PIECE", 7)
+    for x in (torch.randn(5, 6), torch.randn(6, 5).t(), torch.randn(4, dtype=torch.float64)):
+        before = x.clone()
+        moved = reference.half_an_ulp(3)(x)
+        off = (moved / x.double() - 1).abs() / (torch.finfo(x.dtype).eps / 2)
+        assert torch.equal(x, before) and moved.stride() == x.stride()
+        assert x.dtype == torch.float64 or bool((off.round() == 1).all())
