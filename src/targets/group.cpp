@@ -116,11 +116,39 @@ class GroupBuilder {
 
   static bool cheap(const Raw& raw) { return operation_count(raw.stage.body) < kHeavy; }
 
+  // Whether a convolution slides over what stage i computes, and multiplies it in half precision: it will be copied for
+  // that, once, if it is a tensor, and every window would be copied apart if it is not.
+  bool in_windows(int i) const {
+    const auto precision = kernel_.choices.find("precision");
+    if (precision == kernel_.choices.end() || (precision->second != "half" && precision->second != "split"))
+      return false;
+    if (raws_[i].stage.body->kind == Expr::Kind::load) return false;  // a view: of another stage's, or of memory
+    const auto slides = [](const Stage& stage, const ExprP& index) {
+      const std::vector<int64_t> extents = stage.extents();
+      bool spatial = false, reduced = false;
+      for (int a = 0; a < static_cast<int>(extents.size()); ++a)
+        if (extents[a] > 1 && uses_axis(index, a)) (a < stage.rank() ? spatial : reduced) = true;
+      return spatial && reduced;
+    };
+    return std::any_of(raws_.begin() + i + 1, raws_.end(), [&](const Raw& consumer) {
+      const Stage& stage = consumer.stage;
+      if (stage.combine != Combine::sum || !is_product(stage)) return false;
+      const std::vector<const Expr*> loads = loads_of(stage.body);
+      return std::any_of(loads.begin(), loads.end(), [&](const Expr* e) {
+        return e->tensor == stage_ref(i) &&
+               std::any_of(e->args.begin(), e->args.end(), [&](const ExprP& index) { return slides(stage, index); });
+      });
+    });
+  }
+  static bool is_product(const Stage& stage) {
+    return stage.body->kind == Expr::Kind::call && stage.body->fn == Fn::mul;
+  }
+
   // Whether stage i is materialised: reductions and written values always; a costly pointwise one when it would be
   // evaluated again and again.
   void decide(int i) {
     Raw& raw = raws_[i];
-    raw.kept = raw.written || raw.stage.combine != Combine::none;
+    raw.kept = raw.written || raw.stage.combine != Combine::none || in_windows(i);
     if (raw.kept || cheap(raw)) return;
     int uses = 0;
     double evaluations = 0;
@@ -136,8 +164,7 @@ class GroupBuilder {
       }
       if (here == 0) continue;
       ++uses;
-      const bool packed =
-          consumer.combine == Combine::sum && consumer.body->kind == Expr::Kind::call && consumer.body->fn == Fn::mul;
+      const bool packed = consumer.combine == Combine::sum && is_product(consumer);
       evaluations += packed ? 1
                             : static_cast<double>(product(consumer.extents())) /
                                   static_cast<double>(std::max<int64_t>(1, raw.stage.type.elements()));

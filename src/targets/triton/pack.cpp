@@ -235,7 +235,9 @@ class Operands : Packer {
     const int scale =
         stage(of, name + "_scale", {DType::f32, {}}, {}, Combine::none, scale_of(load(largest, DType::f32, {})));
     const int half = fill(of, l, name + "_half", expr * load(scale, DType::f32, {}));
-    Group copied = copy_in_one_pass(result_.group, {{largest, scale, half}});
+    const bool known =
+        result_.group.stages.empty() || result_.group.stages[0].dest != largest;  // then the scale is, too
+    Group copied = known ? result_.group : copy_in_one_pass(result_.group, {{largest, scale, half}});
     before.insert(before.end(), copied.stages.begin(), copied.stages.end());
     result_.group.tensors = std::move(copied.tensors);
     result_.group.stages = std::move(before);

@@ -1,5 +1,8 @@
 #include "targets/triton/packer.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -89,9 +92,13 @@ int Packer::stage(const GroupStage& of, const std::string& name, TensorType type
   made.stage.reduce = std::move(reduce);
   made.stage.combine = combine;
   made.stage.body = simplify(body, made.stage.extents());
+  const std::string what = fmt::format("{} {} {} {}", to_string(type), fmt::join(made.stage.reduce, ","),
+                                       static_cast<int>(combine), to_string(made.stage.body));
+  const auto [known, is_new] = made_.try_emplace(what, -1);
+  if (!is_new) return known->second;
   made.op = of.op;
   made.location = of.location;
-  made.dest = scratch(name, type.dtype, type.shape);
+  made.dest = known->second = scratch(name, type.dtype, type.shape);
   push(made);
   return made.dest;
 }

@@ -1,6 +1,7 @@
 // What packing operands of contractions has in common: new stages, scales, and contractions on what was packed.
 #pragma once
 #include <limits>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,7 +41,8 @@ class Packer {
   int scratch(const std::string& name, DType dtype, const Shape& shape);
   // Columns whose products are others' (phases of a transposed convolution) are matrices of their own.
   static void part_columns(GroupStage& made, const std::vector<ExprP>& live);
-  // A stage that belongs to `of`; the tensor it defines.
+  // A stage that belongs to `of`; the tensor it defines. One that was made before is not made again: branches that
+  // multiply the same tensor share its copy.
   int stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce,
             Combine combine, ExprP body);
   // The contraction on packed operands, then their scales undone.
@@ -52,6 +54,7 @@ class Packer {
   std::string precision_;
   Prepared result_;
   std::set<std::string> names_;
+  std::map<std::string, int> made_;  // what a stage computes -> its tensor
   // Of the operands packed for the next `multiply`:
   std::vector<ExprP> scales_;
   std::vector<int> apart_;  // axes of M or N that are no run of memory with the others: a matrix each, as of a batch

@@ -80,12 +80,17 @@ class Planner {
     plan_.axes.push_back(axes);
   }
 
-  // The axis along which most of the memory that is read (or, `written`, stored) lies side by side.
+  // The axis along which most of the memory that is read (or, `written`, stored) lies side by side; -1 where that is
+  // not known, as of the phases of a transposed convolution.
   int contiguous_axis(bool written) const {
     std::map<int, double> weight;
+    double unknown = 0;
     const auto note = [&](int s, const std::vector<ExprP>& indices, int tensor) {
       const Affine form = flat_form(s, indices, tensor);
-      if (!form.ok) return;
+      if (!form.ok) {
+        unknown = std::max(unknown, static_cast<double>(group_.tensors[tensor].type.size_bytes()));
+        return;
+      }
       const std::vector<int>& axes = plan_.axes[s - frame_.first];
       for (size_t a = 0; a < axes.size(); ++a)
         if (form.coefficients[a] == 1 && axes[a] >= 0 && axes[a] < plan_.shared + plan_.inner)
@@ -106,7 +111,7 @@ class Planner {
     int best = -1;
     for (const auto& [axis, bytes] : weight)
       if (best < 0 || bytes > weight[best]) best = axis;
-    return best;
+    return best < 0 || weight[best] < unknown ? -1 : best;
   }
 
   void roles() {

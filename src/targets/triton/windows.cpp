@@ -235,6 +235,7 @@ class Windows : Packer {
     }
     int scale = -1;
     int most = -1;
+    const int next = static_cast<int>(result_.group.tensors.size());
     if (!half) {
       const int largest = stage(of, source.name + "_largest", {DType::f32, {}}, source.type.shape, Combine::max,
                                 magnitude(load(e->tensor, DType::f32, axes_to(dims))));
@@ -256,7 +257,7 @@ class Windows : Packer {
       put_behind(laid, fill("_low", parts.low));
     } else {
       laid = fill("_channels_last", element);
-      if (!half) result_.copies.push_back({most, scale, laid});
+      if (!half && most >= next && laid >= next) result_.copies.push_back({most, scale, laid});
     }
     if (!e->guard || only_inside(of, left, source)) return cast(DType::f32, load(laid, kept, to));
     return cast(DType::f32, load(laid, kept, to, e->guard, constant(kept, 0)));
