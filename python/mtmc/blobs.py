@@ -1,18 +1,15 @@
 """Arguments and results on disk: `tree.json` (structure, types and devices) and `data.bin` (the bytes of all tensors).
 
 No pickle: the referee reads what a candidate's process wrote, so a file must not be able to run code; see foreign.py. A
-tensor of the GPU is given back on the GPU. The files lie in memory: gigabytes pass through pinned memory piece by piece, and
-torch's threads or ours copy between it and the file.
+tensor of the GPU is given back on the GPU. The files lie in memory; gigabytes pass through pinned memory, piece by piece.
 """
 
 from __future__ import annotations
 
 import ctypes
-import errno
 import hashlib
 import json
 import math
-import mmap
 import os
 import random
 import secrets
@@ -133,7 +130,7 @@ def structure_of(value: Any) -> str:
 def save(value: Any, folder: Path) -> None:
     """Writes a structure of tensors and scalars; the folder is made."""
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "data.bin").open("w+b") as data:
+    with (folder / "data.bin").open("wb") as data:
         tree = _encode(value, data)
     (folder / "tree.json").write_text(json.dumps(tree))
 
@@ -188,7 +185,7 @@ def _encode(value: Any, data: Any) -> Tree:
         start = -(-data.tell() // ALIGNED) * ALIGNED
         data.seek(start)
         if value.is_cuda:
-            write_in_pieces(plain(value), data, start)
+            write_in_pieces(plain(value), data)
         else:
             on_host = dense(value)
             data.write(bytes_of(on_host))
@@ -214,40 +211,27 @@ def stage() -> torch.Tensor:
     return STAGES.memory
 
 
-def write_in_pieces(value: torch.Tensor, data: Any, start: int) -> None:
-    """Appends a contiguous tensor of any device. The file is mapped: its new pages are filled by torch's threads at once."""
-    flat = value.reshape(-1).view(torch.uint8)
-    if not flat.numel():
-        return
-    data.flush()
-    room = os.fstatvfs(data.fileno())
-    if flat.numel() > room.f_bavail * room.f_frsize:  # writing to a page that cannot be had would end the process
-        raise OSError(errno.ENOSPC, f"no room for {flat.numel() >> 20} MiB beside the other results")
-    os.ftruncate(data.fileno(), start + flat.numel())
-    base = start // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-    with mmap.mmap(data.fileno(), start + flat.numel() - base, offset=base) as pages:
-        target = torch.frombuffer(pages, dtype=torch.uint8, count=flat.numel(), offset=start - base)
-        for source, goal in zip(flat.split(STAGE_BYTES), target.split(STAGE_BYTES), strict=True):
-            goal.copy_(stage()[: source.numel()].copy_(source))
-        del target, source, goal  # they hold the mapping open
-    data.seek(0, os.SEEK_END)
+def write_in_pieces(value: torch.Tensor, data: Any) -> None:
+    """Writes a contiguous tensor of any device where the file stands. By one thread: others would wait for the file's lock,
+    and filling a mapping takes longer than writing, since each of its pages is asked for apart."""
+    for part in value.reshape(-1).view(torch.uint8).split(STAGE_BYTES):
+        data.write(bytes_of(stage()[: part.numel()].copy_(part)))
 
 
-def decode(tree: Tree, data: Any, mapped: bool = True) -> Any:
-    """The structure that a tree describes, its tensors read from the file. `mapped`: what the GPU gets is read through a
-    mapping, for which the file must keep its length."""
+def decode(tree: Tree, data: Any) -> Any:
+    """The structure that a tree describes, its tensors read from the file."""
     if "dict" in tree:
-        return {key: decode(part, data, mapped) for key, part in tree["dict"]}
+        return {key: decode(part, data) for key, part in tree["dict"]}
     if "list" in tree:
-        return [decode(part, data, mapped) for part in tree["list"]]
+        return [decode(part, data) for part in tree["list"]]
     if "float" in tree:
         return float(tree["float"])
     if "value" in tree:
         return tree["value"]
-    return _read_tensor(tree, data, mapped)
+    return _read_tensor(tree, data)
 
 
-def _read_tensor(tree: Tree, data: Any, mapped: bool) -> torch.Tensor:
+def _read_tensor(tree: Tree, data: Any) -> torch.Tensor:
     dtype = getattr(torch, tree["dtype"], None)
     if not isinstance(dtype, torch.dtype):
         raise BlobError(f"unknown type {tree['dtype']}")
@@ -260,8 +244,6 @@ def _read_tensor(tree: Tree, data: Any, mapped: bool) -> torch.Tensor:
         target = bytes_of(tensor).cast("B") if tensor.numel() else bytearray()
         if data.readinto(target) != len(target):
             raise BlobError("a tensor's bytes are missing")
-    elif mapped:
-        _read_mapped(tensor, data, tree["at"])
     else:
         read_in_pieces(tensor, data, tree["at"])
     if tree["stride"] is None:
@@ -270,7 +252,7 @@ def _read_tensor(tree: Tree, data: Any, mapped: bool) -> torch.Tensor:
 
 
 def read_in_pieces(tensor: torch.Tensor, data: Any, start: int) -> None:
-    """Fills a contiguous tensor of any device, by several threads. The file may lose bytes meanwhile."""
+    """Fills a contiguous tensor of any device, a large one by several threads. The file may lose bytes meanwhile."""
     flat = tensor.reshape(-1).view(torch.uint8)
 
     def read(at: int) -> bool:
@@ -281,21 +263,11 @@ def read_in_pieces(tensor: torch.Tensor, data: Any, start: int) -> None:
         part.copy_(staged)
         return True
 
-    with ThreadPoolExecutor(READERS) as readers:
-        if not all(readers.map(read, range(0, flat.numel(), STAGE_BYTES))):
-            raise BlobError("a tensor's bytes are missing")
-
-
-def _read_mapped(tensor: torch.Tensor, data: Any, start: int) -> None:
-    """As above, by torch's threads instead of ours, for which the file must keep its length."""
-    flat = tensor.reshape(-1).view(torch.uint8)
-    if not flat.numel():
-        return
-    if start < 0 or os.fstat(data.fileno()).st_size < start + flat.numel():
+    starts = range(0, flat.numel(), STAGE_BYTES)
+    if len(starts) < 2:
+        complete = all(map(read, starts))
+    else:
+        with ThreadPoolExecutor(READERS) as readers:
+            complete = all(readers.map(read, starts))
+    if not complete:
         raise BlobError("a tensor's bytes are missing")
-    base = start // mmap.ALLOCATIONGRANULARITY * mmap.ALLOCATIONGRANULARITY
-    with mmap.mmap(data.fileno(), start + flat.numel() - base, offset=base, access=mmap.ACCESS_COPY) as pages:
-        source = torch.frombuffer(pages, dtype=torch.uint8, count=flat.numel(), offset=start - base)
-        for part, piece in zip(flat.split(STAGE_BYTES), source.split(STAGE_BYTES), strict=True):
-            part.copy_(stage()[: part.numel()].copy_(piece))
-        del source, piece

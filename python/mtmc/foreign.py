@@ -56,7 +56,7 @@ def _read(folder: Path, name: str) -> Any:
             tree = json.loads(text)
             if _bytes(tree) > os.fstat(data.fileno()).st_size:
                 raise blobs.BlobError("a tensor's bytes are missing")
-            return blobs.decode(tree, data, mapped=False)
+            return blobs.decode(tree, data)
     finally:
         os.close(inner)
 

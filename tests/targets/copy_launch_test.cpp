@@ -88,6 +88,8 @@ TEST(CopyLaunch, ItsTileIsWorthMeasuring) {
   EXPECT_FALSE(tried.back().contains("copy_rows"));
   const Case other = transposed({});
   EXPECT_EQ(triton_candidates(other.program, other.program.kernels[0])[1].at("copy_block"), 32);
+  EXPECT_TRUE(std::any_of(tried.begin(), tried.end(), [](const Numbers& each) { return each.contains("copy_apart"); }));
+  EXPECT_EQ(printed(separable("relu6", false, {{"copy_apart", 1}})).calls.size(), 5u);  // the filters by themselves
 }
 
 // Falling back to a transposition, or to a lane for every window, would give the same numbers.

@@ -29,7 +29,8 @@ int64_t programs_of(const Frame& frame) {
   return count;
 }
 
-// The numbers of launches that compute what they copy: "copy_rows" is their "rows".
+// The numbers of launches that compute what they copy: "copy_rows" is their "rows". "copy_apart": launches of their own
+// compute it.
 constexpr std::string_view kOfCopy = "copy_";
 Numbers of_copies(const Numbers& numbers) {
   Numbers result;
@@ -125,6 +126,7 @@ class Kernels {
     std::vector<Numbers> copies;
     std::vector<Numbers> tiles = window_candidates(group(), *copy);
     if (tiles.empty()) tiles = copy_candidates(group(), *copy);
+    tiles.push_back({{"apart", 1}});
     for (const Numbers& tile : tiles) {
       copies.push_back(all.front());
       for (const auto& [key, number] : tile) copies.back()[std::string(kOfCopy) + key] = number;
@@ -139,7 +141,7 @@ class Kernels {
 
   // The longest runs of stages that one launch can compute without losing the parallelism that they have alone.
   void cut() {
-    prepared_ = compute_in_copies(prepared_, copies_);
+    if (!copies_.count("apart")) prepared_ = compute_in_copies(prepared_, copies_);
     const int stages = static_cast<int>(group().stages.size());
     for (int from = 0; from < stages; from = frames_.back().last + 1) {
       if (attends(from)) continue;

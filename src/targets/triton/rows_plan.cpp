@@ -80,21 +80,23 @@ class Planner {
     plan_.axes.push_back(axes);
   }
 
-  // The axis along which most of the memory that is read (or, `written`, stored) lies side by side; -1 where that is
-  // not known, as of the phases of a transposed convolution.
+  // The axis along which most of the memory that is read (or, `written`, stored) lies side by side; -1 where there is
+  // none for the largest tensor, as of the phases of a transposed convolution or of windows that lie apart: what is
+  // known of a bias then says nothing.
   int contiguous_axis(bool written) const {
     std::map<int, double> weight;
     double unknown = 0;
     const auto note = [&](int s, const std::vector<ExprP>& indices, int tensor) {
       const Affine form = flat_form(s, indices, tensor);
-      if (!form.ok) {
-        unknown = std::max(unknown, static_cast<double>(group_.tensors[tensor].type.size_bytes()));
-        return;
-      }
       const std::vector<int>& axes = plan_.axes[s - frame_.first];
-      for (size_t a = 0; a < axes.size(); ++a)
-        if (form.coefficients[a] == 1 && axes[a] >= 0 && axes[a] < plan_.shared + plan_.inner)
-          weight[axes[a]] += static_cast<double>(group_.tensors[tensor].type.size_bytes());
+      const auto bytes = static_cast<double>(group_.tensors[tensor].type.size_bytes());
+      bool known = false;
+      for (size_t a = 0; form.ok && a < axes.size(); ++a) {
+        if (form.coefficients[a] != 1 || axes[a] < 0 || axes[a] >= plan_.shared + plan_.inner) continue;
+        weight[axes[a]] += bytes;
+        known = true;
+      }
+      if (!known) unknown = std::max(unknown, bytes);
     };
     for (int s = frame_.first; s <= frame_.last; ++s) {
       const Stage& stage = group_.stages[s].stage;
