@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -56,6 +57,7 @@ class GroupBuilder {
           if (e->kind != Expr::Kind::load) return e;
           if (e->tensor < 0) return load(e->tensor - base, e->dtype, e->args, e->guard, e->other);
           const ValueId id = node.inputs[e->tensor];
+          if (const ExprP number = known(id, *e)) return number;
           const auto inside = raw_of_.find(id);
           return load(inside == raw_of_.end() ? id : stage_ref(inside->second), e->dtype, e->args, e->guard, e->other);
         });
@@ -69,6 +71,17 @@ class GroupBuilder {
       }
     }
     return ok_status();
+  }
+
+  // The load of a constant of one element is its number; null where text cannot say exactly what memory holds.
+  ExprP known(ValueId id, const Expr& e) const {
+    const Value& value = program_.value(id);
+    if (value.kind != ValueKind::constant || value.type.elements() != 1 || e.guard) return nullptr;
+    const auto numbers = literal(value);
+    if (!numbers || !std::isfinite((*numbers)[0])) return nullptr;
+    const bool whole = e.dtype == DType::i64 || e.dtype == DType::i32;
+    if (whole ? std::abs((*numbers)[0]) > 0x1p53 : e.dtype != DType::f32 && e.dtype != DType::f64) return nullptr;
+    return constant(e.dtype, (*numbers)[0]);
   }
 
   // A second name for a stage that already defines a value.

@@ -1,6 +1,8 @@
 #include "targets/module_printer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -129,14 +131,40 @@ class ModulePrinter {
     return (value.kind == ValueKind::constant && literal(value) ? "_c" : "v") + std::to_string(id);
   }
 
+  // A constant scalar as a number in a library call, where torch takes one as the second operand of the same kind of
+  // numbers: a tensor in its place would be read for every element, and make torch's kernels slower. Else nothing.
+  std::optional<std::string> number(const Node& node, size_t operand) const {
+    const OpDef* op = find_op(node.op);
+    if (operand != 1 || node.inputs.size() != 2 || node.inputs[0] == kNoValue || node.inputs[1] == kNoValue || !op ||
+        op->spelling.find("({0}, {1}") == std::string_view::npos)
+      return std::nullopt;
+    const bool takes = std::any_of(op->aten.begin(), op->aten.end(), [](const AtenRule& rule) {
+      return rule.overload.ends_with(".Scalar") && rule.operands == "self other";
+    });
+    const TensorType& other = program_.value(node.inputs[0]).type;
+    const Value& value = program_.value(node.inputs[1]);
+    const auto numbers = literal(value);
+    const DType dtype = value.type.dtype;
+    if (!takes || !numbers || value.type.rank() > 0 || other.rank() == 0 || !std::isfinite((*numbers)[0]) ||
+        dtype == DType::b1 || other.dtype == DType::b1 || is_float(dtype) != is_float(other.dtype))
+      return std::nullopt;
+    const bool whole = value.name.find_first_of(".e") == std::string::npos;
+    return value.name + (is_float(dtype) && whole ? ".0" : "");
+  }
+
   // Values that the Python text names: what library calls and launches read, and results.
   std::set<ValueId> named() const {
     std::set<ValueId> found(program_.outputs.begin(), program_.outputs.end());
     for (const StateUpdate& state : program_.states) found.insert(state.value);
     for (const Launch& launch : parts_.launches) found.insert(launch.reads.begin(), launch.reads.end());
-    for (const Kernel& kernel : program_.kernels)
-      if (kernel.family == Family::library)
-        for (ValueId id : program_.reads(kernel)) found.insert(id);
+    for (const Kernel& kernel : program_.kernels) {
+      if (kernel.family != Family::library) continue;
+      for (ValueId id : kernel.values) {
+        const Node& node = *program_.producer(id);
+        for (size_t i = 0; i < node.inputs.size(); ++i)
+          if (!number(node, i)) found.insert(node.inputs[i]);
+      }
+    }
     return found;
   }
 
@@ -229,7 +257,8 @@ class ModulePrinter {
     for (const Node& node : program_.nodes) {
       if (std::find(kernel.values.begin(), kernel.values.end(), node.outputs[0]) == kernel.values.end()) continue;
       std::vector<std::string> args, results;
-      for (ValueId id : node.inputs) args.push_back(python_name(id));
+      for (size_t i = 0; i < node.inputs.size(); ++i)
+        args.push_back(number(node, i).value_or(python_name(node.inputs[i])));
       for (ValueId id : node.outputs) results.push_back(python_name(id));
       const OpDef* op = find_op(node.op);
       MTMC_CHECK(op != nullptr, "no torch form of " + node.op);

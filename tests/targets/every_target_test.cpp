@@ -68,6 +68,23 @@ TEST(EveryTarget, WhatNoInputBringsAlongIsOnTheDevice) {
   }
 }
 
+// As a tensor of the device a scalar is another call of torch's, and a slower one. Where torch takes none it stays one.
+TEST(EveryTarget, CallsTorchWithTheNumbersThatTheModuleHas) {
+  const auto program = parse_program(
+      "program scaled {\n  %0 = input \"x\" : f32[8]\n  %1 = constant \"2\" : f32[]\n  %2 = constant \"0.5\" : f32[]\n"
+      "  %3 = mul(%0, %1) : f32[8]\n  %4 = maximum(%3, %2) : f32[8]\n  %5 = rsub(%4, %1) : f32[8]\n"
+      "  %6 = to(%0, dtype=bf16) : bf16[8]\n  %7 = add(%6, %2) : bf16[8]\n  return %5, %7\n}\n"
+      "kernel k0 = { %3 %4 %5 %6 %7 } library\n");
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  ModuleShell shell;
+  shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  shell.arguments = {"x"};
+  const auto code = find_target("triton")->emit(*program, Hardware{}, shell);
+  ASSERT_TRUE(code.ok()) << code.error().message();
+  for (const char* call : {"torch.mul(x, 2.0)", "torch.maximum(v3, _c2)", "torch.sub(_c1, v4", "torch.add(v6, 0.5"})
+    EXPECT_NE(code->text.find(call), std::string::npos) << call << "\n" << code->text;
+}
+
 // Within no_grad nothing would ask for gradients.
 TEST(EveryTarget, WarnsAboutGradientsOutsideOfNoGrad) {
   testing::Maker m("relu");

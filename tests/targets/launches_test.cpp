@@ -136,6 +136,16 @@ TEST(Launches, ColumnsOfATransposedConvolutionAreStoredTogether) {
   EXPECT_EQ(count(text(2, 2, 0), "tl.reshape(tl.permute(tl.reshape("), 1u);  // phases are columns of one product
 }
 
+TEST(Launches, ScalarsAreNumbersInTheText) {
+  Maker m("scaled");
+  const ValueId x = m.in("f32[64,64]"), factor = m.in("f32[]", ValueKind::constant);
+  testing::Case one = m.one_kernel({m.op("mul", {x, factor})});
+  one.program.values[1].name = "2.5";
+  const TritonKernel kernel = printed(one);
+  EXPECT_NE(kernel.text.find(" * 2.5)"), std::string::npos) << kernel.text;
+  EXPECT_EQ(count(kernel.text, "tl.load("), 1u) << kernel.text;
+}
+
 // Rows of phases lie in several runs of memory; what is known to lie side by side (here the bias) is too small to say
 // how they are walked.
 TEST(Launches, RowsOfPhasesAreReadOnce) {
