@@ -21,7 +21,7 @@ from mtmc.blobs import structure_of
 from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
 from mtmc.device import Device, device_named, release
 from mtmc.draws import STRUCTURED, make_draw, seed_of, sizes_to_vary, vary
-from mtmc.measure import Measurement, measure, nearest_constant
+from mtmc.measure import Measurement, measure, nearest_constant, settled
 from mtmc.outputs import bytes_of_all, tensors
 from mtmc.reference import CALLS, Eager, EagerError, Reference, State, Truth, half_an_ulp, second_weights
 from mtmc.task import TaskError, first_line, load_task
@@ -240,7 +240,7 @@ class Referee:
         for index, (c, e, t) in enumerate(zip(leaves, eager, truth, strict=True)):
             found.append({"output": str(index)} | measure(c, e, t, draw.truth.ties[index]))
         for name, e in draw.eager.state.items():
-            c = state.get(name, draw.state[name])
+            c = settled(state.get(name, draw.state[name]), e)
             found.append({"output": f"state:{name}"} | measure(c, e, draw.truth.state[name], None))
         return found
 

@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from mtmc.measure import measure, nearest_constant
+from mtmc.measure import measure, nearest_constant, settled
 from mtmc.truth import Ties
 
 
@@ -66,3 +66,12 @@ def test_the_nearest_constant() -> None:
     assert (
         nearest_constant(torch.full((2,), infinity)) == nearest_constant(torch.empty(0)) == nearest_constant(2.0) == 0
     )
+
+
+def test_a_lost_statistic_is_lost_either_way() -> None:
+    eager = torch.tensor([1.0, math.nan, math.inf, 2.0])
+    kept = settled(torch.tensor([1.0, math.inf, -math.inf, math.nan]), eager)
+    assert torch.equal(kept[:3].nan_to_num(7, 8, 9), eager[:3].nan_to_num(7, 8, 9))
+    assert measure(kept, eager, eager.double(), None)["nonfinite"] == 1  # NaN where eager's is a number
+    finite = settled(torch.zeros(4), eager)
+    assert measure(finite, eager, eager.double(), None)["mismatched"] == 2
