@@ -129,13 +129,33 @@ class GroupBuilder {
 
   static bool cheap(const Raw& raw) { return operation_count(raw.stage.body) < kHeavy; }
 
+  bool packs() const {
+    const auto precision = kernel_.choices.find("precision");
+    return precision != kernel_.choices.end() && (precision->second == "half" || precision->second == "split");
+  }
+
+  // Whether stage i interleaves the phases of a reduction (a transposed convolution) for one that reads its elements
+  // again: in their places in memory they are runs, which phases are not.
+  bool interleaves(int i) const {
+    if (!packs()) return false;
+    const auto loads = loads_of(raws_[i].stage.body);
+    const bool phases = std::any_of(loads.begin(), loads.end(), [&](const Expr* e) {
+      return e->tensor < 0 && raws_[-1 - e->tensor].stage.combine == Combine::sum &&
+             std::any_of(e->args.begin(), e->args.end(),
+                         [](const ExprP& index) { return index->kind == Expr::Kind::call && index->fn == Fn::mod; });
+    });
+    return phases && std::any_of(raws_.begin() + i + 1, raws_.end(), [&](const Raw& consumer) {
+             const auto read = loads_of(consumer.stage.body);
+             return consumer.stage.combine != Combine::none &&
+                    std::any_of(read.begin(), read.end(), [&](const Expr* e) { return e->tensor == stage_ref(i); });
+           });
+  }
+
   // Whether a convolution slides over what stage i computes, and multiplies it in half precision: it will be copied for
   // that, once, if it is a tensor, and every window would be copied apart if it is not.
   bool in_windows(int i) const {
-    const auto precision = kernel_.choices.find("precision");
-    if (precision == kernel_.choices.end() || (precision->second != "half" && precision->second != "split"))
-      return false;
-    if (raws_[i].stage.body->kind == Expr::Kind::load) return false;  // a view: of another stage's, or of memory
+    if (!packs() || raws_[i].stage.body->kind == Expr::Kind::load)
+      return false;  // a view: of another stage's, or of memory
     const auto slides = [](const Stage& stage, const ExprP& index) {
       const std::vector<int64_t> extents = stage.extents();
       bool spatial = false, reduced = false;
@@ -161,7 +181,7 @@ class GroupBuilder {
   // evaluated again and again.
   void decide(int i) {
     Raw& raw = raws_[i];
-    raw.kept = raw.written || raw.stage.combine != Combine::none || in_windows(i);
+    raw.kept = raw.written || raw.stage.combine != Combine::none || in_windows(i) || interleaves(i);
     if (raw.kept || cheap(raw)) return;
     int uses = 0;
     double evaluations = 0;

@@ -146,19 +146,28 @@ TEST(Launches, ScalarsAreNumbersInTheText) {
   EXPECT_EQ(count(kernel.text, "tl.load("), 1u) << kernel.text;
 }
 
-// Rows of phases lie in several runs of memory; what is known to lie side by side (here the bias) is too small to say
-// how they are walked.
-TEST(Launches, RowsOfPhasesAreReadOnce) {
+TritonKernel norm_after_phases(const char* precision) {
   Maker m("transposed");
   const ValueId y = m.op("conv_transpose2d", {m.in("f32[2,64,32,32]"), m.in("f32[64,32,4,4]"), m.in("f32[32]")},
                          {{"stride", std::vector<int64_t>{2, 2}}, {"padding", std::vector<int64_t>{1, 1}}});
-  const std::string text =
-      printed(
-          m.one_kernel({m.op("layer_norm", {y, kNoValue, kNoValue}, {{"normalized_shape", std::vector<int64_t>{64}}})},
-                       {{"precision", "half"}}))
-          .text;
-  const std::string rows = text.substr(text.find("def k0_out_"));
+  return printed(
+      m.one_kernel({m.op("layer_norm", {y, kNoValue, kNoValue}, {{"normalized_shape", std::vector<int64_t>{64}}})},
+                   {{"precision", precision}}));
+}
+
+// Rows of phases lie in several runs of memory; what is known to lie side by side (here the bias) is too small to say
+// how they are walked.
+TEST(Launches, RowsOfPhasesAreReadOnce) {
+  const std::string text = norm_after_phases("ieee").text, rows = text.substr(text.find("def k0_out_"));
+  EXPECT_NE(rows.find("// 2"), std::string::npos) << "no phases\n" << rows;
   EXPECT_EQ(count(rows, "for "), 0u) << rows;
+}
+
+TEST(Launches, PhasesOfHalvesAreInterleavedBeforeANorm) {
+  const TritonKernel kernel = norm_after_phases("half");
+  const std::string rows = kernel.text.substr(kernel.text.find("def k0_out_"));
+  EXPECT_EQ(rows.find("// 2"), std::string::npos) << rows;
+  for (const std::string& made : kernel.scratch) EXPECT_EQ(made.find("phases"), std::string::npos) << made;
 }
 
 TEST(Launches, BranchesShareTheCopyOfWhatTheyMultiply) {
