@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+from mtmc import trace_check
 from mtmc.task import TaskError, load_task
 from mtmc.trace import agree_there, export, stand_ins, trace
 from mtmc.trace_check import check_against_eager
@@ -434,3 +436,20 @@ def test_a_graph_is_run_again_when_that_can_say_more(tmp_path: Path, forward: st
 
     check_against_eager(task, eager, traced_graph, copy.state_dict)
     assert len(called) == calls
+
+
+def test_results_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_check, "PIECE", 7)
+    theirs = torch.arange(1.0, 31.0).view(5, 6).t()
+    for wrong, why in (
+        (theirs + 1e-9, ""),
+        (theirs * (1 + 1e-5), "relative error 1e-05"),
+        (theirs.double(), "another type"),
+    ):
+        assert trace_check.difference(wrong, theirs).startswith(why) and bool(
+            trace_check.difference(wrong, theirs)
+        ) == bool(why)
+    lost, alike = theirs.clone(), theirs.clone()
+    lost[5, 4], alike[5, 4] = math.nan, math.nan
+    assert trace_check.difference(lost, theirs) == "other NaN or infinite elements"
+    assert trace_check.difference(alike * (1 + 1e-9), lost) == ""
