@@ -26,7 +26,6 @@ ALIGNED = 64  # bytes: where tensors begin in the file
 HASHED_ON_DEVICE = 1 << 16  # bytes; smaller tensors are copied to the host for it
 STAGE_BYTES = 32 << 20
 STAGES = threading.local()  # a thread's pinned memory, once it is needed
-READERS = 4  # threads that read one large file
 CHUNK = 1 << 24  # eight-byte words that are mixed at a time
 
 
@@ -218,20 +217,20 @@ def write_in_pieces(value: torch.Tensor, data: Any) -> None:
         data.write(bytes_of(stage()[: part.numel()].copy_(part)))
 
 
-def decode(tree: Tree, data: Any) -> Any:
+def decode(tree: Tree, data: Any, readers: int = 1) -> Any:
     """The structure that a tree describes, its tensors read from the file."""
     if "dict" in tree:
-        return {key: decode(part, data) for key, part in tree["dict"]}
+        return {key: decode(part, data, readers) for key, part in tree["dict"]}
     if "list" in tree:
-        return [decode(part, data) for part in tree["list"]]
+        return [decode(part, data, readers) for part in tree["list"]]
     if "float" in tree:
         return float(tree["float"])
     if "value" in tree:
         return tree["value"]
-    return _read_tensor(tree, data)
+    return _read_tensor(tree, data, readers)
 
 
-def _read_tensor(tree: Tree, data: Any) -> torch.Tensor:
+def _read_tensor(tree: Tree, data: Any, readers: int) -> torch.Tensor:
     dtype = getattr(torch, tree["dtype"], None)
     if not isinstance(dtype, torch.dtype):
         raise BlobError(f"unknown type {tree['dtype']}")
@@ -245,29 +244,33 @@ def _read_tensor(tree: Tree, data: Any) -> torch.Tensor:
         if data.readinto(target) != len(target):
             raise BlobError("a tensor's bytes are missing")
     else:
-        read_in_pieces(tensor, data, tree["at"])
+        read_in_pieces(tensor, data, tree["at"], readers)
     if tree["stride"] is None:
         return tensor
     return torch.empty_strided(tree["shape"], tree["stride"], dtype=dtype, device=where).copy_(tensor)
 
 
-def read_in_pieces(tensor: torch.Tensor, data: Any, start: int) -> None:
-    """Fills a contiguous tensor of any device, a large one by several threads. The file may lose bytes meanwhile."""
+def read_in_pieces(tensor: torch.Tensor, data: Any, start: int, readers: int = 1) -> None:
+    """Fills a contiguous tensor of any device. The file may lose bytes meanwhile. `readers`: threads, which a candidate's
+    process must not start: what starts them could be its own by then."""
     flat = tensor.reshape(-1).view(torch.uint8)
+    starts = range(0, flat.numel(), STAGE_BYTES)
 
     def read(at: int) -> bool:
         part = flat[at : at + STAGE_BYTES]
         staged = stage()[: part.numel()]
-        if os.preadv(data.fileno(), [bytes_of(staged)], start + at) != part.numel():
-            return False
+        if readers > 1:
+            count = os.preadv(data.fileno(), [bytes_of(staged)], start + at)
+        else:
+            count = data.readinto(bytes_of(staged).cast("B"))
         part.copy_(staged)
-        return True
+        return count == part.numel()
 
-    starts = range(0, flat.numel(), STAGE_BYTES)
-    if len(starts) < 2:
-        complete = all(map(read, starts))
+    if readers > 1 and len(starts) > 1:
+        with ThreadPoolExecutor(readers) as pool:
+            complete = all(pool.map(read, starts))
     else:
-        with ThreadPoolExecutor(READERS) as readers:
-            complete = all(readers.map(read, starts))
+        data.seek(start)
+        complete = all(map(read, starts))
     if not complete:
         raise BlobError("a tensor's bytes are missing")

@@ -17,6 +17,7 @@ from mtmc import blobs
 from mtmc.task_error import first_line
 
 TREE_BYTES = 64 << 20  # of a description
+READERS = 4  # threads that read one large result
 
 
 class ForeignError(Exception):
@@ -56,7 +57,7 @@ def _read(folder: Path, name: str) -> Any:
             tree = json.loads(text)
             if _bytes(tree) > os.fstat(data.fileno()).st_size:
                 raise blobs.BlobError("a tensor's bytes are missing")
-            return blobs.decode(tree, data)
+            return blobs.decode(tree, data, READERS)
     finally:
         os.close(inner)
 

@@ -43,11 +43,13 @@ def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
 
 
 def settled(c: Any, e: torch.Tensor) -> Any:
-    """A state as eager left it where both are not finite: whether a running mean that met an infinity ends as infinity or
-    as NaN hangs on the order of additions, and torch's own differ between CPU and GPU."""
-    if not isinstance(c, torch.Tensor) or c.shape != e.shape or c.dtype != e.dtype or not e.is_floating_point():
+    """A state after arguments that were not finite, as eager left it where one holds NaN and the other an infinity: which of
+    them a running mean becomes hangs on the order of additions, and torch's own differ between CPU and GPU."""
+    if not isinstance(c, torch.Tensor) or c.shape != e.shape or c.dtype != e.dtype or c.device != e.device:
         return c
-    lost = ~torch.isfinite(c) & ~torch.isfinite(e)
+    if not e.is_floating_point():
+        return c
+    lost = (c.isnan() & e.isinf()) | (c.isinf() & e.isnan())
     return torch.where(lost, e, c) if bool(lost.any()) else c
 
 

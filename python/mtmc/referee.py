@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,12 @@ class Draw:
     state: State
     eager: Eager
     truth: Truth
+
+    @cached_property
+    def finite(self) -> bool:
+        """Are all arguments?"""
+        floats = [t for t in tensors(self.arguments) if t.is_floating_point()]
+        return all(bool(t.isfinite().all()) for t in floats)
 
     def bytes(self) -> int:
         held = tensors([self.arguments, self.eager.calls, self.truth.calls, [t.values for t in self.truth.ties if t]])
@@ -240,7 +246,8 @@ class Referee:
         for index, (c, e, t) in enumerate(zip(leaves, eager, truth, strict=True)):
             found.append({"output": str(index)} | measure(c, e, t, draw.truth.ties[index]))
         for name, e in draw.eager.state.items():
-            c = settled(state.get(name, draw.state[name]), e)
+            c = state.get(name, draw.state[name])
+            c = c if draw.finite else settled(c, e)
             found.append({"output": f"state:{name}"} | measure(c, e, draw.truth.state[name], None))
         return found
 

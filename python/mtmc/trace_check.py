@@ -109,10 +109,7 @@ def difference(ours: Any, theirs: Any) -> str:
     if not (theirs.is_floating_point() or theirs.is_complex()):
         return f"{int((ours != theirs).sum())} of {theirs.numel()} elements differ"
     wide = torch.complex128 if theirs.is_complex() else torch.float64
-    squares = [
-        0.0,
-        0.0,
-    ]  # of the difference and of the result: in pieces, since copies in double may not fit beside them
+    off, norm = 0.0, 0.0  # in pieces, since copies in double may not fit beside them
     for ours_now, theirs_now in zip(ours.reshape(-1).split(PIECE), theirs.reshape(-1).split(PIECE), strict=True):
         a, b = ours_now.detach().to(wide), theirs_now.detach().to(wide)
         finite = torch.isfinite(b)
@@ -122,8 +119,8 @@ def difference(ours: Any, theirs: Any) -> str:
             ):
                 return "other NaN or infinite elements"
             a, b = a[finite], b[finite]
-        squares = [s + float(x.norm()) ** 2 for s, x in zip(squares, (a - b, b), strict=True)]
-    error = math.sqrt(squares[0]) / max(math.sqrt(squares[1]), 1e-300)
+        off, norm = math.hypot(off, float((a - b).norm())), math.hypot(norm, float(b.norm()))
+    error = off / max(norm, 1e-300)
     return "" if error <= TOLERANCE.get(theirs.dtype, 1e-6) else f"relative error {error:.2g}"
 
 

@@ -57,10 +57,10 @@ class GroupBuilder {
           if (e->kind != Expr::Kind::load) return e;
           if (e->tensor < 0) return load(e->tensor - base, e->dtype, e->args, e->guard, e->other);
           const ValueId id = node.inputs[e->tensor];
-          if (const ExprP number = known(id, *e)) return number;
           const auto inside = raw_of_.find(id);
           return load(inside == raw_of_.end() ? id : stage_ref(inside->second), e->dtype, e->args, e->guard, e->other);
         });
+        raw.stage.body = with_numbers(raw.stage.body);
         raws_.push_back(std::move(raw));
       }
       for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -73,15 +73,26 @@ class GroupBuilder {
     return ok_status();
   }
 
-  // The load of a constant of one element is its number; null where text cannot say exactly what memory holds.
-  ExprP known(ValueId id, const Expr& e) const {
-    const Value& value = program_.value(id);
-    if (value.kind != ValueKind::constant || value.type.elements() != 1 || e.guard) return nullptr;
+  // Constant scalars as numbers in the text, where the other operand of simple arithmetic in f32 gives them their type:
+  // by themselves numbers of Python are of other types.
+  ExprP with_numbers(const ExprP& body) const {
+    return transform(body, [&](const ExprP& e) -> ExprP {
+      const bool simple = e->kind == Expr::Kind::call && e->dtype == DType::f32 && e->args.size() == 2 &&
+                          (e->fn == Fn::add || e->fn == Fn::sub || e->fn == Fn::mul || e->fn == Fn::div);
+      if (!simple) return e;
+      const ExprP left = known(e->args[0]), right = known(e->args[1]);
+      if (right && !left && !is_constant(e->args[0])) return call(e->fn, {e->args[0], right});
+      if (left && !right && !is_constant(e->args[1])) return call(e->fn, {left, e->args[1]});
+      return e;
+    });
+  }
+  // The number that a load is of; null for any other expression.
+  ExprP known(const ExprP& e) const {
+    if (e->kind != Expr::Kind::load || e->tensor < 0 || e->guard || e->dtype != DType::f32) return nullptr;
+    const Value& value = program_.value(e->tensor);
+    if (value.kind != ValueKind::constant || value.type.elements() != 1) return nullptr;
     const auto numbers = literal(value);
-    if (!numbers || !std::isfinite((*numbers)[0])) return nullptr;
-    const bool whole = e.dtype == DType::i64 || e.dtype == DType::i32;
-    if (whole ? std::abs((*numbers)[0]) > 0x1p53 : e.dtype != DType::f32 && e.dtype != DType::f64) return nullptr;
-    return constant(e.dtype, (*numbers)[0]);
+    return numbers && std::isfinite((*numbers)[0]) ? constant(DType::f32, (*numbers)[0]) : nullptr;
   }
 
   // A second name for a stage that already defines a value.
@@ -134,13 +145,15 @@ class GroupBuilder {
     return precision != kernel_.choices.end() && (precision->second == "half" || precision->second == "split");
   }
 
-  // Whether stage i interleaves the phases of a reduction (a transposed convolution) for one that reads its elements
-  // again: in their places in memory they are runs, which phases are not.
+  // Whether stage i interleaves the phases of its operator's sum (a transposed convolution) for a reduction: in their
+  // places in memory its elements are runs, which phases are not.
   bool interleaves(int i) const {
     if (!packs()) return false;
     const auto loads = loads_of(raws_[i].stage.body);
     const bool phases = std::any_of(loads.begin(), loads.end(), [&](const Expr* e) {
-      return e->tensor < 0 && raws_[-1 - e->tensor].stage.combine == Combine::sum &&
+      if (e->tensor >= 0) return false;
+      const Raw& sum = raws_[-1 - e->tensor];
+      return sum.stage.combine == Combine::sum && sum.node == raws_[i].node &&
              std::any_of(e->args.begin(), e->args.end(),
                          [](const ExprP& index) { return index->kind == Expr::Kind::call && index->fn == Fn::mod; });
     });

@@ -146,7 +146,8 @@ class ModulePrinter {
     const auto numbers = literal(value);
     const DType dtype = value.type.dtype;
     if (!takes || !numbers || value.type.rank() > 0 || other.rank() == 0 || !std::isfinite((*numbers)[0]) ||
-        dtype == DType::b1 || other.dtype == DType::b1 || is_float(dtype) != is_float(other.dtype))
+        is_float(dtype) != is_float(other.dtype) ||
+        (!is_float(dtype) && (dtype == DType::b1 || (other.dtype != DType::i64 && other.dtype != DType::i32))))
       return std::nullopt;
     const bool whole = value.name.find_first_of(".e") == std::string::npos;
     return value.name + (is_float(dtype) && whole ? ".0" : "");

@@ -69,9 +69,11 @@ def test_the_nearest_constant() -> None:
 
 
 def test_a_lost_statistic_is_lost_either_way() -> None:
-    eager = torch.tensor([1.0, math.nan, math.inf, 2.0])
-    kept = settled(torch.tensor([1.0, math.inf, -math.inf, math.nan]), eager)
-    assert torch.equal(kept[:3].nan_to_num(7, 8, 9), eager[:3].nan_to_num(7, 8, 9))
-    assert measure(kept, eager, eager.double(), None)["nonfinite"] == 1  # NaN where eager's is a number
-    finite = settled(torch.zeros(4), eager)
-    assert measure(finite, eager, eager.double(), None)["mismatched"] == 2
+    eager = torch.tensor([1.0, math.nan, math.inf, 2.0, -math.inf])
+    kept = settled(torch.tensor([1.0, math.inf, math.nan, math.nan, math.inf]), eager)
+    assert kept[1].isnan() and kept[2] == math.inf
+    found = measure(kept, eager, eager.double(), None)
+    assert found["nonfinite"] == 1 and found["mismatched"] == 1  # NaN for a number, and the other infinity
+    assert measure(settled(torch.zeros(5), eager), eager, eager.double(), None)["mismatched"] == 3
+    elsewhere = torch.zeros(5, device="meta")
+    assert settled(elsewhere, eager) is elsewhere

@@ -6,6 +6,7 @@
 namespace mtmc::triton {
 namespace {
 
+constexpr int64_t kNear = 4;             // elements from one to the next that still share lines
 constexpr int64_t kMostSequential = 64;  // elements of a reduction that every lane does for itself
 
 std::vector<int64_t> without_ones(std::vector<int64_t> extents) {
@@ -92,8 +93,9 @@ class Planner {
       const auto bytes = static_cast<double>(group_.tensors[tensor].type.size_bytes());
       bool known = false;
       for (size_t a = 0; form.ok && a < axes.size(); ++a) {
-        if (form.coefficients[a] != 1 || axes[a] < 0 || axes[a] >= plan_.shared + plan_.inner) continue;
-        weight[axes[a]] += bytes;
+        const int64_t step = form.coefficients[a];
+        if (step < 1 || step > kNear || axes[a] < 0 || axes[a] >= plan_.shared + plan_.inner) continue;
+        weight[axes[a]] += bytes / static_cast<double>(step);
         known = true;
       }
       if (!known) unknown = std::max(unknown, bytes);
