@@ -47,8 +47,6 @@ def settled(c: Any, e: torch.Tensor) -> Any:
     them a running mean becomes hangs on the order of additions, and torch's own differ between CPU and GPU."""
     if not isinstance(c, torch.Tensor) or c.shape != e.shape or c.dtype != e.dtype or c.device != e.device:
         return c
-    if not e.is_floating_point():
-        return c
     lost = (c.isnan() & e.isinf()) | (c.isinf() & e.isnan())
     return torch.where(lost, e, c) if bool(lost.any()) else c
 

@@ -150,6 +150,7 @@ class ModulePrinter {
         (!is_float(dtype) && (dtype == DType::b1 || (other.dtype != DType::i64 && other.dtype != DType::i32))))
       return std::nullopt;
     const bool whole = value.name.find_first_of(".e") == std::string::npos;
+    if (!is_float(dtype) && !whole) return std::nullopt;
     return value.name + (is_float(dtype) && whole ? ".0" : "");
   }
 

@@ -146,9 +146,18 @@ TEST(Launches, ScalarsAreNumbersInTheText) {
   EXPECT_EQ(count(kernel.text, "tl.load("), 1u) << kernel.text;
 }
 
+// Of two numbers of Python tl.where would make an int32.
+TEST(Launches, WholeScalarsKeepTheirType) {
+  Maker m("chosen");
+  const ValueId x = m.in("b1[64]"), a = m.in("i64[]", ValueKind::constant), b = m.in("i64[]", ValueKind::constant);
+  testing::Case one = m.one_kernel({m.op("mul", {m.op("where", {x, a, b}), a})});
+  one.program.values[1].name = "100000", one.program.values[2].name = "0";
+  EXPECT_EQ(count(printed(one).text, "100000"), 0u) << printed(one).text;
+}
+
 TritonKernel norm_after_phases(const char* precision) {
   Maker m("transposed");
-  const ValueId y = m.op("conv_transpose2d", {m.in("f32[2,64,32,32]"), m.in("f32[64,32,4,4]"), m.in("f32[32]")},
+  const ValueId y = m.op("conv_transpose2d", {m.in("f32[32,64,32,32]"), m.in("f32[64,32,4,4]"), m.in("f32[32]")},
                          {{"stride", std::vector<int64_t>{2, 2}}, {"padding", std::vector<int64_t>{1, 1}}});
   return printed(
       m.one_kernel({m.op("layer_norm", {y, kNoValue, kNoValue}, {{"normalized_shape", std::vector<int64_t>{64}}})},

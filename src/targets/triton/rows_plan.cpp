@@ -81,9 +81,9 @@ class Planner {
     plan_.axes.push_back(axes);
   }
 
-  // The axis along which most of the memory that is read (or, `written`, stored) lies side by side; -1 where there is
-  // none for the largest tensor, as of the phases of a transposed convolution or of windows that lie apart: what is
-  // known of a bias then says nothing.
+  // The axis along which most of the memory that is read (or, `written`, stored) lies side by side, or nearly; -1 where
+  // there is none for the largest tensor, as of the phases of a transposed convolution: what is known of a bias then
+  // says nothing.
   int contiguous_axis(bool written) const {
     std::map<int, double> weight;
     double unknown = 0;
