@@ -2,6 +2,7 @@
 // dies.
 #include "eval/process_judge.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -109,10 +110,11 @@ TEST_F(TorchJudge, whoever_works_beside_stands_still_while_calls_are_timed) {
   JudgeOptions options;
   options.bystander = &noted;
   EXPECT_TRUE(is_right(verdict_with(options, kGood)));
-  EXPECT_EQ(noted.done, "pause resume ");
+  const std::string once = noted.done;
+  EXPECT_THAT(once, testing::AnyOf("pause resume ", "pause resume pause resume "));  // the second time: clocks parted
   EXPECT_EQ(verdict(candidate("return self.linear(x).clamp_min(0) * (1 if torch.is_grad_enabled() else 0)")).reason,
             "wrong-result");
-  EXPECT_EQ(noted.done, "pause resume ") << "nothing was timed";
+  EXPECT_EQ(noted.done, once) << "nothing was timed";
 }
 
 TEST_F(TorchJudge, times_torch_compile_in_the_same_rounds) {
@@ -246,6 +248,31 @@ open(mark, "w").close()
   EXPECT_EQ(verdict(candidate("return self.linear(x).clamp_min(0)", before)).reason, "import-error");
 }
 
+TEST_F(TorchJudge, clocks_that_part_are_compared_once_more) {
+  // Honest but in the first process that loads it: there the stopwatch says a fifth of a millisecond, whatever it took.
+  const std::string stops = R"(
+mark = os.path.join(os.environ["HOME"], "mark")
+first = not os.path.exists(mark)
+open(mark, "w").close()
+def stop_the_clock():
+    frame = sys._getframe()
+    while frame is not None and frame.f_code.co_name != "timed":
+        frame = frame.f_back
+    if frame is None or not first:
+        return
+    device, start, real = frame.f_locals["self"], frame.f_locals["start"], frame.f_locals["self"].clock
+    def clock():
+        device.clock = real
+        return start + 200_000
+    device.clock = clock
+    time.sleep(0.005)
+)";
+  const std::string body = "stop_the_clock()\nreturn self.linear(x).clamp_min(0)";
+  const Verdict v = verdict(candidate(body, stops));
+  EXPECT_TRUE(v.certified()) << v.reason << ": " << v.message;
+  EXPECT_EQ(verdict(candidate(body, stops + "first = True\n")).reason, "clock-mismatch");
+}
+
 // The machinery for a GPU, on the CPU under its name: guests that are prepared, and guests beside.
 class TorchJudgeOnPretendedGpu : public TorchJudge {
  protected:
@@ -359,15 +386,20 @@ def get_inputs():
 }
 
 TEST_F(TorchJudgeOnPretendedGpu, nothing_of_the_load_before_stays_in_memory) {
-  // Right only where it was loaded before, and what that load kept is gone.
+  // Right only once it was called where it was loaded before, and what that load kept was gone. The note of it stays, for a
+  // busy machine has its times doubted, and then it is judged again in a process that has loaded it once.
   const std::string keeps = R"(
 import builtins, weakref
 before = getattr(builtins, "before", None)
 kept = torch.ones(4)
 builtins.before = weakref.ref(kept)
+note = os.path.join(os.environ["HOME"], "gone")
+def was_gone():
+    if before is not None and before() is None:
+        open(note, "w").close()
+    return os.path.exists(note)
 )";
-  const std::string code =
-      candidate("return self.linear(x).clamp_min(0) * (before is not None and before() is None)", keeps);
+  const std::string code = candidate("return self.linear(x).clamp_min(0) * was_gone()", keeps);
   ASSERT_TRUE(judge_->expect(task_).ok());
   ASSERT_TRUE(judge_->expect(task_, {code, nullptr}).ok());
   const Verdict v = verdict(code);
