@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/file.h"
 #include "base/process.h"
-#include "base/text.h"
 #include "eval/process_judge.h"
 #include "eval/stats.h"
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/json.h"
-#include "base/text.h"
 #include "targets/target.h"
 
 namespace {

@@ -180,12 +180,14 @@ ready_python() {
 }
 
 # add_packages FOLDER WHY PACKAGE...: what this Python lacks of these, in build/FOLDER: never in the user's own environment. A
-# package with a program has a folder of its own: pip replaces a folder's bin/ as a whole. Without network we go on without.
+# package with a program has a folder of its own: pip replaces a folder's bin/ as a whole. MODULE:PACKAGE where their names
+# differ. Without network we go on without.
 add_packages() {
-  local tools=$stamps/$1 why=$2 missing=() name
+  local tools=$stamps/$1 why=$2 missing=() name module
   shift 2
   for name in "$@"; do
-    PYTHONPATH=$tools${PYTHONPATH:+:$PYTHONPATH} "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('${name//[=.0-9]*/}'))" ||
+    module=${name%%:*} module=${module//[=.0-9]*/} name=${name##*:}
+    PYTHONPATH=$tools${PYTHONPATH:+:$PYTHONPATH} "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))" ||
       missing+=("${name//_/-}")
   done
   if [[ ${#missing[@]} != 0 ]]; then

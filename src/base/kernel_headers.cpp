@@ -6,10 +6,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/process.h"
-#include "base/text.h"
 
 namespace mtmc {
 

@@ -1,11 +1,8 @@
-// Small helpers on text: files, splitting, joining, numbers.
+// Small helpers on text: splitting, joining, numbers.
 #pragma once
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "base/result.h"
 
 namespace mtmc {
 
@@ -16,9 +13,5 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
 std::string indent(std::string_view text, int spaces);
 // The shortest decimal that reads back as the same double; always with a '.' or exponent ("1.0"), inf, -inf, nan.
 std::string format_double(double value);
-
-Result<std::string> read_file(const std::filesystem::path& path);
-// Writes beside the target and renames, so that a full disk or a kill never leaves half a file.
-Status write_file(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace mtmc

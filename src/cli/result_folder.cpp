@@ -1,6 +1,6 @@
 #include "cli/result_folder.h"
 
-#include "base/text.h"
+#include "base/file.h"
 
 namespace mtmc {
 

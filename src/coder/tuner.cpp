@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/kernel_headers.h"
-#include "base/text.h"
 #include "base/trace.h"
 
 namespace mtmc {

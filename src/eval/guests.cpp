@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/tempdir.h"
-#include "base/text.h"
 #include "eval/sandbox_command.h"
 
 namespace mtmc {

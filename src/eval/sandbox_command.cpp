@@ -9,8 +9,8 @@
 #include <fstream>
 #include <thread>
 
+#include "base/file.h"
 #include "base/tempdir.h"
-#include "base/text.h"
 
 namespace mtmc {
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"

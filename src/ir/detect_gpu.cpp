@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "ir/hardware.h"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/text.h"
 
 namespace mtmc {
 namespace {

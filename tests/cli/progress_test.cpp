@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "base/tempdir.h"
-#include "base/text.h"
 
 namespace mtmc {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/tempdir.h"
-#include "base/text.h"
 
 namespace mtmc {
 namespace {

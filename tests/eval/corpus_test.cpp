@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "eval/process_judge.h"
 #include "support/source_dir.h"

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/file.h"
 #include "base/tempdir.h"
-#include "base/text.h"
 #include "eval/process_judge.h"
 #include "support/source_dir.h"
 

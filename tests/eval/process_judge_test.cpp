@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
@@ -386,8 +387,8 @@ def get_inputs():
 }
 
 TEST_F(TorchJudgeOnPretendedGpu, nothing_of_the_load_before_stays_in_memory) {
-  // Right only once it was called where it was loaded before, and what that load kept was gone. The note of it stays, for a
-  // busy machine has its times doubted, and then it is judged again in a process that has loaded it once.
+  // Right only once it was called where it was loaded before, and what that load kept was gone. The note of it stays,
+  // for a busy machine has its times doubted, and then it is judged again in a process that has loaded it once.
   const std::string keeps = R"(
 import builtins, weakref
 before = getattr(builtins, "before", None)

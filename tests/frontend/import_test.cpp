@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
+#include "base/text.h"
 #include "frontend/import.h"
 #include "ops/op.h"
 #include "support/golden.h"

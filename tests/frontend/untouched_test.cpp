@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "frontend/trace.h"

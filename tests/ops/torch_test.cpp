@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "base/tempdir.h"

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/file.h"
 #include "base/rng.h"
-#include "base/text.h"
 #include "report/diff.h"
 #include "report/html.h"
 #include "report/result_json.h"

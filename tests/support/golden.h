@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/text.h"
+#include "base/file.h"
 #include "support/source_dir.h"
 
 namespace mtmc {

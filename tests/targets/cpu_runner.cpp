@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/text.h"
+#include "base/file.h"
 #include "support/source_dir.h"
 #include "targets/case_maker.h"
 #include "targets/target.h"

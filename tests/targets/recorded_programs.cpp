@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "base/rng.h"
-#include "base/text.h"
 #include "ops/op.h"
 #include "support/source_dir.h"
 #include "targets/cpu_runner.h"

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "base/tempdir.h"
-#include "base/text.h"
 #include "ops/op.h"
 #include "support/source_dir.h"
 #include "targets/recorded_programs.h"

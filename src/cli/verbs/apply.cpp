@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "actions/action.h"
-#include "base/text.h"
+#include "base/file.h"
 #include "cli/task_options.h"
 #include "cli/verb.h"
 #include "frontend/trace.h"

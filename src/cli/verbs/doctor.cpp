@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "base/tempdir.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "base/text.h"
+#include "base/file.h"
 #include "cli/run_number.h"
 #include "cli/shell_json.h"
 #include "cli/verb.h"

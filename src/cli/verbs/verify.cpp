@@ -5,7 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
+#include "base/file.h"
 #include "cli/task_options.h"
 #include "cli/verb.h"
 #include "eval/evidence.h"
