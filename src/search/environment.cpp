@@ -31,12 +31,12 @@ Environment::Environment(EnvironmentParts parts, Judge& judge, Store& store, Cod
       coder_(coder),
       policy_(policy),
       listener_(listener),
-      started_(now_seconds()) {}
+      started_(parts_.clock()) {}
 
-double Environment::seconds() const { return parts_.seconds_before + now_seconds() - started_; }
+double Environment::seconds() const { return parts_.seconds_before + parts_.clock() - started_; }
 
 double Environment::searching() const {
-  return parts_.seconds_before + (searching_since_ > 0 ? now_seconds() - searching_since_ : 0);
+  return parts_.seconds_before + (searching_since_ ? parts_.clock() - *searching_since_ : 0);
 }
 
 RunStatus Environment::status() const {
@@ -113,7 +113,7 @@ Result<SearchNode*> Environment::start() {
   MTMC_TRY(node.state.code, parts_.target.emit(*parts_.program, parts_.hardware, parts_.shell));
   say("judging the module as it is");
   MTMC_TRY(Judged first, judged(node.state, Tier::screen, recorded(kNoNode, "")));
-  searching_since_ = now_seconds();
+  searching_since_ = parts_.clock();
   node.screen = std::move(first.verdict);
   node.coder = "start";
   return keep(std::move(node), first.remembered);
@@ -218,9 +218,9 @@ Result<Implementation> Environment::implement(const SearchNode& node, const Prop
   }
   say("writing " + proposal.text);
   const Span span("implement");
-  const double start = now_seconds();
+  const double start = parts_.clock();
   auto made = coder_.implement({node.state, proposal.action, {}, &node.screen});
-  implement_seconds_ = std::max(implement_seconds_, now_seconds() - start);
+  implement_seconds_ = std::max(implement_seconds_, parts_.clock() - start);
   return made;
 }
 

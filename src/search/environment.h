@@ -2,12 +2,14 @@
 // store. Budgets, duplicates and resumption are its business, so that a strategy is only a loop.
 #pragma once
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/process.h"
 #include "coder/coder.h"
 #include "eval/judge.h"
 #include "search/policy.h"
@@ -15,6 +17,8 @@
 #include "store/store.h"
 
 namespace mtmc {
+
+using Clock = std::function<double()>;  // seconds since some moment
 
 struct Limits {
   int steps = 8;        // depth of the tree
@@ -54,6 +58,7 @@ struct EnvironmentParts {
   Limits limits;
   RunId run = 0;
   double seconds_before = 0;  // spent on this run before it was resumed
+  Clock clock = now_seconds;
 };
 
 class Environment {
@@ -131,7 +136,7 @@ class Environment {
   ProgressListener& listener_;
   double started_;
   int evaluations_ = 0;
-  double searching_since_ = 0;    // when the start was judged; 0 before
+  std::optional<double> searching_since_;    // when the start was judged; 0 before
   double screen_seconds_ = 0;     // the longest screening since
   double implement_seconds_ = 0;  // the longest so far
   std::deque<SearchNode> nodes_;

@@ -188,7 +188,8 @@ Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& 
                            .paper_only = request.paper_only,
                            .limits = request.limits,
                            .run = run.run,
-                           .seconds_before = run.seconds_before},
+                           .seconds_before = run.seconds_before,
+                           .clock = request.clock},
                           judge, store, coder, policy, listener);
   auto optimized = search(request, run, environment, strategy);
   const RunState state = optimized.ok() ? RunState::done : RunState::interrupted;

@@ -23,6 +23,7 @@ struct OptimizeRequest {
   Limits limits;
   StrategyOptions strategy_options;
   uint64_t seed = 0;
+  Clock clock = now_seconds;  // what the limit of time is measured with
 };
 
 enum class Answer {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
 #include "base/tempdir.h"
 #include "coder/fault.h"
@@ -22,8 +21,6 @@ using testing::tried;
 using ::testing::Values;
 using testing::WatchedJudge;
 using testing::World;
-
-std::string seconds_text(double seconds) { return std::to_string(seconds); }
 
 TEST(Optimize, FindsSomethingFasterAndSaysHow) {
   World world;
@@ -90,7 +87,7 @@ class AheadCoder final : public Coder {
   Status expect(const CoderRequest&) override {
     EXPECT_FALSE(ended) << "nothing more is expected once certification has begun";
     ++expected;
-    if (delay.count() > 0) std::this_thread::sleep_for(delay);
+    now += seconds;
     return ok_status();
   }
   Status expect_no_more() override {
@@ -99,7 +96,7 @@ class AheadCoder final : public Coder {
   }
   int expected = 0, implemented = 0;
   bool ended = false;
-  std::chrono::milliseconds delay{0};
+  double now = 0, seconds = 0;  // the time, and how long it takes to expect something
 
  private:
   Coder& inner_;
@@ -128,9 +125,10 @@ TEST(Optimize, WhatComesNextGetsReadyAndNothingElseChanges) {
 
 TEST(Optimize, NothingGetsReadyForWhichThereIsNoTime) {
   World world;
-  world.request.limits = {.steps = 8, .seconds = 0.3, .evaluations = 0};
+  world.request.limits = {.steps = 8, .seconds = 30, .evaluations = 0};
   AheadCoder coder(world.coder);
-  coder.delay = std::chrono::milliseconds(400);  // the first look ahead takes all of it
+  world.request.clock = [&] { return coder.now; };
+  coder.seconds = 40;  // the first look ahead takes all of it
   const auto done = world.run(world.judge, coder);
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_LE(coder.expected, 1);
@@ -147,15 +145,17 @@ TEST(Optimize, EveryStrategyAndPolicyIsFoundByName) {
 TEST(Optimize, EndsInTime) {
   World world;
   world.strategy = "tree", world.policy = "random";
-  world.request.limits = {.steps = 50, .seconds = 0.5, .evaluations = 0};
-  WatchedJudge slow(world.judge, [](const Candidate&, Tier, Verdict& verdict) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    verdict.seconds = 0.02;
+  world.request.limits = {.steps = 50, .seconds = 30, .evaluations = 0};
+  double now = 0;
+  world.request.clock = [&] { return now; };
+  WatchedJudge slow(world.judge, [&](const Candidate&, Tier, Verdict& verdict) {
+    now += 1.5;
+    verdict.seconds = 1.5;
   });
   const auto done = world.run(slow);
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_GT(done->evaluations, 3);
-  EXPECT_LT(done->seconds, 0.7) << seconds_text(done->seconds);
+  EXPECT_LT(done->seconds, 31);
   EXPECT_LE(world.recorder.last.fraction, 1);
 }
 
