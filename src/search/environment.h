@@ -136,9 +136,9 @@ class Environment {
   ProgressListener& listener_;
   double started_;
   int evaluations_ = 0;
-  std::optional<double> searching_since_;    // when the start was judged; 0 before
-  double screen_seconds_ = 0;     // the longest screening since
-  double implement_seconds_ = 0;  // the longest so far
+  std::optional<double> searching_since_;  // when the start was judged
+  double screen_seconds_ = 0;              // the longest screening since
+  double implement_seconds_ = 0;           // the longest so far
   std::deque<SearchNode> nodes_;
   std::map<std::string, SearchNode*> by_state_;                    // state_hash -> node
   std::map<std::string, int> visits_;                              // state_hash -> times ranked
