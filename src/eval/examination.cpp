@@ -211,7 +211,7 @@ Result<bool> Examination::other_shape(Guest& guest, const std::string& draw) {
                                              {"state", shown_state(guest, "first")},
                                              {"how", "load"},
                                              {"out", out.string()}}));
-  if (answer.reason == "raised") return true;
+  if (answer.reason == "raised" || answer.reason == "compile-error") return true;
   const std::string what = "with one size of the arguments larger by one";
   if (!answer.ok()) return refuse("unsupported-shape-accepted", what + ": " + answer.reason + " " + answer.message);
   const Verdict before = verdict_;

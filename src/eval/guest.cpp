@@ -189,7 +189,8 @@ Result<Answer> Guest::call(const Json& request, double timeout_seconds) {
   answer.wall_ms = relayed.at("wall_ms"), answer.ping_ms = relayed.value("ping_ms", 0.0);
   Json& reply = relayed.at("reply");
   if (reply.contains("fail") && reply["fail"].is_string()) {
-    answer.reason = reply["fail"], answer.message = reply.value("message", "");
+    answer.reason = reply["fail"];
+    if (reply.contains("message") && reply["message"].is_string()) answer.message = reply["message"];
   }
   if (answer.ok() && !answers(reply, request.at("op"))) {
     answer.reason = "tampered", answer.message = "the guest answered something else than it was asked for";

@@ -25,6 +25,8 @@ constexpr double kQuickSeconds = 0.01;               // (eager) every timed call
 constexpr double kMostBeside = 2e9;                  // bytes: larger arguments leave no memory for guests beside
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 constexpr size_t kScreenStructured = 2, kAllStructured = 100;
+constexpr int kDrawsOfAKind = 5;  // that the referee's budgets are made of
+constexpr int kScreenProbes = 1, kCertifyProbes = 3;
 
 uint64_t system_seed() {
   std::random_device device;
@@ -89,7 +91,10 @@ class ProcessJudge final : public Judge {
   Result<bool> follows_weights(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
   Result<bool> time_beside_baselines(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
-  RoundPlan plan_rounds(Tier tier, bool anew);
+  int other_index();
+  Result<std::vector<std::string>> structured_draws(Tier tier);
+  Result<std::map<int, std::string>> pick_probes(Tier tier, int rounds);
+  Result<RoundPlan> plan_rounds(Tier tier, bool anew);
   Result<bool> time_quietly(Examination& examination, Guest& guest, const RoundPlan& plan, Verdict& verdict);
   bool on_gpu() const { return options_.device == "cuda"; }
 
@@ -159,10 +164,11 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
   const double start = now_seconds();
   again_ = false;
   Result<Verdict> verdict = attempt(task, candidate, tier);
-  // Whoever else uses the machine can part the clocks of an honest candidate, too.
-  if (verdict.ok() && verdict->reason == "clock-mismatch") {
+  // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made.
+  if (verdict.ok() && verdict->reason == "clock-mismatch" && verdict->time_ms) {
     again_ = true;
     verdict = attempt(task, candidate, tier);
+    if (verdict.ok()) verdict->notes.push_back("clocks-compared-twice");
   }
   // A process of ours that dies is no fault of the candidate's the first time: everything is set up again.
   if (!verdict.ok() && lost()) {
@@ -254,7 +260,7 @@ Result<bool> ProcessJudge::screen(Examination& examination, const Room& like, Ve
 Result<bool> ProcessJudge::screen(Examination& examination, Guest& guest, const Room& like, Verdict& verdict) {
   MTMC_PASS(examination.load(guest));
   MTMC_PASS(examination.run(guest, "task-0"));
-  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(kScreenStructured));
+  MTMC_TRY(const std::vector<std::string> structured, structured_draws(Tier::screen));
   for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
   if (!options_.freeze_weights) MTMC_PASS(follows_weights(examination, guest, like, verdict));
   if (structured.empty()) verdict.notes.push_back("no-structured-draw");
@@ -265,7 +271,7 @@ Result<bool> ProcessJudge::screen(Examination& examination, Guest& guest, const 
 }
 
 Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, Verdict& verdict) {
-  MTMC_TRY(const std::vector<std::string> structured, facts_->structured(kAllStructured));
+  MTMC_TRY(const std::vector<std::string> structured, structured_draws(Tier::certify));
   if (structured.size() < 2) verdict.notes.push_back("few-structured-draws");
   {
     MTMC_TRY(Guest guest, guests_.enter(like));
@@ -393,9 +399,32 @@ Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, 
   return timed;
 }
 
+// A candidate may have written down what it saw before: what it meets then is another draw of the same kind. Large
+// draws are few.
+int ProcessJudge::other_index() { return 1 + (facts_->large() ? 0 : static_cast<int>(rng_.below(kDrawsOfAKind - 1))); }
+
+Result<std::vector<std::string>> ProcessJudge::structured_draws(Tier tier) {
+  if (tier == Tier::screen && !again_) return facts_->structured(kScreenStructured);
+  return facts_->structured(tier == Tier::screen ? kScreenStructured : kAllStructured, other_index());
+}
+
+// Draws of kinds that were met already, each before a round drawn at random.
+Result<std::map<int, std::string>> ProcessJudge::pick_probes(Tier tier, int rounds) {
+  MTMC_TRY(const std::vector<std::string> met,
+           facts_->structured(tier == Tier::screen ? kScreenStructured : kAllStructured));
+  std::map<int, std::string> probes;
+  for (int left = tier == Tier::screen ? kScreenProbes : kCertifyProbes; left > 0 && !met.empty(); --left) {
+    const std::string& like = met[rng_.below(met.size())];
+    const std::string draw = fmt::format("{}-{}", like.substr(0, like.rfind('-')), other_index());
+    MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));
+    if (facts->usable) probes[static_cast<int>(rng_.below(static_cast<uint64_t>(rounds)))] = draw;
+  }
+  return probes;
+}
+
 // Screens share one set of arguments; every certification gets its own, which nothing has seen before, and so do rounds
 // that begin `anew`.
-RoundPlan ProcessJudge::plan_rounds(Tier tier, bool anew) {
+Result<RoundPlan> ProcessJudge::plan_rounds(Tier tier, bool anew) {
   RoundPlan plan;
   for (const auto& [name, failure] : baselines_.made())
     if (failure.empty()) plan.baselines.push_back(name);
@@ -405,6 +434,7 @@ RoundPlan ProcessJudge::plan_rounds(Tier tier, bool anew) {
   plan.checks = small ? plan.rounds : tier == Tier::screen ? 3 : 8;
   const int set = tier == Tier::screen && !anew ? 0 : ++timed_sets_;
   plan.draws = timed_draws(1000 * set, small ? kScreenRounds : facts_->large() ? 1 : 5, plan.rounds + plan.warm_ups);
+  MTMC_TRY(plan.probes, pick_probes(tier, plan.rounds));
   return plan;
 }
 
@@ -414,7 +444,7 @@ Result<bool> ProcessJudge::time_beside_baselines(Examination& examination, Guest
     // A screen on a GPU takes half a second: it does not wait for minutes of compiling.
     MTMC_RETURN_IF_ERROR(baselines_.ready(tier == Tier::certify || !on_gpu()));
     const int losses = baselines_.losses();
-    const RoundPlan plan = plan_rounds(tier, anew);
+    MTMC_TRY(const RoundPlan plan, plan_rounds(tier, anew));
     const Result<bool> timed = time_quietly(examination, guest, plan, verdict);
     if (tier == Tier::certify || anew) MTMC_RETURN_IF_ERROR(facts_->forget_timed(plan.draws));
     if (baselines_.losses() == losses) return timed;

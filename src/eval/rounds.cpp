@@ -17,20 +17,45 @@ namespace {
 constexpr double kClockMs = 0.05;
 
 struct Series {
-  std::map<std::string, std::vector<double>> ms;  // engine -> samples
-  std::vector<double> outside_ms, ping_ms;        // the candidate's, by the zygote's clock; an empty round trip's
-  std::vector<double> beside_ms;                  // what the clock itself takes around a call, seen on eager
+  std::map<std::string, std::vector<double>> ms;       // engine -> samples
+  std::vector<double> outside_ms, ping_ms;             // the candidate's, by the zygote's clock; an empty round trip's
+  std::vector<double> checked_ms, checked_outside_ms;  // of the calls whose results are measured
+  std::vector<double> beside_ms;                       // what the clock itself takes around a call, seen on eager
 };
 
-// Which counted rounds are checked afterwards, drawn at random so that nobody can know. They are late ones, and the
-// first of them is called with new values at the addresses of the call before.
+// Which counted rounds are checked afterwards, drawn at random so that nobody can know. The first of them is called
+// with new values at the addresses of the call before.
 std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
-  const int half = plan.rounds / 2;
   std::set<int> picked;
-  while (static_cast<int>(picked.size()) < std::min(plan.checks, plan.rounds - half)) {
-    picked.insert(half + static_cast<int>(rng.below(static_cast<uint64_t>(plan.rounds - half))));
+  while (static_cast<int>(picked.size()) < std::min(plan.checks, plan.rounds)) {
+    picked.insert(static_cast<int>(rng.below(static_cast<uint64_t>(plan.rounds))));
   }
   return picked;
+}
+
+// One call under the stopwatch; a refusal is in the answer.
+Result<Answer> timed_call(Guest& guest, const Limits& limits, const Json& arm) {
+  MTMC_TRY(const Answer armed, guest.call(arm, limits.call_seconds));
+  if (!armed.ok()) return armed;
+  // The caches are cold for the call's data; the code that receives the request and answers it is warmed again.
+  MTMC_TRY(const Answer awake, guest.call({{"op", "hello"}}, limits.call_seconds));
+  if (!awake.ok()) return awake;
+  MTMC_TRY(const Answer went, guest.call({{"op", "go"}}, guest.warm ? limits.call_seconds : limits.first_seconds));
+  guest.warm = true;
+  return went;
+}
+
+// A timed call must be right for what timed calls seldom meet, too. Its time does not count.
+Result<bool> probe(Guest& guest, TaskFacts& facts, Examination& examination, const std::string& draw,
+                   bool same_addresses) {
+  MTMC_TRY(const DrawFacts* known, facts.draw(draw));
+  const Json arm = {{"op", "arm"},
+                    {"draw", guest.show(facts.draw_folder(draw))},
+                    {"seed", known->seed},
+                    {"same_addresses", same_addresses}};
+  MTMC_TRY(const Answer went, timed_call(guest, examination.limits(), arm));
+  if (!went.ok()) return examination.refuse(went.reason, went.message);
+  return examination.check_timed(guest, draw);
 }
 
 }  // namespace
@@ -50,6 +75,10 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
     const bool same_addresses = (checked && round == *checks.begin()) || rng.below(2) == 0;
     const Json arm = {
         {"op", "arm"}, {"draw", facts.draw_folder(draw).string()}, {"seed", seed}, {"same_addresses", same_addresses}};
+    if (const auto at = plan.probes.find(round); at != plan.probes.end()) {
+      MTMC_TRY(const bool right, probe(guest, facts, examination, at->second, rng.below(2) == 0));
+      if (!right) return false;
+    }
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
     for (const std::string& engine : engines) {
       if (engine != "candidate") {
@@ -61,19 +90,14 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
       }
       Json own_arm = arm;
       own_arm["draw"] = guest.show(facts.draw_folder(draw));
-      MTMC_TRY(const Answer armed, guest.call(own_arm, examination.limits().call_seconds));
-      if (!armed.ok()) return examination.refuse(armed.reason, armed.message);
-      // The caches are cold for the call's data; the code that receives the request and answers it is warmed again.
-      MTMC_TRY(const Answer awake, guest.call({{"op", "hello"}}, examination.limits().call_seconds));
-      if (!awake.ok()) return examination.refuse(awake.reason, awake.message);
-      const Limits& limits = examination.limits();
-      MTMC_TRY(const Answer went, guest.call({{"op", "go"}}, guest.warm ? limits.call_seconds : limits.first_seconds));
-      guest.warm = true;
+      MTMC_TRY(const Answer went, timed_call(guest, examination.limits(), own_arm));
       if (!went.ok()) return examination.refuse(went.reason, went.message);
       if (round < 0) continue;
-      series.ms[engine].push_back(went.reply->at("ns").get<double>() / 1e6);
+      const double inside_ms = went.reply->at("ns").get<double>() / 1e6;
+      series.ms[engine].push_back(inside_ms);
       series.outside_ms.push_back(went.wall_ms), series.ping_ms.push_back(went.ping_ms);
       if (checked) {
+        series.checked_ms.push_back(inside_ms), series.checked_outside_ms.push_back(went.wall_ms);
         MTMC_TRY(const bool right, examination.check_timed(guest, draw));
         if (!right) return false;
       }
@@ -94,7 +118,9 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
   const double beside_ms = median(series.ping_ms) + slow_ms;
   trace_note(fmt::format("clock inside {:.4f} outside {:.4f} ping {:.4f} beside {:.4f} ms", own.median_ms,
                          median(series.outside_ms), median(series.ping_ms), median(series.beside_ms)));
-  if (!clocks_agree(own.samples_ms, series.outside_ms, beside_ms)) {
+  // Whoever lies about the calls that are right must not be believed for those that nobody measures.
+  if (!clocks_agree(own.samples_ms, series.outside_ms, beside_ms) ||
+      !clocks_agree(series.checked_ms, series.checked_outside_ms, beside_ms)) {
     return examination.refuse("clock-mismatch", fmt::format("{:.3f} ms by its own clock, {:.3f} ms seen from outside",
                                                             own.median_ms, median(series.outside_ms)));
   }

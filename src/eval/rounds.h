@@ -1,5 +1,9 @@
 // How fast? Interleaved rounds of single cold calls: candidate, eager and the other baselines.
 #pragma once
+#include <map>
+#include <string>
+#include <vector>
+
 #include "base/rng.h"
 #include "eval/baselines.h"
 #include "eval/examination.h"
@@ -10,6 +14,7 @@ struct RoundPlan {
   int warm_ups = 2, rounds = 10;            // the candidate learns neither
   std::vector<std::string> draws;           // arguments of each warm-up and round; no two are the same
   int checks = 1;                           // timed calls whose outputs are measured
+  std::map<int, std::string> probes = {};   // structured draws, called like the others before that round; not counted
   std::vector<std::string> baselines = {};  // that take part beside eager
 };
 

@@ -71,11 +71,11 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   return &(draws_[name] = std::move(facts));
 }
 
-Result<std::vector<std::string>> TaskFacts::structured(size_t count) {
+Result<std::vector<std::string>> TaskFacts::structured(size_t count, int index) {
   std::vector<std::string> found;
   for (const std::string& kind : structured_) {
     if (found.size() == count) break;
-    MTMC_TRY(const DrawFacts* facts, draw(kind + "-0"));
+    MTMC_TRY(const DrawFacts* facts, draw(kind + "-" + std::to_string(index)));
     if (facts->usable) found.push_back(facts->name);
   }
   return found;

@@ -36,8 +36,8 @@ class TaskFacts {
                                 const std::filesystem::path& triton_seed, const JudgeOptions& options);
 
   Result<const DrawFacts*> draw(const std::string& name);
-  // Up to `count` structured draws that count, in the judge's order.
-  Result<std::vector<std::string>> structured(size_t count);
+  // Up to `count` structured draws that count, in the judge's order: the `index`th of each kind.
+  Result<std::vector<std::string>> structured(size_t count, int index = 0);
   // Do zeros, a constant or a copy of an input pass on these draws?
   Result<bool> degenerate(const std::vector<std::string>& draws);
   // Writes the arguments of a timed call to its draw_folder(); returns the seed of torch's generator. Their truth is
