@@ -23,12 +23,19 @@ ${names}};
 endfunction()
 
 # Precompiles HEADER for TARGET and all who reuse it from there: they have the same flags. ccache tells precompiled headers
-# apart by what is in their .sum: by the text of ours, so that checkouts share their objects all the same.
+# apart by what is in their .sum: all that HEADER includes, without its places, so that checkouts share their objects all
+# the same and a library's new version is noticed.
 function(precompile target header)
   if(MTMC_PRECOMPILE)
     target_precompile_headers(${target} PRIVATE ${header})
-    file(SHA256 ${header} sum)
+    execute_process(COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -DFMT_SHARED -I${CMAKE_SOURCE_DIR}/.deps/include -E -P -x c++ ${header}
+      OUTPUT_VARIABLE text RESULT_VARIABLE failed)
+    if(failed)
+      message(FATAL_ERROR "precompiling ${header}: it does not compile (see above)")
+    endif()
+    string(SHA256 sum "${text}")
     file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.gch.sum ${sum})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/precompiled.h ${header})
   endif()
 endfunction()
 function(reuse_precompiled target other)

@@ -58,6 +58,7 @@ missing_packages() {
 apt_install() {
   say "installing system packages: $*"
   local log=$stamps/apt.log
+  mkdir -p "$stamps"
   apt_once() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null >"$log" 2>&1; }
   apt_once "$@" && return
   DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null >"$log" 2>&1 && apt_once "$@" && return
@@ -107,7 +108,9 @@ packages_without_root() {
 # Prints "EXECUTABLE<newline>FOLDER OF TORCH<newline>VERSION" of a Python with torch >= 2.9; else says why not and fails.
 probe_torch() {
   "$1" - 2>/dev/null <<'PROBE'
-import importlib.metadata, importlib.util, sys
+import sys
+sys.path[:] = filter(None, sys.path)  # not the folder of whoever calls us: what lies there may have any name
+import importlib.metadata, importlib.util
 if sys.version_info < (3, 10):
     sys.exit(1)
 try:
@@ -187,7 +190,7 @@ add_packages() {
   shift 2
   for name in "$@"; do
     module=${name%%:*} module=${module//[=.0-9]*/} name=${name##*:}
-    PYTHONPATH=$tools${PYTHONPATH:+:$PYTHONPATH} "$python" -c "import importlib.util, sys; sys.exit(not importlib.util.find_spec('$module'))" ||
+    PYTHONPATH=$tools${PYTHONPATH:+:$PYTHONPATH} "$python" -c "import sys; sys.path[:] = filter(None, sys.path); import importlib.util; sys.exit(not importlib.util.find_spec('$module'))" ||
       missing+=("${name//_/-}")
   done
   if [[ ${#missing[@]} != 0 ]]; then

@@ -14,8 +14,10 @@ namespace {
 
 constexpr const char* kDoing = "opening the task";
 
-// "64", "0.5", "true", "[1, 2]", "null" are JSON; anything else is a string.
+// "64", "0.5", "true", "[1, 2]", "null" are JSON, and so are Python's words for them; anything else is a string.
 Json value_of(const std::string& word) {
+  if (word == "True" || word == "False") return word == "True";
+  if (word == "None") return nullptr;
   Json value = Json::parse(word, nullptr, false);
   return value.is_discarded() ? Json(word) : value;
 }

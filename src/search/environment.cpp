@@ -36,7 +36,7 @@ Environment::Environment(EnvironmentParts parts, Judge& judge, Store& store, Cod
 double Environment::seconds() const { return parts_.seconds_before + parts_.clock() - started_; }
 
 double Environment::searching() const {
-  return parts_.seconds_before + (searching_since_ ? parts_.clock() - *searching_since_ : 0);
+  return searching_since_ ? parts_.clock() - *searching_since_ : 0;
 }
 
 RunStatus Environment::status() const {

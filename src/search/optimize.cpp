@@ -28,6 +28,8 @@ std::string options_text(const OptimizeRequest& request, const Coder& coder, con
                {"width", request.strategy_options.width},
                {"patience", request.strategy_options.patience},
                {"breadth", request.strategy_options.breadth},
+               {"evaluator", request.evaluator},  // its verdicts are no other judge's, nor another machine's
+               {"hardware", request.hardware.name},
                {"seed", request.seed}})
       .dump();
 }

@@ -211,9 +211,9 @@ Result<int> optimize_task(const OptimizeOptions& options) {
            optimize(request, *bench.judge, *store, *coder, *policy, *find_strategy(options.strategy), watcher));
   MTMC_TRY(const ResultFiles files, result_files(*store, done.run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
+  if (options.json) fmt::print("{}\n", files.result);
   if (bench.without_device) return print_offline(progress, options, task, folder);
   print_conclusion(progress, done, folder);
-  if (options.json) fmt::print("{}\n", files.result);
   return done.answer == Answer::faster ? kDone : kNotBetter;
 }
 
