@@ -38,6 +38,16 @@ def get_inputs():
 """
 
 
+ROUNDS = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return (x * 1e4 + 1e-3).sum().item()
+def get_inputs():
+    return [torch.randn(4096)]
+"""
+
+
 @pytest.fixture
 def referee(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Referee]:
     (tmp_path / "model.py").write_text(getattr(request, "param", MODEL))
@@ -94,6 +104,15 @@ def test_timed_calls_on_floats_get_a_few_other_elements(referee: Referee) -> Non
     kept: dict[str, list] = {}
     first, second = (written(referee, name, kept) for name in ("timed-3", "timed-3~2"))
     assert int((first[0] != second[0]).sum()) == 1
+
+
+@pytest.mark.parametrize("referee", [ROUNDS], indirect=True)
+def test_a_number_may_err_as_eager_does_and_no_more(referee: Referee) -> None:
+    budgets = [one["error"] for run in referee._errors("task").allowed for one in run]
+    assert 0 < max(budgets) < 1e-4  # of what eager rounds away
+    draw = referee._draw("task-0")
+    (found,) = referee._compare(draw, 0, [draw.eager.calls[0][0] * 2], {})
+    assert found["kind"] == "float" and math.isclose(found["error"], 1, rel_tol=1e-3)
 
 
 def full(*_: object) -> dict[str, object]:
