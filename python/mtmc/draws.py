@@ -2,7 +2,8 @@
 
 A name is KIND-INDEX; a kind and an index always give the same values within one judge's life. Structured kinds change the
 float tensors and leave integers, booleans and scalars alone. KIND-INDEX~N is that draw with a few elements changed: large
-arguments take too long to be drawn anew for every timed call, and no two timed calls may have the same ones.
+arguments take too long to be drawn anew for every timed call, and no two timed calls may have the same ones. Where no
+float tensor has elements to exchange, it is a draw of its own: integers may be offsets or a permutation.
 """
 
 from __future__ import annotations
@@ -88,8 +89,8 @@ def seed_of(session: int, name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{session}/{name}".encode()).digest()[:8], "little") >> 1
 
 
-def make_draw(task: Task, session: int, kind: str, index: int) -> list[Any]:
-    """The arguments of draw KIND-INDEX."""
+def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
+    """The arguments of draw KIND-INDEX. An index may be the N~M of a draw that is varied."""
     seed = seed_of(session, f"{'task' if kind == 'swapped' else kind}-{index}")
     arguments = task.make_inputs(seed)
     generator = generator_on(task.where, seed_of(session, f"{kind}-{index}-change"))
@@ -102,12 +103,15 @@ def make_draw(task: Task, session: int, kind: str, index: int) -> list[Any]:
     return arguments
 
 
-def vary(arguments: list[Any], session: int, name: str) -> list[Any]:
-    """The arguments of KIND-INDEX~N, made from those of KIND-INDEX."""
+def vary(arguments: list[Any], session: int, name: str) -> list[Any] | None:
+    """The arguments of KIND-INDEX~N, made from those of KIND-INDEX; None where they would be the same."""
     held = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
     generator = generator_on(held[0].device if held else torch.device("cpu"), seed_of(session, name))
     change = swap_some if int(name.partition("~")[2]) % 2 else replace_one
-    return map_floats(arguments, lambda x: change(x.contiguous(), generator))
+    varied = map_floats(arguments, lambda x: change(x.contiguous(), generator))
+    now = [leaf for leaf in leaves(varied) if isinstance(leaf, torch.Tensor)]
+    same = all(new is old or torch.equal(new, old) for new, old in zip(now, held, strict=True))
+    return None if same else varied
 
 
 def map_floats(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:

@@ -7,10 +7,17 @@ import traceback
 from pathlib import Path
 
 COMPILERS = re.compile(r"(^|[/\s'\"])(g\+\+|gcc|c\+\+|cc|clang(\+\+)?|nvcc|ninja|hipcc)(-[\d.]+)?($|[\s'\"])")
+# What compilers, linkers and loaders of kernels print. A sentence of the file's own may hold `error:`, too.
 COMPILER_ERROR = re.compile(
-    r"((?<!CUDA )error:|error C\d+|undefined reference|CompilationError|Error building extension|ptxas|out of resource|"
-    r"too many resources requested for launch)"
+    r"(\.(?!py\b)\w+|>):\d+(:\d+)?: (fatal )?error:|"  # kernel.cpp:3:5: error:
+    r"(\.\w+|_program)\(\d+\): (catastrophic )?error\b|"  # kernel.cu(3): error:
+    r"\b(g\+\+|gcc|c\+\+|cc1(plus)?|collect2|clang(\+\+)?|ld(\.\w+)?)(-[\d.]+)?: (fatal )?error:|undefined reference to|"
+    r"nvcc (fatal|error)|ptxas\b.*(?i:error|fatal|too much|exceed)|error C\d{4}\b|NVRTC_ERROR_COMPILATION|"
+    r"PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX|Error (building|compiling objects for) extension|"
+    r"PassManager::run failed|out of resource: |too many resources requested for launch"  # Triton, the driver
 )
+BUILDS = ("compiling the kernels of ", "Kernel compilation failed:")  # modules that we print, torch's NVRTC
+TRITON_ERRORS = {"CompilationError", "OutOfResources", "PTXASError"}  # and what derives from them
 # What CUDA says of a kernel that failed; nothing works in the process afterwards.
 ILLEGAL_ACCESS = re.compile(
     r"illegal memory access|misaligned address|illegal address|invalid program counter|illegal instruction|"
@@ -40,11 +47,19 @@ def classify(error: BaseException, otherwise: str, file: Path) -> tuple[str, str
             return reason, _first(error, file)
     if NO_PROCESS.search(text):
         return "too-many-processes", _first(error, file)
-    started = any(COMPILERS.search(str(getattr(link, "cmd", ""))) for link in chain)
+    started = any(
+        COMPILERS.search(str(getattr(link, "cmd", ""))) or str(link).startswith(BUILDS) or _is_tritons(link)
+        for link in chain
+    )
     if not isinstance(error, SyntaxError) and (started or COMPILER_ERROR.search(text)):
         lines = [line.strip() for line in text.splitlines() if COMPILER_ERROR.search(line)]
         return "compile-error", "; ".join(lines[:3])[:600] or _first(error, file)
     return otherwise, _first(error, file)
+
+
+def _is_tritons(error: BaseException) -> bool:
+    """Did Triton refuse a kernel?"""
+    return any(cls.__name__ in TRITON_ERRORS and cls.__module__.startswith("triton.") for cls in type(error).__mro__)
 
 
 def _output_of(error: BaseException) -> str:

@@ -16,9 +16,14 @@ PIECE = 1 << 27  # elements that are measured at a time
 
 
 def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
-    """One output: the candidate's c, eager's e and the truth t. `mismatch` names what is not even comparable."""
+    """One output: the candidate's c, eager's e and the truth t. `mismatch` names what is not even comparable. Python floats
+    are measured as tensors of one: eager's own rounding counts."""
     if not isinstance(e, torch.Tensor):
-        return _measure_scalar(c, e)
+        if isinstance(c, torch.Tensor) or type(c) is not type(e):
+            return {"mismatch": "wrong-shape", "detail": f"a {type(c).__name__} instead of a {type(e).__name__}"}
+        if not isinstance(e, float):
+            return _measure_exact(c, e)
+        c, e, t = (torch.tensor(value, dtype=torch.float64) for value in (c, e, t))
     if not isinstance(c, torch.Tensor):
         return {"mismatch": "wrong-shape", "detail": f"a {type(c).__name__} instead of a tensor"}
     if c.shape != e.shape:
@@ -150,21 +155,19 @@ def _measure_integer(c: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> Mea
     return {"kind": "integer", "wrong": int(wrong.sum()), "gap": gap, "official_bad": bad, "legacy_bad": bad}
 
 
-def _measure_scalar(c: Any, e: Any) -> Measurement:
-    """Python numbers and None: equal, or close for floats."""
-    if isinstance(c, torch.Tensor) or type(c) is not type(e):
-        return {"mismatch": "wrong-shape", "detail": f"a {type(c).__name__} instead of a {type(e).__name__}"}
-    same = c == e or (isinstance(e, float) and math.isclose(c, e, rel_tol=1e-6))
+def _measure_exact(c: Any, e: Any) -> Measurement:
+    """Python integers, truth values, text and None: equal to eager's."""
+    bad = int(c != e)
     return {
         "kind": "integer",
         "dtype": type(e).__name__,
         "numel": 1,
-        "exact": c == e,
+        "exact": not bad,
         "poison": 0,
-        "wrong": int(not same),
+        "wrong": bad,
         "gap": 0.0,
-        "official_bad": int(not same),
-        "legacy_bad": int(not same),
+        "official_bad": bad,
+        "legacy_bad": bad,
     }
 
 

@@ -275,15 +275,14 @@ class Referee:
 
     def on_arguments(self, request: Message) -> Message:
         """Writes the arguments of a timed call, without computing anything about them. `large`: of varied ones only what
-        differs from their origin, which came before."""
+        differs from their origin, which came before. Draws of their own are whole, and the origin stays the one that is kept."""
         name, folder = request["name"], self.folder / "draws" / request["name"]
-        arguments, origin = self._arguments(name), name.partition("~")[0]
-        large = request.get("large", False)
-        if large and origin != name:
-            blobs.save_changes(arguments, self._arguments(origin), origin, folder)
+        large, origin, varied = request.get("large", False), name.partition("~")[0], self._varied(name)
+        if large and varied is not None:
+            blobs.save_changes(varied, self._arguments(origin), origin, folder)
         else:
-            blobs.save(arguments, folder)
-            if large:
+            blobs.save(self._arguments(name) if varied is None else varied, folder)
+            if large and origin == name:
                 (folder / "keep").write_text(name)
         return {"seed": self._random_seed(name)}
 
@@ -294,16 +293,20 @@ class Referee:
                 kept.pop(name, None)
         return {}
 
+    def _varied(self, name: str) -> list[Any] | None:
+        """The arguments of KIND-INDEX~N as its origin's with a few elements changed; None for any other draw."""
+        origin, varies, _ = name.partition("~")
+        return vary(self._arguments(origin), self.session, name) if varies else None
+
     def _arguments(self, name: str) -> list[Any]:
         assert self.reference is not None
         if name in self.timed:
             return self.timed[name]
-        origin, varies, _ = name.partition("~")
-        if varies:
-            return vary(self._arguments(origin), self.session, name)
+        if (varied := self._varied(name)) is not None:
+            return varied
         kind, _, index = name.rpartition("-")
-        arguments = make_draw(self.reference.task, self.session, kind, int(index))
-        if kind == "timed":
+        arguments = make_draw(self.reference.task, self.session, kind, index)
+        if kind == "timed" and "~" not in index:
             self.timed[name] = arguments
         return arguments
 

@@ -5,6 +5,7 @@ Native code: every instruction of the libraries that it built or wrote becomes a
 
 from __future__ import annotations
 
+import ast
 import ctypes
 import mmap
 import platform
@@ -67,8 +68,23 @@ def own_kernels(folders: list[str]) -> list[Plug]:
 
 
 def claims_kernels(source: str) -> bool:
-    """Does the text define kernels of its own?"""
+    """Does the code, its strings included, define kernels of its own? Comments and docstrings may talk about kernels."""
+    try:
+        tree = ast.parse(source)
+        _drop_docstrings(tree)
+        # Strings also as they are: in printed code the quotes and line ends in them may be escaped.
+        strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is str]
+        source = "\n".join([ast.unparse(tree), *strings])
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass  # no text that can be parsed: it counts as it is
     return CLAIMS.search(source) is not None
+
+
+def _drop_docstrings(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        owns = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        if owns and ast.get_docstring(node, clean=False) is not None:
+            node.body[0] = ast.Pass()
 
 
 def triton_names(module: Any) -> set[str]:

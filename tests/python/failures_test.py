@@ -1,7 +1,8 @@
-"""Reason words for what CUDA and Triton raise."""
+"""Reason words for what CUDA, Triton and compilers raise."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,3 +25,50 @@ from mtmc.failures import classify
 )
 def test_errors_of_the_gpu_have_their_own_reasons(text: str, reason: str) -> None:
     assert classify(RuntimeError(text), "raised", Path("kernel.py"))[0] == reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "compiling the kernels of relu with g++:\nsomething else failed",
+        "build failed\n/tmp/a/kernel.cpp:41:7: error: 'acc' was not declared in this scope",
+        "<stdin>:1:10: fatal error: omp.h: No such file or directory",
+        'kernel.cu(12): error: identifier "x" is undefined',
+        "Kernel compilation failed:\ndefault_program(3): error: expected a ;",
+        "collect2: error: ld returned 1 exit status",
+        "kernel.o: undefined reference to `omp_get_thread_num'",
+        "nvcc fatal   : Unsupported gpu architecture 'compute_20'",
+        "ptxas error   : Entry function 'f' uses too much shared data",
+        "Error building extension 'relu'",
+        "Error compiling objects for extension",
+        "PassManager::run failed",
+    ],
+)
+def test_what_compilers_print(text: str) -> None:
+    assert classify(RuntimeError(text), "raised", Path("kernel.py"))[0] == "compile-error"
+
+
+def test_what_stops_a_compiler() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        try:
+            raise subprocess.CalledProcessError(1, ["ninja", "-v"], output=b"error")
+        except subprocess.CalledProcessError as error:
+            raise RuntimeError("it does not build") from error
+    assert classify(caught.value, "import-error", Path("kernel.py"))[0] == "compile-error"
+    tritons = type("UnsupportedLanguageConstruct", (type("CompilationError", (Exception,), {}),), {})
+    tritons.__mro__[1].__module__ = "triton.compiler.errors"
+    assert classify(tritons("at 3:4:"), "raised", Path("kernel.py"))[0] == "compile-error"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("shape error: this kernel takes 256 columns, not 257"),
+        ValueError("kernel.py:12: error: this kernel takes 256 columns, not 257"),
+        RuntimeError("CUDA error: invalid device function"),
+        subprocess.CalledProcessError(1, ["nvidia-smi"], stderr=b"error: no device"),
+        type("CompilationError", (Exception,), {})("it is the file's own"),
+    ],
+)
+def test_sentences_that_say_error_come_from_no_compiler(error: Exception) -> None:
+    assert classify(error, "raised", Path("kernel.py"))[0] == "raised"

@@ -47,6 +47,23 @@ def test_shape_type_and_poison() -> None:
     assert of(poisoned, e)["poison"] == 4
 
 
+def test_python_floats_are_measured_against_the_truth() -> None:
+    own = measure(3.0001, 3.0001, 3.0, None)  # eager's rounding: its budget
+    assert own["kind"] == "float" and own["dtype"] == "float64" and own["exact"]
+    assert math.isclose(own["error"], 1e-4 / 3, rel_tol=1e-6) and math.isclose(own["max_error"], 1e-4, rel_tol=1e-6)
+    assert math.isclose(measure(4.5, 3.0001, 3.0, None)["error"], 0.5)
+    assert measure(math.nan, 3.0, 3.0, None)["nonfinite"] == 1
+    assert measure(math.inf, math.inf, math.inf, None)["mismatched"] == 0
+    assert measure(torch.tensor(3.0), 3.0, 3.0, None)["mismatch"] == measure(3, 3.0, 3.0, None)["mismatch"]
+
+
+def test_other_python_values_are_equal_or_wrong() -> None:
+    for c, e, wrong in ((3, 3, 0), (3, 4, 1), (True, False, 1), ("a", "a", 0), ("a", "b", 1), (None, None, 0)):
+        found = measure(c, e, e, None)
+        assert found["kind"] == "integer" and found["wrong"] == wrong and found["exact"] == (not wrong)
+    assert measure(1, True, True, None)["mismatch"] == "wrong-shape"
+
+
 def test_indices_of_tied_values_are_judged_by_their_gap() -> None:
     values = torch.tensor([[1.0, 1.0 + 1e-9, 0.0]], dtype=torch.float64)
     best = torch.tensor([1])
