@@ -161,7 +161,7 @@ class Runner:
         if request.get("previous"):
             values, arguments = arguments, blobs.load(Path(request["previous"]))
             self.call(arguments)
-            overwrite(arguments, values)
+            arguments = overwrite(arguments, values)
         if request.get("state"):
             self.on_state(request)
         given = [blobs.digest(argument) for argument in arguments]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,16 @@ SCRIBBLE, SCRIBBLED = 0xFE, 3  # blocks of each result's size: more than one may
 SCRIBBLED_BYTES = 256 << 20  # of one size; beyond it a single block, where the old result lay
 
 
-def overwrite(arguments: list[Any], values: list[Any]) -> None:
-    """Puts values where the arguments lie, unnoticed by their version counters."""
-    for old, new in zip(blobs.leaves(arguments), blobs.leaves(values), strict=True):
-        if isinstance(old, torch.Tensor):
-            old.data.copy_(new)
+def overwrite(old: Any, new: Any) -> Any:
+    """The new values in the tensors of the old ones, unnoticed by their version counters; what is no tensor is new."""
+    if isinstance(new, torch.Tensor):
+        old.data.copy_(new)
+        return old
+    if isinstance(new, Mapping):
+        return {key: overwrite(old[key], part) for key, part in new.items()}
+    if isinstance(new, (list, tuple)):
+        return type(new)(overwrite(*pair) for pair in zip(old, new, strict=True))
+    return new
 
 
 class Stopwatch:
@@ -57,7 +62,7 @@ class Stopwatch:
         assert self.waiting is not None
         (fresh, seed, same_addresses), self.waiting = self.waiting, None
         if same_addresses and self.arguments is not None:
-            overwrite(self.arguments, fresh)
+            self.arguments = overwrite(self.arguments, fresh)
         else:
             self.arguments = fresh
         seed_all(seed)

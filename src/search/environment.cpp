@@ -35,9 +35,7 @@ Environment::Environment(EnvironmentParts parts, Judge& judge, Store& store, Cod
 
 double Environment::seconds() const { return parts_.seconds_before + parts_.clock() - started_; }
 
-double Environment::searching() const {
-  return searching_since_ ? parts_.clock() - *searching_since_ : 0;
-}
+double Environment::searching() const { return searching_since_ ? parts_.clock() - *searching_since_ : 0; }
 
 RunStatus Environment::status() const {
   RunStatus status;
