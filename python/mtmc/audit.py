@@ -36,6 +36,8 @@ CHANGES = {  # event -> positions of the paths that it would change
 class Audit:
     """Notes `(reason, detail)` for each forbidden attempt since `start`."""
 
+    __slots__ = ("found", "writable", "secret")
+
     def __init__(self, writable: list[str], secret: list[str]) -> None:
         self.found: list[tuple[str, str]] = []
         self.writable = tuple(os.path.realpath(path) for path in writable)

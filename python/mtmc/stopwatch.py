@@ -35,6 +35,8 @@ def overwrite(old: Any, new: Any) -> Any:
 
 
 class Stopwatch:
+    __slots__ = ("device", "arguments", "result", "previous", "spots", "bases", "waiting", "windows", "random")
+
     def __init__(self, device: Device) -> None:
         self.device = device
         self.arguments: list[Any] | None = None
