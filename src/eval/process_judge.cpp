@@ -26,7 +26,7 @@ constexpr double kMostBeside = 2e9;                  // bytes: larger arguments 
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 constexpr size_t kScreenStructured = 2, kAllStructured = 100;
 constexpr int kDrawsOfAKind = 5;  // that the referee's budgets are made of
-constexpr int kScreenProbes = 1, kCertifyProbes = 3;
+constexpr int kScreenProbes = 1, kCertifyProbes = 3, kLargeProbes = 1;
 
 uint64_t system_seed() {
   std::random_device device;
@@ -111,7 +111,8 @@ class ProcessJudge final : public Judge {
   std::string open_task_;  // hash of the open task's JSON
   std::optional<TaskFacts> facts_;
   int timed_sets_ = 0;
-  bool again_ = false;  // is the candidate examined once more? It may have written down what it saw
+  std::vector<std::string> met_;  // structured draws of this examination
+  bool again_ = false;            // is the candidate examined once more? It may have written down what it saw
 };
 
 Status ProcessJudge::open(const Task& task) {
@@ -404,16 +405,21 @@ Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, 
 int ProcessJudge::other_index() { return 1 + (facts_->large() ? 0 : static_cast<int>(rng_.below(kDrawsOfAKind - 1))); }
 
 Result<std::vector<std::string>> ProcessJudge::structured_draws(Tier tier) {
-  if (tier == Tier::screen && !again_) return facts_->structured(kScreenStructured);
-  return facts_->structured(tier == Tier::screen ? kScreenStructured : kAllStructured, other_index());
+  const int index = tier == Tier::screen && !again_ ? 0 : other_index();
+  MTMC_TRY(met_, facts_->structured(tier == Tier::screen ? kScreenStructured : kAllStructured, index));
+  return met_;
 }
 
-// Draws of kinds that were met already, each before a round drawn at random.
+// Draws of kinds that were met already, each before a round drawn at random. Another layout would stay for later
+// rounds; large draws are left to certifications.
 Result<std::map<int, std::string>> ProcessJudge::pick_probes(Tier tier, int rounds) {
-  MTMC_TRY(const std::vector<std::string> met,
-           facts_->structured(tier == Tier::screen ? kScreenStructured : kAllStructured));
   std::map<int, std::string> probes;
-  for (int left = tier == Tier::screen ? kScreenProbes : kCertifyProbes; left > 0 && !met.empty(); --left) {
+  const bool screens = tier == Tier::screen;
+  if (screens && facts_->large()) return probes;
+  std::vector<std::string> met = met_;
+  std::erase_if(met, [](const std::string& draw) { return draw.starts_with("non-contiguous"); });
+  const int count = screens ? kScreenProbes : facts_->large() ? kLargeProbes : kCertifyProbes;
+  for (int i = 0; i < count && !met.empty(); ++i) {
     const std::string& like = met[rng_.below(met.size())];
     const std::string draw = fmt::format("{}-{}", like.substr(0, like.rfind('-')), other_index());
     MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));
@@ -431,7 +437,7 @@ Result<RoundPlan> ProcessJudge::plan_rounds(Tier tier, bool anew) {
   plan.rounds = tier == Tier::screen ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_.below(8));
   plan.warm_ups = 2 + static_cast<int>(rng_.below(3));
   const bool small = facts_->argument_bytes() < kSmallArguments && facts_->eager_seconds() < kQuickSeconds;
-  plan.checks = small ? plan.rounds : tier == Tier::screen ? 3 : 8;
+  plan.checks = tier == Tier::screen ? (small ? plan.rounds / 2 : 3) : small ? plan.rounds : 8;
   const int set = tier == Tier::screen && !anew ? 0 : ++timed_sets_;
   plan.draws = timed_draws(1000 * set, small ? kScreenRounds : facts_->large() ? 1 : 5, plan.rounds + plan.warm_ups);
   MTMC_TRY(plan.probes, pick_probes(tier, plan.rounds));
