@@ -26,7 +26,6 @@ constexpr double kMostBeside = 2e9;                  // bytes: larger arguments 
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 constexpr size_t kScreenStructured = 2, kAllStructured = 100;
 constexpr int kDrawsOfAKind = 5;  // that the referee's budgets are made of
-constexpr int kScreenProbes = 1, kCertifyProbes = 3, kLargeProbes = 1;
 
 uint64_t system_seed() {
   std::random_device device;
@@ -410,20 +409,21 @@ Result<std::vector<std::string>> ProcessJudge::structured_draws(Tier tier) {
   return met_;
 }
 
-// Draws of kinds that were met already, each before a round drawn at random. Another layout would stay for later
-// rounds; large draws are left to certifications.
+// A draw of every kind that was met, each before a round drawn at random; a screen has one, and large draws are left to
+// certifications, which have one. Another layout would stay for later rounds.
 Result<std::map<int, std::string>> ProcessJudge::pick_probes(Tier tier, int rounds) {
   std::map<int, std::string> probes;
   const bool screens = tier == Tier::screen;
   if (screens && facts_->large()) return probes;
-  std::vector<std::string> met = met_;
-  std::erase_if(met, [](const std::string& draw) { return draw.starts_with("non-contiguous"); });
-  const int count = screens ? kScreenProbes : facts_->large() ? kLargeProbes : kCertifyProbes;
-  for (int i = 0; i < count && !met.empty(); ++i) {
-    const std::string& like = met[rng_.below(met.size())];
-    const std::string draw = fmt::format("{}-{}", like.substr(0, like.rfind('-')), other_index());
+  std::vector<std::string> kinds;
+  for (const std::string& draw : met_)
+    if (!draw.starts_with("non-contiguous")) kinds.push_back(draw.substr(0, draw.rfind('-')));
+  if ((screens || facts_->large()) && !kinds.empty()) kinds = {kinds[rng_.below(kinds.size())]};
+  for (const std::string& kind : kinds) {
+    const std::string draw = fmt::format("{}-{}", kind, other_index());
     MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));
-    if (facts->usable) probes[static_cast<int>(rng_.below(static_cast<uint64_t>(rounds)))] = draw;
+    while (facts->usable && !probes.emplace(static_cast<int>(rng_.below(static_cast<uint64_t>(rounds))), draw).second) {
+    }
   }
   return probes;
 }
