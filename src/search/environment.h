@@ -125,8 +125,8 @@ class Environment {
   Result<SearchNode*> keep(SearchNode node, bool remembered);
   Status keep_refusal(const SearchNode& node, const Proposal& proposal, const Error& error);
   ActionContext context() const { return {parts_.hardware, parts_.target, parts_.paper_only}; }
-  double searching()
-      const;  // seconds that count against the limit: a resumed run has all of it again, to replay and go on
+  // Seconds that count against the limit: a resumed run has all of it again, to replay and go on.
+  double searching() const;
   void say(const std::string& what) { listener_.on_doing(what, status()); }
 
   EnvironmentParts parts_;
