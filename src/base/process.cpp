@@ -84,7 +84,8 @@ Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int
     setsid();
     // First above all targets, so that no dup2 overwrites a descriptor that is still needed.
     std::vector<std::pair<int, int>> moved;
-    for (const auto& [from, to] : wiring) moved.emplace_back(fcntl(from, F_DUPFD_CLOEXEC, 64), to);
+    for (const auto* all : {&wiring, &command.descriptors})
+      for (const auto& [from, to] : *all) moved.emplace_back(fcntl(from, F_DUPFD_CLOEXEC, 64), to);
     const int report = fcntl(failure.write, F_DUPFD_CLOEXEC, 64);
     for (const auto& [from, to] : moved) dup2(from, to);
     for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);

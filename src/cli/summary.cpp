@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
+
 namespace mtmc {
 
 namespace {
@@ -9,8 +11,19 @@ constexpr size_t kActionColumns = 58;
 }
 
 std::string speedup_text(const Verdict* verdict) {
-  if (verdict == nullptr || !verdict->speedup.count("eager")) return "-";
-  return fmt::format("{:.2f}x", verdict->speedup.at("eager"));
+  const Speedup* eager = verdict == nullptr ? nullptr : speedup_over(*verdict, "eager");
+  return eager == nullptr ? "-" : say(*eager, "eager");
+}
+
+std::string gains_text(const Verdict& verdict) {
+  std::vector<std::string> gains;
+  for (const std::string baseline : {"eager", "compile", "max-autotune", "graph"}) {
+    const Speedup* speedup = speedup_over(verdict, baseline);
+    if (speedup == nullptr) continue;
+    if (!has_figure(*speedup) && baseline == "eager") return say(*speedup, baseline);
+    if (has_figure(*speedup)) gains.push_back(say(*speedup, baseline == "compile" ? "torch.compile" : baseline));
+  }
+  return join(gains, ", ");
 }
 
 std::string outcome_text(const NodeRecord& node) {
@@ -18,7 +31,7 @@ std::string outcome_text(const NodeRecord& node) {
   const Verdict* verdict = node.verdict();
   if (verdict == nullptr) return "not judged";
   if (verdict->outcome != Outcome::certified) return to_string(verdict->outcome) + ": " + verdict->reason;
-  return (verdict->tier == Tier::certify ? "certified, " : "") + speedup_text(verdict) + " eager";
+  return (verdict->tier == Tier::certify ? "certified, " : "") + speedup_text(verdict);
 }
 
 std::string step_line(const NodeRecord& node) {

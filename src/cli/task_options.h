@@ -16,7 +16,8 @@ struct TaskOptions {
   bool train = false, eval = false;
 
   void declare(Options& options);
-  // The task as python/mtmc/task.py reads it. Errors: a file that does not exist, options that contradict each other.
+  // The task as python/mtmc/task/task.py reads it. Errors: a file that does not exist, options that contradict each
+  // other.
   Result<Task> task() const;
 };
 

@@ -20,9 +20,10 @@ Status PythonTuner::warm_up() {
   const char* python = std::getenv("MTMC_PYTHON");
   auto environment = memory_is_kept();
   if (device_ == "cpu") environment["CPATH"] = kernel_include_path();
-  MTMC_TRY(LineProcess started, LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tuner", device_},
-                                                    .directory = folder_.path(),
-                                                    .environment = environment}));
+  MTMC_TRY(LineProcess started,
+           LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tune.tuner", device_},
+                               .directory = folder_.path(),
+                               .environment = environment}));
   process_.emplace(std::move(started));
   return ok_status();
 }

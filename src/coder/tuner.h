@@ -36,7 +36,7 @@ class Tuner {
   virtual Status expect_no_more() { return ok_status(); }
 };
 
-// python/mtmc/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
+// python/mtmc/tune/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
 class PythonTuner final : public Tuner, public Bystander {
  public:
   // `device`: cpu or cuda, where the versions run.

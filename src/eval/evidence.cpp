@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "eval/stats.h"
 
 namespace mtmc {
 
@@ -43,9 +44,8 @@ std::vector<std::string> time_lines(const Verdict& v) {
   for (const auto& [engine, timing] : v.times) {
     std::string line = fmt::format("  {:<10} {:9.3f} ms  (spread {:.3f}, {} cold calls)", engine, timing.median_ms,
                                    timing.spread_ms, timing.samples_ms.size());
-    if (const auto speedup = v.speedup.find(engine); speedup != v.speedup.end()) {
-      line += fmt::format("  {:.2f} times", speedup->second);
-    }
+    if (const Speedup* speedup = speedup_over(v, engine))
+      line += fmt::format("  {:.2f} times ({:.2f} to {:.2f})", speedup->median, speedup->low, speedup->high);
     lines.push_back(line);
   }
   return lines;
@@ -60,8 +60,15 @@ std::string render_evidence(const Verdict& v) {
   if (!v.draws.empty()) lines.push_back("draws: " + join(v.draws, ", "));
   const auto errors = error_lines(v), times = time_lines(v);
   lines.insert(lines.end(), errors.begin(), errors.end());
-  if (!times.empty()) lines.push_back("time, and how many times faster the candidate is:");
+  if (!times.empty())
+    lines.push_back(fmt::format("time, and how many times faster the candidate is ({:.0f} % interval of the median):",
+                                100 * level_of(v.tier)));
   lines.insert(lines.end(), times.begin(), times.end());
+  if (const Speedup* eager = speedup_over(v, "eager")) lines.push_back("in short: " + say(*eager, "eager"));
+  if (v.clock_apart_ms && v.clock_noise_ms)
+    lines.push_back(
+        fmt::format("clocks: inside and outside {:.1f} us apart beyond a call's usual cost (noise {:.1f} us)",
+                    1e3 * *v.clock_apart_ms, 1e3 * *v.clock_noise_ms));
   if (v.own_kernel_share) {
     lines.push_back(
         fmt::format("own kernels: {:.0f} % of the time; library use: {}", 100 * *v.own_kernel_share, v.library_use));

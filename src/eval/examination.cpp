@@ -6,11 +6,19 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "eval/stats.h"
+
 namespace mtmc {
 
 namespace {
 
 constexpr double kBusyMs = 6;  // of CPU time in 20 ms of idleness
+constexpr int kCalls = 2;      // that eager makes on a draw when it has state, or draws random numbers
+constexpr int kKernelCalls = 9;
+constexpr double kLeastClaimMs = 0.3;
+constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
+// Refusals after which there is no time to compare.
+const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
 
 bool same_kind(const std::string& a, const std::string& b) {
   return a.substr(0, a.rfind('-')) == b.substr(0, b.rfind('-'));
@@ -24,140 +32,229 @@ bool Examination::refuse(const std::string& reason, const std::string& message) 
   return false;
 }
 
-std::filesystem::path Examination::next_out(const Guest& guest) {
-  return guest.room().folder / fmt::format("out-{}", outs_++);
-}
-
 Result<Answer> Examination::call(Guest& guest, const Json& request) {
-  MTMC_TRY(Answer answer, guest.call(request, guest.warm ? limits_.call_seconds : limits_.first_seconds));
+  MTMC_TRY(Answer answer, guest.call(request, patience(guest)));
   guest.warm = guest.warm || answer.ok();
   return answer;
 }
 
 Result<bool> Examination::load(Guest& guest, const std::string& state) {
   verdict_.stage = "compile", verdict_.sandbox = guest.sandbox();
+  while (!held_.empty()) drop_oldest();  // another guest's
   std::shared_ptr<const Json> reply = guest.loaded();
   if (reply == nullptr) {
-    MTMC_TRY(const Answer answer, guest.call(load_request(guest, state), limits_.load_seconds));
+    MTMC_TRY(const Answer answer, guest.call(load_request(guest), limits_.load_seconds));
     if (!answer.ok()) return refuse(answer.reason, answer.message);
     reply = answer.reply;
   }
-  verdict_.weights = reply->at("weights");
+  verdict_.weights = reply->at("weights"), claims_ = reply->at("claims");
   verdict_.stage = "run";
-  return true;
+  return set_state(guest, state, "load");
 }
 
-Json Examination::load_request(Guest& guest, const std::string& state) {
+Json Examination::load_request(Guest& guest) {
   return {{"op", "load"},
           {"file", candidate_.string()},
           {"task", guest.show(facts_.folder())},
-          {"state", shown_state(guest, state)},
+          {"state", *facts_.state("first").form},
           {"mode", facts_.mode()},
           {"seed", 20250131},
           {"threads", threads_},
           {"writable", guest.writable()},
           {"environment", guest.environment()},
-          {"secret", facts_.files()}};
+          {"secret", facts_.files()},
+          {"asked", facts_.asked()}};
 }
 
 Result<bool> Examination::set_state(Guest& guest, const std::string& state, const std::string& how) {
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "state"}, {"state", shown_state(guest, state)}, {"how", how}}));
+  if (!facts_.has_weights()) return true;
+  MTMC_TRY(const Performance lent,
+           lend(guest.conductor(), facts_, guest.name(), "state-" + state, {{"op", "lend"}}, limits_.load_seconds));
+  if (!lent.ok()) return refuse(lent.reason, lent.message);
+  MTMC_TRY(const Answer answer, guest.call({{"op", "state"}, {"how", how}}, limits_.load_seconds));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
+  if (!state.starts_with("moved")) state_ = state;
   return true;
+}
+
+Result<bool> Examination::begin_anew(Guest& guest) {
+  return facts_.moves() ? set_state(guest, "moved-" + state_, "load") : Result<bool>(true);
 }
 
 Result<bool> Examination::run(Guest& guest, const std::string& draw, const std::string& state, int calls) {
-  Json request = {{"calls", calls}};
-  if (!state.empty()) request["state"] = state;
-  return run_request(guest, draw, std::move(request));
+  if (!state.empty() && state != state_) {
+    MTMC_TRY(const bool set, set_state(guest, state, "load"));
+    if (!set) return false;
+  }
+  return run_calls(guest, draw, calls, false);
 }
 
 Result<bool> Examination::run_after(Guest& guest, const std::string& previous, const std::string& draw) {
-  return run_request(guest, draw, {{"calls", 2}, {"state", "first"}, {"previous", previous}});
+  MTMC_TRY(const bool before, run_calls(guest, previous, 1, false));
+  if (!before) return false;
+  return run_calls(guest, draw, 2, true);
 }
 
-Result<bool> Examination::run_request(Guest& guest, const std::string& draw, Json request) {
+Result<bool> Examination::run_calls(Guest& guest, const std::string& draw, int calls, bool same_addresses) {
   MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
-  const std::filesystem::path out = next_out(guest);
-  request["op"] = "run", request["out"] = out.string(), request["seed"] = facts->seed, request["how"] = "load";
-  request["draw"] = guest.show(facts_.draw_folder(draw));
-  if (request.contains("previous")) request["previous"] = guest.show(facts_.draw_folder(request["previous"]));
-  if (request.contains("state")) request["state"] = shown_state(guest, request["state"]);
-  MTMC_TRY(const Answer answer, call(guest, request));
-  if (!answer.ok()) return refuse(answer.reason, fmt::format("on draw {}: {}", draw, answer.message));
-  verdict_.stage = "correctness";
-  if (std::find(verdict_.draws.begin(), verdict_.draws.end(), draw) == verdict_.draws.end()) {
+  if (std::find(verdict_.draws.begin(), verdict_.draws.end(), draw) == verdict_.draws.end())
     verdict_.draws.push_back(draw);
+  MTMC_TRY(const bool anew, begin_anew(guest));
+  if (!anew) return false;
+  while (!held_.empty()) drop_oldest();
+  for (int i = 0; i < (facts->repeats ? calls : std::min(calls, kCalls)); ++i) {
+    Call one = {draw, true, same_addresses || i > 0};
+    one.poison = true, one.late = guest.room().device != "cpu", one.index = std::min(i, kCalls - 1);
+    MTMC_TRY(const std::optional<Performance> went, perform(guest, one));
+    if (!went) return false;
   }
-  if (!behaves(*facts, *answer.reply)) return false;
-  return measured(*facts, out, *answer.reply, false);
+  return left_alone(guest, *facts, calls >= kCalls);
 }
 
-// What the call did to its surroundings, as far as eager does not do the same.
-bool Examination::behaves(const DrawFacts& facts, const Json& reply) {
-  if (reply.value("aliases", false) && !facts.aliases) {
-    return refuse("output-aliases-input", "an output shares memory with an argument or a weight on draw " + facts.name);
+Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call& call) {
+  const std::optional<Performance> refused;
+  CallPlan plan;
+  plan.draw = call.draw, plan.same_addresses = call.same_addresses, plan.seeded = call.index == 0;
+  plan.hold = held(), plan.late = call.late, plan.poison = call.poison, plan.state = facts_.moving();
+  if (call.check) plan.out = next_out();
+  plan.timeout_seconds = patience(guest);
+  MTMC_TRY(Performance went, mtmc::perform(guest.conductor(), facts_, guest.name(), plan));
+  if (!went.ok()) {
+    refuse(went.reason, fmt::format("on draw {}: {}", call.draw, went.message));
+    return refused;
   }
-  for (const int index : reply.value("modified", std::vector<int>{})) {
-    if (std::find(facts.modified.begin(), facts.modified.end(), index) == facts.modified.end()) {
-      return refuse("input-modified", fmt::format("argument {} was changed by the call on draw {}", index, facts.name));
-    }
+  guest.warm = true;
+  if (!call.check) {
+    hold({went.reply, {}, ""});
+    return std::optional(std::move(went));
   }
-  if (reply.value("written_later", false)) {
-    return refuse("background-work", "an output changed after the call had returned, on draw " + facts.name);
-  }
-  if (reply.value("reused", false) && !facts.aliases) {
-    return refuse("output-reused",
-                  "the second call returned the memory of the first call's output on draw " + facts.name);
-  }
-  for (const std::string& name : reply.value("changed_state", std::vector<std::string>{})) {
-    if (std::find(facts.changed_state.begin(), facts.changed_state.end(), name) == facts.changed_state.end()) {
-      return refuse("state-differs", fmt::format("{} was changed by the call on draw {}", name, facts.name));
-    }
-  }
-  return true;
+  MTMC_TRY(const DrawFacts* facts, facts_.draw(call.draw));
+  if (verdict_.stage != "timing") verdict_.stage = "correctness";
+  MTMC_TRY(const bool right, checked(guest, *facts, went, plan.out, call.index));
+  MTMC_RETURN_IF_ERROR(proceed(guest.conductor()));
+  if (!right) return refused;
+  hold({went.reply, plan.out, hash_});
+  return std::optional(std::move(went));
+}
+
+void Examination::hold(Held result) {
+  held_.push_back(std::move(result));
+  while (static_cast<int>(held_.size()) > held()) drop_oldest();
+}
+
+void Examination::drop_oldest() {
+  std::error_code ignored;  // then it is only space in memory until the end
+  if (!held_.front().file.empty()) std::filesystem::remove(held_.front().file, ignored);
+  held_.erase(held_.begin());
 }
 
 // A candidate that does not draw torch's random numbers is measured again as one that draws its own.
-Result<bool> Examination::measured(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply,
-                                   bool timed) {
+Result<bool> Examination::checked(Guest& guest, const DrawFacts& facts, const Performance& call,
+                                  const std::filesystem::path& out, int index) {
   const Verdict before = verdict_;
-  MTMC_TRY(const bool right, measured_once(facts, out, reply, timed));
+  MTMC_TRY(const bool right, checked_once(guest, facts, call, out, index));
   const std::set<std::string> others = {"wrong-result", "precision", "nondeterministic", "stale-output", "non-finite"};
   if (right || own_random_ || facts.chances.empty() || !others.contains(verdict_.reason)) return right;
   verdict_ = before, own_random_ = true;
   verdict_.notes.push_back("own-random-numbers");
-  return measured_once(facts, out, reply, timed);
+  return checked_once(guest, facts, call, out, index);
 }
 
-Result<bool> Examination::measured_once(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply,
-                                        bool timed) {
-  Json saved = Json::object();  // what it says of all that must be there to be measured
-  const Json& said = reply.contains("digests") ? reply.at("digests") : saved;
-  for (const char* name : {"0", "1", "state"}) {
-    if (timed && name != std::string("0")) continue;
-    if (!said.contains(name)) return refuse("tampered", "the guest does not say what it saved, on draw " + facts.name);
-    saved[name] = said.at(name);
+Result<bool> Examination::checked_once(Guest& guest, const DrawFacts& facts, const Performance& call,
+                                       const std::filesystem::path& out, int index) {
+  Json earlier = Json::array();
+  for (const Held& held : held_) earlier.push_back(held.reply->at("results"));
+  MTMC_TRY(const Json told, facts_.ask({{"op", "measure"},
+                                        {"draw", facts.name},
+                                        {"call", index},
+                                        {"form", call.reply->at("results")},
+                                        {"file", out.string()},
+                                        {"guest", guest.name()},
+                                        {"places", *call.places},
+                                        {"earlier", std::move(earlier)},
+                                        {"modified", call.modified},
+                                        {"unreadable", call.unreadable},
+                                        {"most_bytes", facts_.most_bytes()},
+                                        {"own_random", own_random_}}));
+  if (told.contains("mismatch"))
+    return refuse(told.at("mismatch"), fmt::format("on draw {}: {}", facts.name, told.value("detail", "")));
+  if (told.at("aliases").get<bool>() && !facts.aliases)
+    return refuse("output-aliases-input", "an output shares memory with an argument on draw " + facts.name);
+  for (const int index_modified : told.at("modified").get<std::vector<int>>()) {
+    if (std::find(facts.modified.begin(), facts.modified.end(), index_modified) == facts.modified.end())
+      return refuse("input-modified",
+                    fmt::format("argument {} was changed by the call on draw {}", index_modified, facts.name));
   }
-  MTMC_TRY(const Json measured, facts_.measure(facts.name, out, saved, own_random_));
-  if (measured.contains("mismatch")) {
-    return refuse(measured.at("mismatch"), fmt::format("on draw {}: {}", facts.name, measured.value("detail", "")));
-  }
-  const std::vector<bool> overlapping = reply.value("overlapping", std::vector<bool>{});
+  if (told.at("reused").get<bool>() && !facts.aliases)
+    return refuse("output-reused", "a call returned the memory of an earlier call's output on draw " + facts.name);
+  const auto overlapping = told.at("overlapping").get<std::vector<bool>>();
   for (size_t i = 0; i < overlapping.size() && i < facts.overlapping.size(); ++i) {
-    if (overlapping[i] && !facts.overlapping[i]) {
+    if (overlapping[i] && !facts.overlapping[i])
       return refuse("wrong-shape", fmt::format("output {} is an expanded tensor on draw {}", i, facts.name));
-    }
   }
-  const Json& calls = measured.at("calls");
-  for (size_t call = 0; call < calls.size(); ++call) {
-    const std::string hash = measured.at("hashes").at(call);
-    if (!judge_call(facts, measurements_from(calls[call]), hash, static_cast<int>(call))) return false;
-  }
-  if (!timed && !own_random_ && reply.value("random_state", facts.random_state) != facts.random_state) {
+  hash_ = told.at("hash");
+  return judge_call(facts, measurements_from(told.at("outputs")), hash_, index);
+}
+
+// Weights that eager leaves alone are as they were; the first result is still there; torch's generator stands where
+// eager's stands after as many calls.
+Result<bool> Examination::left_alone(Guest& guest, const DrawFacts& facts, bool all_calls) {
+  MTMC_TRY(const Answer after, call(guest, {{"op", "after"}}));
+  if (!after.ok()) return refuse(after.reason, after.message);
+  const std::string random_state = after.reply->value("random_state", "");
+  if (all_calls && !own_random_ && random_state != facts.random_state)
     return refuse("state-differs", "torch's random generator is not where eager leaves it, on draw " + facts.name);
+  MTMC_TRY(const bool stays, first_result_stays(guest, facts));
+  if (!stays) return false;
+  if (!facts_.has_weights()) return true;
+  const std::filesystem::path out = next_out();
+  Json seen = {{"unreadable", ""}};
+  if (facts_.by_file()) {
+    MTMC_TRY(seen, guest.conductor().ask({{"op", "look"},
+                                          {"form", after.reply->at("state")},
+                                          {"out", out.string()},
+                                          {"most_bytes", facts_.most_bytes()}},
+                                         limits_.load_seconds));
   }
+  MTMC_TRY(const Json told, facts_.ask({{"op", "unchanged"},
+                                        {"state", state_},
+                                        {"without", facts_.moving()},
+                                        {"form", after.reply->at("state")},
+                                        {"file", out.string()},
+                                        {"guest", guest.name()},
+                                        {"unreadable", seen.value("unreadable", "")},
+                                        {"results", held_.back().reply->at("results")}}));
+  std::error_code ignored;  // then it is only space in memory until the end
+  std::filesystem::remove(out, ignored);
+  if (told.contains("mismatch"))
+    return refuse(told.at("mismatch"), fmt::format("on draw {}: {}", facts.name, told.value("detail", "")));
+  for (const std::string& name : told.at("changed").get<std::vector<std::string>>())
+    return refuse("state-differs", fmt::format("{} was changed by the call on draw {}", name, facts.name));
+  if (told.at("aliases").get<bool>() && !facts.aliases)
+    return refuse("output-aliases-input", "an output shares memory with a weight on draw " + facts.name);
   return true;
+}
+
+// Whoever keeps a result finds it unchanged later.
+Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& facts) {
+  const Held& first = *std::find_if(held_.begin(), held_.end(), [](const Held& one) { return !one.hash.empty(); });
+  const Json& form = first.reply->at("results").at("list").at(0);
+  bool same = true;
+  if (facts_.by_file()) {
+    MTMC_TRY(const Json told,
+             guest.conductor().ask(
+                 {{"op", "reread"}, {"form", form}, {"out", first.file.string()}, {"most_bytes", facts_.most_bytes()}},
+                 limits_.load_seconds));
+    same = told.at("same");
+  } else {
+    MTMC_TRY(const Json told, facts_.ask({{"op", "digest"},
+                                          {"form", first.reply->at("results")},
+                                          {"guest", guest.name()},
+                                          {"most_bytes", facts_.most_bytes()}}));
+    same = told.at("hash") == first.hash;
+  }
+  return same || facts.aliases ||
+         refuse("background-work", "an output changed after the call had returned, on draw " + facts.name);
 }
 
 bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash,
@@ -168,10 +265,6 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
     const Budget budget = found == facts.budgets.end() ? Budget{} : found->second;
     const OutputError error = apply_rules(facts.name, m, budget);
     verdict_.errors.push_back(error);
-    if (!error.counts && ill_conditioned_.empty()) {
-      ill_conditioned_ = fmt::format("eager's own relative error in output {} is {:.3g} on draw {}", m.output,
-                                     budget.error, facts.name);
-    }
     if (own && !m.output.starts_with("state:")) task_outputs_.push_back(m);
     if (error.broken.empty() && own_random_ && facts.chances.contains(m.output)) {
       const std::string unlike = unlike_eager(m.fractions, facts.chances.at(m.output));
@@ -186,6 +279,9 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
     return refuse(reason, sentence_of(error, m));
   }
   if (own) eager_budgets_ = facts.eager;
+  for (const std::string& note : facts.notes)
+    if (own && std::find(verdict_.notes.begin(), verdict_.notes.end(), note) == verdict_.notes.end())
+      verdict_.notes.push_back(note);
   seen_.emplace(hash, facts.name);
   return true;
 }
@@ -200,26 +296,16 @@ std::string Examination::refine(const std::string& reason, const std::string& dr
              : "insensitive-to-input";
 }
 
-Result<bool> Examination::other_shape(Guest& guest, const std::string& draw) {
+Result<bool> Examination::other_arguments(Guest& guest, const std::string& draw) {
   MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
   if (!facts->usable) return true;  // eager itself takes no other shape
-  const std::filesystem::path out = next_out(guest);
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "run"},
-                                             {"draw", guest.show(facts_.draw_folder(draw))},
-                                             {"seed", facts->seed},
-                                             {"calls", 2},
-                                             {"state", shown_state(guest, "first")},
-                                             {"how", "load"},
-                                             {"out", out.string()}}));
-  if (answer.reason == "raised" || answer.reason == "compile-error") return true;
-  const std::string what = "with one size of the arguments larger by one";
-  if (!answer.ok()) return refuse("unsupported-shape-accepted", what + ": " + answer.reason + " " + answer.message);
   const Verdict before = verdict_;
-  MTMC_TRY(const bool right, measured(*facts, out, *answer.reply, false));
-  const std::string message = verdict_.message;
+  MTMC_TRY(const bool right, run(guest, draw, "first"));
+  const std::string reason = verdict_.reason, message = verdict_.message;
   verdict_ = before;  // errors on other shapes are no evidence for the task's own
-  if (!right) return refuse("unsupported-shape-accepted", what + " the answer is wrong: " + message);
-  return true;
+  if (right || reason == "raised" || reason == "compile-error") return true;
+  return refuse("unsupported-shape-accepted",
+                fmt::format("with other sizes or numbers than the task's, on draw {}: {}, {}", draw, reason, message));
 }
 
 Result<bool> Examination::stays_quiet(Guest& guest) {
@@ -233,68 +319,106 @@ Result<bool> Examination::stays_quiet(Guest& guest) {
   return true;
 }
 
+Result<bool> Examination::given_arguments(Guest& guest, const std::string& draw) {
+  const Json step = {
+      {"op", "arm"}, {"same_addresses", false}, {"hold", 1}, {"poison", false}, {"state", Json::array()}};
+  MTMC_TRY(const Performance lent, lend(guest.conductor(), facts_, guest.name(), draw, step, limits_.call_seconds));
+  return lent.ok() || refuse(lent.reason, lent.message);
+}
+
+Result<Answer> Examination::ahead(Guest& guest, const std::string& draw) {
+  MTMC_TRY(const bool lent, given_arguments(guest, draw));
+  if (!lent) return Answer{nullptr, verdict_.reason, verdict_.message};
+  MTMC_TRY(const Given* given, facts_.given(draw));
+  return guest.call({{"op", "ahead"}, {"values", *given->values}}, limits_.load_seconds);
+}
+
 Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "profile"}, {"draw", guest.show(facts_.draw_folder(draw))}}));
+  MTMC_TRY(const bool lent, given_arguments(guest, draw));
+  if (!lent) return false;
+  MTMC_TRY(const Given* given, facts_.given(draw));
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "profile"}, {"values", *given->values}}));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
   if (const Json& share = answer.reply->at("own_kernel_share"); share.is_number())
     verdict_.own_kernel_share = share.get<double>();
   verdict_.library_use = answer.reply->at("library_use");
   if (answer.reply->contains("launches")) verdict_.launches = answer.reply->at("launches").get<int>();
-  if (answer.reply->value("claims", false) && verdict_.own_kernel_share == 0.0)
+  if (guest.room().device != "cpu" && answer.reply->value("claims", false) && verdict_.own_kernel_share == 0.0)
     return refuse("fallback-to-reference", "the file defines kernels, and none of them ran in a call");
   if (answer.reply->contains("note")) verdict_.notes.push_back(answer.reply->at("note"));
   return true;
 }
 
+// Milliseconds of a call, from outside and by its own clock, the least of several whose results nobody reads: whoever
+// else uses the machine makes calls longer, never shorter; nothing
+// when one failed.
+Result<std::optional<std::pair<double, double>>> Examination::call_ms(Guest& guest, const std::string& draw) {
+  std::vector<double> outside, inside;
+  for (int i = 0; i < kKernelCalls; ++i) {
+    MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw, false, true}));
+    if (!went) return std::optional<std::pair<double, double>>();
+    outside.push_back(went->wall_ms), inside.push_back(went->inside_ms);
+  }
+  return std::optional(std::pair(quantile(outside, 0), quantile(inside, 0)));
+}
+
 Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bool pull) {
-  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "unplug"},
-                                             {"pull", pull},
-                                             {"draw", guest.show(facts_.draw_folder(draw))},
-                                             {"seed", facts->seed},
-                                             {"writable", guest.writable()}}));
-  if (!answer.ok()) return true;  // without its kernels it does not even return: they are used
-  const int kernels = answer.reply->at("kernels");
-  if (kernels > 0 && !answer.reply->at("changed").get<bool>()) {
-    return refuse("kernel-unused", "the answer stays the same when the file's own kernels do nothing");
+  const auto unplug = [&](bool pulls) {
+    return guest.conductor().ask({{"op", "unplug"}, {"folders", guest.writable()}, {"pull", pulls}}, kZygoteSeconds);
+  };
+  MTMC_TRY(const Json there, unplug(false));
+  if (there.at("kernels") == 0)
+    return !claims_ || refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
+  if (!pull) return true;
+  MTMC_TRY(const auto with, call_ms(guest, draw));
+  if (!with) return false;
+  MTMC_TRY([[maybe_unused]] const Json pulled, unplug(true));
+  const Verdict before = verdict_;
+  const auto seen = seen_;
+  const auto outputs = task_outputs_;
+  MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw, true, true, true}));
+  const bool answered = went || !kNoAnswer.contains(verdict_.reason);
+  std::optional<std::pair<double, double>> without;
+  if (answered) {
+    MTMC_TRY(without, call_ms(guest, draw));
   }
-  if (kernels == 0 && answer.reply->at("claims").get<bool>()) {
-    return refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
+  verdict_ = before, seen_ = seen, task_outputs_ = outputs;
+  if (went) return refuse("kernel-unused", "the answer stays right when the file's own kernels do nothing");
+  if (!without) {  // an exception or a crash proves nothing
+    verdict_.notes.push_back("own-kernels-not-measured");
+    verdict_.own_kernel_share.reset();
+    return true;
   }
+  const double claimed = verdict_.own_kernel_share.value_or(0) * with->second;
+  const double lost = std::clamp(with->first - without->first, 0.0, with->second);
+  if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
+  verdict_.own_kernel_share = std::min(claimed, lost) / with->second;
+  if (claimed - lost > kMostOverstated * with->second)
+    return refuse(
+        "kernel-unused",
+        fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a call takes {:.2f} ms less",
+                    claimed, with->second, lost));
   return true;
 }
 
 Result<bool> Examination::needs_kernels(Guest& guest, const std::string& draw) {
-  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
-  const std::filesystem::path out = next_out(guest);
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "ghost"},
-                                             {"draw", guest.show(facts_.draw_folder(draw))},
-                                             {"seed", facts->seed},
-                                             {"out", out.string()}}));
-  if (!answer.ok() || answer.reply->at("kernels") == 0)
-    return true;  // it does not even return, or has none of Triton's
+  MTMC_TRY(const Answer answer, call(guest, {{"op", "ghost"}}));
+  if (!answer.ok() || answer.reply->at("kernels") == 0) return true;  // it has none of Triton's
   const Verdict before = verdict_;
   const auto seen = seen_;
   const auto outputs = task_outputs_;
-  MTMC_TRY(const bool right, measured(*facts, out, *answer.reply, true));
+  MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw, true, false, true}));
   verdict_ = before, seen_ = seen, task_outputs_ = outputs;
-  return !right || refuse("kernel-unused", "the answer is right though the file's own kernels do nothing");
-}
-
-Result<bool> Examination::check_timed(Guest& guest, const std::string& draw) {
-  const std::filesystem::path out = next_out(guest);
-  MTMC_TRY(const Answer answer,
-           call(guest, {{"op", "keep"}, {"draw", guest.show(facts_.draw_folder(draw))}, {"out", out.string()}}));
-  if (!answer.ok()) return refuse(answer.reason, answer.message);
-  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
-  if (!behaves(*facts, *answer.reply)) return false;
-  return measured(*facts, out, *answer.reply, true);
+  return !went || refuse("kernel-unused", "the answer is right though the file's own kernels do nothing");
 }
 
 void Examination::conclude(bool passed) {
-  if (passed && !ill_conditioned_.empty()) {
+  const std::string why = nothing_proven(verdict_.errors);
+  for (std::string& note : unproven(verdict_.errors)) verdict_.notes.push_back(std::move(note));
+  for (std::string& note : compared_in_slices(verdict_.errors)) verdict_.notes.push_back(std::move(note));
+  if (passed && !why.empty()) {
     verdict_.outcome = Outcome::ill_conditioned;
-    verdict_.reason = "ill-conditioned", verdict_.message = ill_conditioned_;
+    verdict_.reason = "ill-conditioned", verdict_.message = why;
   } else if (passed) {
     verdict_.outcome = Outcome::certified;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/guest.h"
+#include "eval/performance.h"
 #include "eval/task_facts.h"
 
 namespace mtmc {
@@ -18,27 +19,48 @@ struct Limits {
 
 class Examination {
  public:
-  Examination(TaskFacts& facts, std::filesystem::path candidate, int threads, Limits limits, Verdict& verdict)
-      : facts_(facts), candidate_(std::move(candidate)), threads_(threads), limits_(limits), verdict_(verdict) {}
+  // `results`: a folder that no guest can write to, where what guests returned is put.
+  Examination(TaskFacts& facts, std::filesystem::path candidate, std::filesystem::path results, int threads,
+              Limits limits, Verdict& verdict)
+      : facts_(facts),
+        candidate_(std::move(candidate)),
+        results_(std::move(results)),
+        threads_(threads),
+        limits_(limits),
+        verdict_(verdict) {}
 
   // Each step returns false when the verdict is settled (refused); an Error when the judge itself fails.
   Result<bool> load(Guest& guest, const std::string& state = "first");
-  Json load_request(Guest& guest, const std::string& state);
+  Json load_request(Guest& guest);
   // Runs a draw and applies the rules to all its outputs. `state`: weights to load before, empty to leave them.
   Result<bool> run(Guest& guest, const std::string& draw, const std::string& state = "", int calls = 2);
-  // Runs a draw on arguments that held another draw's values for an earlier call.
+  // Runs a draw on arguments that held another draw's values for an earlier call, changed where they lie.
   Result<bool> run_after(Guest& guest, const std::string& previous, const std::string& draw);
   Result<bool> set_state(Guest& guest, const std::string& state, const std::string& how);
-  // Arguments of another shape: right, or a clear error.
-  Result<bool> other_shape(Guest& guest, const std::string& draw);
+  // Arguments of other sizes, or other numbers: right, or a clear error.
+  Result<bool> other_arguments(Guest& guest, const std::string& draw);
   Result<bool> stays_quiet(Guest& guest);
   Result<bool> profile(Guest& guest, const std::string& draw);
-  // Are the kernels that the file defines loaded at all and, where `pull` is set, does the answer depend on them?
+  // Compiles what a call would launch, for GPUs that are not here.
+  Result<Answer> ahead(Guest& guest, const std::string& draw);
+  // Are native kernels that the file defines loaded at all and, where `pull` is set, do values and time go with them?
   Result<bool> uses_kernels(Guest& guest, const std::string& draw, bool pull);
-  // The first call of a new guest, with the file's kernels unplugged, must not be right.
+  // The first call of a new guest, with the file's Triton kernels unplugged, must not be right.
   Result<bool> needs_kernels(Guest& guest, const std::string& draw);
-  // Measures what a timed call returned.
-  Result<bool> check_timed(Guest& guest, const std::string& draw);
+
+  // One call of the candidate: what every check and every measured time is made of. `check`: its results are measured.
+  struct Call {
+    std::string draw;
+    bool check = true, same_addresses = false, poison = false, late = false;
+    int index = 0;  // of the calls on this draw: torch's generator, and a state, go on from one to the next
+  };
+  // What it took; nothing when the candidate is refused.
+  Result<std::optional<Performance>> perform(Guest& guest, const Call& call);
+  // State that the module itself changes is as it was before the first call.
+  Result<bool> begin_anew(Guest& guest);
+  // After calls that were checked: is the rest of its surroundings as it was? `all_calls`: as many as eager's were
+  // made.
+  Result<bool> left_alone(Guest& guest, const DrawFacts& facts, bool all_calls);
 
   // Fills in the outcome of a candidate that `passed`, accuracy class, and the official and legacy verdicts.
   void conclude(bool passed);
@@ -47,25 +69,40 @@ class Examination {
 
  private:
   Result<Answer> call(Guest& guest, const Json& request);
-  Result<bool> run_request(Guest& guest, const std::string& draw, Json request);
-  std::string shown_state(Guest& guest, const std::string& state) {
-    return guest.show(facts_.folder() / ("state-" + state));
-  }
-  bool behaves(const DrawFacts& facts, const Json& reply);
-  Result<bool> measured(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply, bool timed);
-  Result<bool> measured_once(const DrawFacts& facts, const std::filesystem::path& out, const Json& reply, bool timed);
+  double patience(const Guest& guest) const { return guest.warm ? limits_.call_seconds : limits_.first_seconds; }
+  Result<bool> run_calls(Guest& guest, const std::string& draw, int calls, bool same_addresses);
+  Result<bool> checked(Guest& guest, const DrawFacts& facts, const Performance& call, const std::filesystem::path& out,
+                       int index);
+  Result<bool> checked_once(Guest& guest, const DrawFacts& facts, const Performance& call,
+                            const std::filesystem::path& out, int index);
+  Result<bool> first_result_stays(Guest& guest, const DrawFacts& facts);
+  Result<bool> given_arguments(Guest& guest, const std::string& draw);
+  Result<std::optional<std::pair<double, double>>> call_ms(Guest& guest, const std::string& draw);
+  void drop_oldest();
+  struct Held;
+  void hold(Held result);
+  int held() const { return facts_.large() ? 2 : 3; }  // results that whoever calls still holds
   bool judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash, int call);
   std::string refine(const std::string& reason, const std::string& draw, const std::string& hash) const;
-  std::filesystem::path next_out(const Guest& guest);
+  std::filesystem::path next_out() { return results_ / std::to_string(outs_++); }
+
+  struct Held {
+    std::shared_ptr<const Json> reply;  // which says where its results lie
+    std::filesystem::path file;         // what they were (not on a GPU)
+    std::string hash;
+  };
 
   TaskFacts& facts_;
-  std::filesystem::path candidate_;
+  std::filesystem::path candidate_, results_;
   int threads_;
   Limits limits_;
   Verdict& verdict_;
   int outs_ = 0;
-  std::string ill_conditioned_;              // why no draw can prove the outputs right; empty when they can
   bool own_random_ = false;                  // it has a random generator of its own
+  std::string state_ = "first";              // which weights it has
+  bool claims_ = false;                      // does the file define kernels, as it reads?
+  std::string hash_;                         // of the results that were measured last
+  std::vector<Held> held_;                   // results that the guest was told to keep, the oldest first
   std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right
   std::vector<Measurement> task_outputs_;    // on the task's own draws
   Budgets eager_budgets_;                    // for them

@@ -12,17 +12,16 @@ namespace mtmc {
 // What the guest answered, or the reason word for which it is refused.
 struct Answer {
   std::shared_ptr<const Json> reply;  // never null when `reason` is empty
-  double wall_ms = 0;                 // seen from the zygote
-  double ping_ms = 0;                 // of a timed call: an empty round trip to a process of our own, right before it
   std::string reason, message;
 
   bool ok() const { return reason.empty(); }
 };
 
 struct Room {
-  std::filesystem::path folder;  // the guest's own, writable, thrown away
-  std::filesystem::path build;   // writable, kept: where the candidate compiles its kernels
-  std::filesystem::path inbox;   // the guest reads what we put there, and only while it is needed
+  std::filesystem::path folder;     // the guest's own, writable, thrown away
+  std::filesystem::path build;      // writable, kept: where the candidate compiles its kernels
+  std::filesystem::path inbox;      // the guest reads what we put there, and only while it is needed
+  std::vector<std::string> hidden;  // files that are empty for the guest: the task's own
   size_t memory_bytes = 0;
   std::string device = "cpu";
   bool interpret = false;  // Triton's kernels are run by its interpreter
@@ -75,6 +74,8 @@ class Guest {
   Result<Idle> idle();
 
   const Room& room() const { return room_; }
+  std::string name() const { return room_.folder.string(); }
+  JudgeProcess& conductor() { return *zygote_; }  // of its calls
   // What is known only when the candidate is: variables for it.
   Json environment() const;
   std::vector<std::string> writable() const { return writable(room_); }

@@ -15,9 +15,9 @@ constexpr size_t kSpares = 3;
 
 }  // namespace
 
-Guests::Guests(const JudgeOptions& options, const std::filesystem::path& shared)
-    : options_(options), shared_(shared), zygote_("zygote", zygote_command(options, shared)) {
-  for (const char* name : {"rooms", "inbox", "build", "candidates", "caches"})
+Guests::Guests(const JudgeOptions& options, const std::filesystem::path& shared, int draws)
+    : options_(options), shared_(shared), zygote_("zygote", zygote_command(options, shared, draws)) {
+  for (const char* name : {"rooms", "inbox", "build", "candidates", "caches", "results"})
     std::filesystem::create_directories(shared_ / name);
 }
 
@@ -38,6 +38,7 @@ Result<Room> Guests::room_for(const Candidate& candidate) {
 
 Room Guests::next_room(const Room& like) {
   Room room = like;
+  room.hidden = hidden_;
   room.folder = shared_ / "rooms" / std::to_string(++rooms_);
   room.inbox = shared_ / "inbox" / std::to_string(rooms_);
   remove_everything(room.folder);  // a guest in a weak sandbox may have been there before

@@ -17,7 +17,8 @@ namespace mtmc {
 class Guests {
  public:
   // `shared`: the one folder that guests see and may, in part, write to. Both must outlive the guests.
-  Guests(const JudgeOptions& options, const std::filesystem::path& shared);
+  // `draws`: a descriptor of the folder of all tasks, which guests cannot reach.
+  Guests(const JudgeOptions& options, const std::filesystem::path& shared, int draws);
 
   // The zygote comes up.
   Status start() { return zygote_.start(); }
@@ -29,6 +30,8 @@ class Guests {
   // Writes the candidate's file and says where it will live.
   Result<Room> room_for(const Candidate& candidate);
   std::filesystem::path file_of(const Candidate& candidate) const;
+  // Where the keeper puts what guests returned: they cannot write there.
+  std::filesystem::path results() const { return shared_ / "results"; }
   // A new guest for it; the one before is gone.
   Result<Guest> enter(const Room& like);
 
@@ -40,8 +43,8 @@ class Guests {
   Status finish(const Candidate& candidate, double timeout_seconds);
   // The same; and where nothing went wrong, the guest in which it was begun, its candidate loaded.
   Result<std::optional<Guest>> adopt(const Candidate& candidate, double timeout_seconds);
-  // Ends all that was begun: it was for another task.
-  void forget() { begun_.clear(); }
+  // Another task, whose own files guests shall not see: all that was begun ends.
+  void forget(std::vector<std::string> hidden) { begun_.clear(), hidden_ = std::move(hidden); }
 
   // Guests that are not being judged stand still while one is timed.
   Status pause();
@@ -57,6 +60,7 @@ class Guests {
   JudgeProcess zygote_;
   std::deque<Room> spares_;             // of guests that were prepared, the oldest first
   std::map<std::string, Guest> begun_;  // by the candidate's hash
+  std::vector<std::string> hidden_;
   int rooms_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace mtmc {
 
 struct Program;
 
-// The user's module as the JSON text that python/mtmc/task.py reads.
+// The user's module as the JSON text that python/mtmc/task/task.py reads.
 struct Task {
   std::string name;
   std::string json;

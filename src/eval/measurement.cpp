@@ -14,12 +14,27 @@ double number(const Json& json, const char* name) {
   return found->is_number() ? found->get<double>() : std::numeric_limits<double>::infinity();
 }
 
+Elsewhere elsewhere_from(const Json& json) {
+  Elsewhere e;
+  e.numel = json.at("numel"), e.error = number(json, "error"), e.max_error = number(json, "max_error");
+  e.max_eager = number(json, "max_eager"), e.scale = number(json, "scale");
+  e.eager_error = number(json, "eager_error"), e.eager_max_error = number(json, "eager_max_error");
+  return e;
+}
+
 }  // namespace
 
 Fractions fractions_from(const Json& json) {
   Fractions result;
   for (const auto& [name, counts] : json.items()) result[name] = {counts.at(0), counts.at(1)};
   return result;
+}
+
+Tail tail_from(const Json& counts) {
+  Tail tail;
+  tail.of = counts.at(0);
+  for (size_t i = 0; i < Tail::kSteps; ++i) tail.beyond[i] = counts.at(i + 1);
+  return tail;
 }
 
 Measurement measurement_from(const Json& json) {
@@ -35,9 +50,16 @@ Measurement measurement_from(const Json& json) {
     if (json.at("error").is_number()) m.error = json.at("error").get<double>();
     m.norm_truth = number(json, "norm_truth"), m.max_error = number(json, "max_error");
     m.max_truth = number(json, "max_truth");
-    m.nonfinite = json.at("nonfinite"), m.mismatched = json.at("mismatched"), m.nonzero = json.at("nonzero");
+    m.off = number(json, "off");
+    const Json& tails = json.at("tails");
+    if (tails.contains("elements")) m.elements = tail_from(tails["elements"]);
+    if (tails.contains("rows")) m.rows = tail_from(tails["rows"]);
+    m.block_error = number(json, "block_error");
+    if (json.contains("elsewhere")) m.compared = json.at("compared"), m.elsewhere = elsewhere_from(json["elsewhere"]);
+    m.nonfinite = json.at("nonfinite"), m.mismatched = json.at("mismatched");
   } else {
     m.wrong = json.at("wrong"), m.gap = number(json, "gap");
+    m.distance = number(json, "distance"), m.repeated = json.at("repeated");
   }
   return m;
 }

@@ -1,5 +1,6 @@
 #include "eval/process_judge.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "eval/guests.h"
 #include "eval/rounds.h"
 #include "eval/sandbox_command.h"
+#include "eval/stats.h"
 
 namespace mtmc {
 
@@ -26,13 +28,14 @@ constexpr double kMostBeside = 2e9;                  // bytes: larger arguments 
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 constexpr size_t kScreenStructured = 2, kAllStructured = 100;
 constexpr int kDrawsOfAKind = 5;  // that the referee's budgets are made of
+constexpr int kMixedDraws = 5;    // that large arguments of timed calls are mixed from
 
 uint64_t system_seed() {
   std::random_device device;
   return (static_cast<uint64_t>(device()) << 31) ^ device();
 }
 
-// `count` draws: so many of their own, then the same with a few elements changed (see python/mtmc/draws.py).
+// `count` draws: so many of their own, then mixtures of those (see python/mtmc/referee/draws.py).
 std::vector<std::string> timed_draws(int first, int own, int count) {
   std::vector<std::string> names;
   for (int i = 0; i < count; ++i) {
@@ -51,17 +54,27 @@ std::string device_replaced(std::string code) {
   return code.replace(from, code.find('\n', from) - from, "\"cpu\"");
 }
 
+// A descriptor of a folder that is made for it.
+int open_folder(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  MTMC_CHECK(descriptor >= 0, "a folder that was just made can be opened");
+  return descriptor;
+}
+
 class ProcessJudge final : public Judge {
  public:
   explicit ProcessJudge(JudgeOptions options)
       : options_(complete(std::move(options))),
         folder_(memory_folder()),
-        guests_(options_, shared()),
+        draws_(open_folder(private_tasks())),
+        guests_(options_, shared(), draws_),
         referee_("referee", referee_command(options_)),
-        baselines_(options_),
+        baselines_(options_, draws_),
         rng_(options_.seed) {
     claim_folder(folder_.path());
   }
+  ~ProcessJudge() override { close(draws_); }
 
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override;
   Status expect(const Task& task) override;
@@ -91,6 +104,7 @@ class ProcessJudge final : public Judge {
   Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
   Result<bool> time_beside_baselines(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
   int other_index();
+  void remember(const Verdict& certification);
   Result<std::vector<std::string>> structured_draws(Tier tier);
   Result<std::map<int, std::string>> pick_probes(Tier tier, int rounds);
   Result<RoundPlan> plan_rounds(Tier tier, bool anew);
@@ -103,6 +117,7 @@ class ProcessJudge final : public Judge {
 
   JudgeOptions options_;
   TempDir folder_;
+  int draws_ = -1;  // a descriptor of private_tasks(), for those who put arguments into processes
   Guests guests_;
   JudgeProcess referee_;
   Baselines baselines_;
@@ -110,8 +125,9 @@ class ProcessJudge final : public Judge {
   std::string open_task_;  // hash of the open task's JSON
   std::optional<TaskFacts> facts_;
   int timed_sets_ = 0;
-  std::vector<std::string> met_;  // structured draws of this examination
-  bool again_ = false;            // is the candidate examined once more? It may have written down what it saw
+  std::map<std::string, std::string> refusing_;  // open task -> kind of the draw that refused its last certification
+  std::vector<std::string> met_;                 // structured draws of this examination
+  bool again_ = false;  // is the candidate examined once more? It may have written down what it saw
 };
 
 Status ProcessJudge::open(const Task& task) {
@@ -122,10 +138,10 @@ Status ProcessJudge::open(const Task& task) {
   MTMC_RETURN_IF_ERROR(baselines_.start());
   if (!on_gpu()) kernel_headers();  // while they come up
   facts_.reset(), open_task_.clear();
-  guests_.forget();
   const std::filesystem::path folder = private_tasks() / key;
-  std::filesystem::remove_all(private_tasks());
+  for (const auto& old : std::filesystem::directory_iterator(private_tasks())) std::filesystem::remove_all(old.path());
   MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
+  guests_.forget(facts.files());
   facts_ = std::move(facts), open_task_ = key;
   MTMC_RETURN_IF_ERROR(guests_.prepare());
   MTMC_TRY([[maybe_unused]] const DrawFacts* first, facts_->draw("task-0"));  // baselines get ready on its arguments
@@ -151,11 +167,11 @@ Status ProcessJudge::expect(const Task& task, const Candidate& candidate) {
   const Status begun = guests_.begin(candidate, [&](Guest& guest) -> Result<std::vector<Json>> {
     Verdict unread;
     Examination examination = examination_of(candidate, unread);
-    const Json load = examination.load_request(guest, "first");
-    return std::vector<Json>{
-        load,
-        {{"op", "compile"}, {"draw", guest.show(facts_->draw_folder("task-0"))}, {"workers", options_.threads}},
-        load};
+    const Json load = examination.load_request(guest);
+    MTMC_TRY(const Given* given, facts_->given("task-0"));
+    const Json compile = {
+        {"op", "compile"}, {"form", *given->form}, {"values", *given->values}, {"workers", options_.threads}};
+    return std::vector<Json>{load, compile, load};
   });
   return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
 }
@@ -165,7 +181,8 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
   again_ = false;
   Result<Verdict> verdict = attempt(task, candidate, tier);
   // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made.
-  if (verdict.ok() && verdict->reason == "clock-mismatch" && verdict->time_ms) {
+  if (verdict.ok() && (verdict->reason == "clock-mismatch" || verdict->reason == "background-work") &&
+      verdict->time_ms) {
     again_ = true;
     verdict = attempt(task, candidate, tier);
     if (verdict.ok()) verdict->notes.push_back("clocks-compared-twice");
@@ -235,6 +252,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   MTMC_TRY(const bool passed,
            tier == Tier::screen ? screen(examination, room, verdict) : certify(examination, room, verdict));
   examination.conclude(passed);
+  if (tier == Tier::certify) remember(verdict);
   MTMC_RETURN_IF_ERROR(guests_.prepare());
   return verdict;
 }
@@ -243,7 +261,7 @@ Examination ProcessJudge::examination_of(const Candidate& candidate, Verdict& ve
   const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
   // On a GPU kernels are compiled when they are first called.
   const Limits limits{options_.load_seconds, call_seconds, on_gpu() ? options_.load_seconds : call_seconds};
-  return Examination(*facts_, guests_.file_of(candidate), options_.threads, limits, verdict);
+  return Examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);
 }
 
 #define MTMC_PASS(expression)                \
@@ -285,9 +303,7 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     MTMC_PASS(examination.stays_quiet(guest));
     MTMC_PASS(examination.profile(guest, "task-0"));
     if (!options_.freeze_weights) MTMC_PASS(follows_weights(examination, guest, like, verdict));
-    for (int i = 0; i < facts_->shapes() && i < 2; ++i) {
-      MTMC_PASS(examination.other_shape(guest, fmt::format("shape{}-0", i)));
-    }
+    for (const std::string& kind : facts_->others()) MTMC_PASS(examination.other_arguments(guest, kind + "-0"));
     MTMC_PASS(examination.uses_kernels(guest, "task-0", !on_gpu()));
   }
   MTMC_PASS(works_without_kernels(examination, like));
@@ -318,7 +334,7 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   verdict.notes.push_back("not-timed");
   MTMC_TRY(Room room, guests_.room_for(candidate));
   const Limits limits{options_.load_seconds, options_.call_seconds, options_.call_seconds};
-  Examination examination(*facts_, guests_.file_of(candidate), options_.threads, limits, verdict);
+  Examination examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);
   room.interpret = true;
   MTMC_TRY(const bool right, interpret(examination, room));
   examination.conclude(right);
@@ -327,15 +343,14 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   const Candidate on_host{device_replaced(candidate.code), nullptr};
   MTMC_TRY(const Room compiling_room, guests_.room_for(on_host));
   Verdict loaded;
-  Examination compiling(*facts_, guests_.file_of(on_host), options_.threads, limits, loaded);
+  Examination compiling(*facts_, guests_.file_of(on_host), guests_.results(), options_.threads, limits, loaded);
   MTMC_TRY(Guest guest, guests_.enter(compiling_room));
   MTMC_TRY(const bool loads, compiling.load(guest));
   if (!loads) {
     found.failure = loaded.reason + ": " + loaded.message;
     return found;
   }
-  const Json request = {{"op", "ahead"}, {"draw", guest.show(facts_->draw_folder("task-0"))}};
-  MTMC_TRY(const Answer answer, guest.call(request, options_.load_seconds));
+  MTMC_TRY(const Answer answer, compiling.ahead(guest, "task-0"));
   if (!answer.ok()) {
     found.failure = answer.reason + ": " + answer.message;
     return found;
@@ -367,6 +382,10 @@ Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& gues
   if (!others) return true;
   MTMC_TRY(const bool followed, examination.run(guest, "weights-0", "second"));
   if (followed) {
+    if (facts_->has_tiny_weights()) {
+      MTMC_TRY(const DrawFacts* lifted, facts_->draw("lifted-0"));
+      if (lifted->usable) MTMC_PASS(examination.run(guest, "lifted-0", "lifted"));
+    }
     MTMC_PASS(examination.set_state(guest, "first", "assign"));
     return examination.run(guest, "task-1");
   }
@@ -403,9 +422,24 @@ Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, 
 // draws are few.
 int ProcessJudge::other_index() { return 1 + (facts_->large() ? 0 : static_cast<int>(rng_.below(kDrawsOfAKind - 1))); }
 
+// What refused one candidate when it was certified, the next of its kind meets in a screen, and first.
+void ProcessJudge::remember(const Verdict& certification) {
+  if (certification.outcome != Outcome::refused || certification.errors.empty()) return;
+  const OutputError& last = certification.errors.back();
+  const std::string kind = last.draw.substr(0, last.draw.rfind('-'));
+  if (!last.broken.empty() && last.broken != "e" && (kind == "task" || facts_->has_structured(kind)))
+    refusing_[open_task_] = kind;
+}
+
 Result<std::vector<std::string>> ProcessJudge::structured_draws(Tier tier) {
   const int index = tier == Tier::screen && !again_ ? 0 : other_index();
   MTMC_TRY(met_, facts_->structured(tier == Tier::screen ? kScreenStructured : kAllStructured, index));
+  if (const auto known = refusing_.find(open_task_); known != refusing_.end()) {
+    const std::string draw = fmt::format("{}-{}", known->second, known->second == "task" ? other_index() : index);
+    MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));
+    std::erase(met_, draw);
+    if (facts->usable) met_.insert(met_.begin(), draw);
+  }
   return met_;
 }
 
@@ -419,6 +453,7 @@ Result<std::map<int, std::string>> ProcessJudge::pick_probes(Tier tier, int roun
   for (const std::string& draw : met_)
     if (!draw.starts_with("non-contiguous")) kinds.push_back(draw.substr(0, draw.rfind('-')));
   if ((screens || facts_->large()) && !kinds.empty()) kinds = {kinds[rng_.below(kinds.size())]};
+  if (!screens && facts_->has_weights() && !options_.freeze_weights) kinds.insert(kinds.end(), {"weights", "weights"});
   for (const std::string& kind : kinds) {
     const std::string draw = fmt::format("{}-{}", kind, other_index());
     MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));
@@ -438,8 +473,13 @@ Result<RoundPlan> ProcessJudge::plan_rounds(Tier tier, bool anew) {
   plan.warm_ups = 2 + static_cast<int>(rng_.below(3));
   const bool small = facts_->argument_bytes() < kSmallArguments && facts_->eager_seconds() < kQuickSeconds;
   plan.checks = tier == Tier::screen ? (small ? plan.rounds / 2 : 3) : small ? plan.rounds : 8;
-  const int set = tier == Tier::screen && !anew ? 0 : ++timed_sets_;
-  plan.draws = timed_draws(1000 * set, small ? kScreenRounds : facts_->large() ? 1 : 5, plan.rounds + plan.warm_ups);
+  // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their
+  // own.
+  const int set = tier == Tier::screen && !anew && !on_gpu() ? 0 : ++timed_sets_;
+  const bool quick = on_gpu() || !facts_->large();
+  const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
+  plan.draws = timed_draws(1000 * set, quick ? count : kMixedDraws, count);
+  plan.forgets = quick && set > 0;
   MTMC_TRY(plan.probes, pick_probes(tier, plan.rounds));
   return plan;
 }

@@ -7,21 +7,25 @@
 #include <set>
 
 #include "base/trace.h"
+#include "eval/rules.h"
 #include "eval/stats.h"
 
 namespace mtmc {
 
 namespace {
 
-// What the clock takes around a call, and on a GPU recording events and copying pieces of the result: at least.
-constexpr double kClockMs = 0.05;
-
 struct Series {
-  std::map<std::string, std::vector<double>> ms;       // engine -> samples
-  std::vector<double> outside_ms, ping_ms;             // the candidate's, by the zygote's clock; an empty round trip's
-  std::vector<double> checked_ms, checked_outside_ms;  // of the calls whose results are measured
-  std::vector<double> beside_ms;                       // what the clock itself takes around a call, seen on eager
+  std::map<std::string, std::vector<double>> inside_ms, outside_ms;  // engine -> samples
+  std::map<std::string, std::vector<double>> around_ms;              // processor time beside the calls
 };
+
+void note(Series& series, const std::string& engine, const Performance& went) {
+  series.inside_ms[engine].push_back(went.inside_ms), series.outside_ms[engine].push_back(went.wall_ms);
+  series.around_ms[engine].push_back(went.busy_ms + went.kept_ms);
+}
+
+constexpr double kMostSeen = 1e9;  // bytes: the state of larger modules is looked at once
+constexpr double kBesideMs = 5;    // of processor time beside a call that nobody asks about
 
 // Which counted rounds are checked afterwards, drawn at random so that nobody can know. The first of them is called
 // with new values at the addresses of the call before.
@@ -33,29 +37,30 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
   return picked;
 }
 
-// One call under the stopwatch; a refusal is in the answer.
-Result<Answer> timed_call(Guest& guest, const Limits& limits, const Json& arm) {
-  MTMC_TRY(const Answer armed, guest.call(arm, limits.call_seconds));
-  if (!armed.ok()) return armed;
-  // The caches are cold for the call's data; the code that receives the request and answers it is warmed again.
-  MTMC_TRY(const Answer awake, guest.call({{"op", "hello"}}, limits.call_seconds));
-  if (!awake.ok()) return awake;
-  MTMC_TRY(const Answer went, guest.call({{"op", "go"}}, guest.warm ? limits.call_seconds : limits.first_seconds));
-  guest.warm = true;
-  return went;
+// A timed call must be right for what timed calls seldom meet, too: special values, and other weights. Its time does
+// not count. They are written in place first, which is noticed last.
+Result<bool> probe(Guest& guest, Examination& examination, const std::string& draw, Rng& rng) {
+  static const std::vector<std::string> ways = {"load", "assign", "write"};
+  const bool weights = draw.starts_with("weights");
+  for (const bool before : {true, false}) {
+    if (weights) {
+      MTMC_TRY(const bool set, examination.set_state(guest, before ? "second" : "first",
+                                                     before ? "write" : ways[rng.below(ways.size())]));
+      if (!set) return false;
+    }
+    if (!before) break;
+    MTMC_TRY(const bool anew, examination.begin_anew(guest));
+    if (!anew) return false;
+    MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, true, rng.below(2) == 0}));
+    if (!went) return false;
+  }
+  return true;
 }
 
-// A timed call must be right for what timed calls seldom meet, too. Its time does not count.
-Result<bool> probe(Guest& guest, TaskFacts& facts, Examination& examination, const std::string& draw,
-                   bool same_addresses) {
-  MTMC_TRY(const DrawFacts* known, facts.draw(draw));
-  const Json arm = {{"op", "arm"},
-                    {"draw", guest.show(facts.draw_folder(draw))},
-                    {"seed", known->seed},
-                    {"same_addresses", same_addresses}};
-  MTMC_TRY(const Answer went, timed_call(guest, examination.limits(), arm));
-  if (!went.ok()) return examination.refuse(went.reason, went.message);
-  return examination.check_timed(guest, draw);
+// Work beside the calls: processor time for getting ready and for keeping results, against eager's.
+bool works_beside(const Series& series) {
+  const double own = median(series.around_ms.at("candidate")), eager = median(series.around_ms.at("eager"));
+  return own > eager * 1.5 + kBesideMs;
 }
 
 }  // namespace
@@ -63,67 +68,74 @@ Result<bool> probe(Guest& guest, TaskFacts& facts, Examination& examination, con
 Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, Examination& examination,
                          const RoundPlan& plan, Rng& rng, Verdict& verdict) {
   verdict.stage = "timing";
-  const std::set<int> checks = pick_checks(plan, rng);
-  MTMC_CHECK(static_cast<int>(plan.draws.size()) == plan.warm_ups + plan.rounds, "every timed call has its draw");
-  std::vector<std::string> engines = {"candidate", "eager"};
+  std::set<int> checks = pick_checks(plan, rng);
+  MTMC_CHECK(static_cast<int>(plan.draws.size()) == plan.warm_ups + most_rounds(verdict.tier, plan.rounds),
+             "every timed call has its draw");
+  std::vector<std::string> engines = {"candidate", "eager", "nothing"};
   engines.insert(engines.end(), plan.baselines.begin(), plan.baselines.end());
   Series series;
-  for (int round = -plan.warm_ups; round < plan.rounds; ++round) {
+  int until = plan.rounds;
+  for (int round = -plan.warm_ups; round < until; ++round) {
     const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups)];
-    MTMC_TRY(const uint64_t seed, facts.prepare_timed(draw));
     const bool checked = checks.contains(round);
     const bool same_addresses = (checked && round == *checks.begin()) || rng.below(2) == 0;
-    const Json arm = {
-        {"op", "arm"}, {"draw", facts.draw_folder(draw).string()}, {"seed", seed}, {"same_addresses", same_addresses}};
     if (const auto at = plan.probes.find(round); at != plan.probes.end()) {
-      MTMC_TRY(const bool right, probe(guest, facts, examination, at->second, rng.below(2) == 0));
+      MTMC_TRY(const bool right, probe(guest, examination, at->second, rng));
       if (!right) return false;
     }
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
     for (const std::string& engine : engines) {
       if (engine != "candidate") {
-        MTMC_TRY(const Baselines::Call went, baselines.call(engine, arm));
-        if (round < 0) continue;
-        series.ms[engine].push_back(went.ms);
-        if (engine == "eager") series.beside_ms.push_back(went.beside_ms);
+        CallPlan call;
+        call.draw = draw, call.same_addresses = same_addresses, call.state = facts.moving();
+        MTMC_TRY(const Performance went, baselines.call(engine, call));
+        if (round >= 0) note(series, engine, went);
         continue;
       }
-      Json own_arm = arm;
-      own_arm["draw"] = guest.show(facts.draw_folder(draw));
-      MTMC_TRY(const Answer went, timed_call(guest, examination.limits(), own_arm));
-      if (!went.ok()) return examination.refuse(went.reason, went.message);
-      if (round < 0) continue;
-      const double inside_ms = went.reply->at("ns").get<double>() / 1e6;
-      series.ms[engine].push_back(inside_ms);
-      series.outside_ms.push_back(went.wall_ms), series.ping_ms.push_back(went.ping_ms);
-      if (checked) {
-        series.checked_ms.push_back(inside_ms), series.checked_outside_ms.push_back(went.wall_ms);
-        MTMC_TRY(const bool right, examination.check_timed(guest, draw));
-        if (!right) return false;
+      MTMC_TRY(const bool anew, examination.begin_anew(guest));
+      if (!anew) return false;
+      MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, checked, same_addresses}));
+      if (!went) return false;
+      if (round >= 0) note(series, engine, *went);
+      if (checked && (round == *checks.begin() || facts.most_bytes() < kMostSeen)) {
+        MTMC_TRY(const DrawFacts* known, facts.draw(draw));
+        MTMC_TRY(const bool alone, examination.left_alone(guest, *known, false));
+        if (!alone) return false;
       }
     }
-    std::error_code ignored;  // then it is only disk space until the end
-    std::filesystem::remove_all(facts.draw_folder(draw), ignored);
+    if (plan.forgets) MTMC_RETURN_IF_ERROR(facts.forget_timed({draw}));
+    if (round + 1 < until) continue;
+    const int more = further_rounds(summarize(series.inside_ms.at("eager")),
+                                    summarize(series.inside_ms.at("candidate")), verdict.tier, plan.rounds);
+    for (int i = until; i < until + more; ++i) {  // as often as before, nobody can know which
+      if (rng.below(static_cast<uint64_t>(plan.rounds)) < static_cast<uint64_t>(plan.checks)) checks.insert(i);
+    }
+    until += more;
   }
-  for (auto& [engine, samples] : series.ms) verdict.times[engine] = summarize(std::move(samples));
+  const ClockCheck clock = check_clocks(series.inside_ms, series.outside_ms);
+  trace_note(fmt::format("clock inside {:.4f} outside {:.4f} nothing {:.4f} apart {:.4f} noise {:.4f} ms",
+                         median(series.inside_ms.at("candidate")), median(series.outside_ms.at("candidate")),
+                         median(series.outside_ms.at("nothing")), clock.apart_ms, clock.noise_ms));
+  const double said_ms = median(series.inside_ms.at("candidate"));
+  for (auto& [engine, samples] : series.inside_ms) {
+    if (engine == "nothing") continue;
+    if (engine == "candidate") samples = clock.samples_ms;
+    verdict.times[engine] = summarize(std::move(samples));
+  }
   const Timing& own = verdict.times.at("candidate");
   verdict.time_ms = own.median_ms;
+  verdict.clock_apart_ms = clock.apart_ms, verdict.clock_noise_ms = clock.noise_ms;
   for (const auto& [engine, timing] : verdict.times) {
-    if (engine != "candidate") verdict.speedup[engine] = speedup_of(timing, own);
+    if (engine != "candidate") verdict.speedup[engine] = speedup_of(timing, own, level_of(verdict.tier));
   }
-  // The clock itself takes longer on a slow machine, and where it records events; `clocks_agree` allows 50 us anyway.
-  const double clock_ms = median(series.beside_ms);
-  const double slow_ms = guest.room().device == "cpu" ? std::clamp(clock_ms - kClockMs, 0.0, 2 * kClockMs)
-                                                      : std::clamp(clock_ms, kClockMs, 2 * kClockMs);
-  const double beside_ms = median(series.ping_ms) + slow_ms;
-  trace_note(fmt::format("clock inside {:.4f} outside {:.4f} ping {:.4f} beside {:.4f} ms", own.median_ms,
-                         median(series.outside_ms), median(series.ping_ms), median(series.beside_ms)));
-  // Whoever lies about the calls that are right must not be believed for those that nobody measures.
-  if (!clocks_agree(own.samples_ms, series.outside_ms, beside_ms) ||
-      !clocks_agree(series.checked_ms, series.checked_outside_ms, beside_ms)) {
-    return examination.refuse("clock-mismatch", fmt::format("{:.3f} ms by its own clock, {:.3f} ms seen from outside",
-                                                            own.median_ms, median(series.outside_ms)));
-  }
+  if (clock.lies)
+    return examination.refuse(
+        "clock-mismatch", fmt::format("{:.3f} ms by its own clock, {:.3f} ms more seen from outside (noise {:.3f} ms)",
+                                      said_ms, clock.apart_ms, clock.noise_ms));
+  if (works_beside(series))
+    return examination.refuse(
+        "background-work", fmt::format("{:.1f} ms of processor time beside each call, eager {:.1f} ms",
+                                       median(series.around_ms.at("candidate")), median(series.around_ms.at("eager"))));
   return true;
 }
 

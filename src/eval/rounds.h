@@ -13,8 +13,9 @@ namespace mtmc {
 struct RoundPlan {
   int warm_ups = 2, rounds = 10;            // the candidate learns neither
   std::vector<std::string> draws;           // arguments of each warm-up and round; no two are the same
+  bool forgets = false;                     // draws are not called again
   int checks = 1;                           // timed calls whose outputs are measured
-  std::map<int, std::string> probes = {};   // structured draws, called like the others before that round; not counted
+  std::map<int, std::string> probes = {};   // other draws, called like the others before that round; not counted
   std::vector<std::string> baselines = {};  // that take part beside eager
 };
 

@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+
+#include "eval/stats.h"
 
 namespace mtmc {
 
 namespace {
 
-constexpr double kFloor = 0x1p-21;          // rule (a) and (b): what any fp32 kernel may err
-constexpr double kPrecisionCause = 0x1p-5;  // below it a wrong result looks like a lower precision
-constexpr double kShortestCallMs = 5e-4;    // no module of torch returns sooner: below it the clock stands still
+constexpr double kFloor = 0x1p-21;              // rule (a) and (b): what any fp32 kernel may err
+constexpr double kMostWider = 16;               // sums in another order, over eager
+constexpr double kPrecisionCause = 0x1p-5;      // below it a wrong result looks like a lower precision
+constexpr double kShortestCallMs = 5e-4;        // no module of torch returns sooner: below it the clock stands still
+constexpr double kClockMs = 2e-3;               // what a clock may be off in any case
+constexpr double kLie = 0.25, kMostLies = 0.3;  // of the time said; of the calls
 
 const Budget& budget_of(const Budgets& budgets, const std::string& output) {
   static const Budget none;
@@ -24,17 +28,70 @@ const Budget& budget_of(const Budgets& budgets, const std::string& output) {
 
 Budgets worst_of(const std::vector<std::vector<Measurement>>& runs) {
   Budgets worst;
+  std::map<std::string, std::pair<double, double>> least;  // relative and absolute, of the best run
   for (const auto& run : runs) {
     for (const Measurement& m : run) {
-      Budget& budget = worst[m.output];
-      if (m.error) budget.error = std::max(budget.error, *m.error);
-      budget.max_error = std::max(budget.max_error, m.max_error);
-      budget.gap = std::max(budget.gap, m.gap);
-      budget.wrong = std::max(budget.wrong, m.wrong);
-      budget.finite = budget.finite && m.nonfinite == 0 && m.mismatched == 0;
+      Budgets one;
+      Budget& budget = one[m.output];
+      budget.error = m.error.value_or(0), budget.off = m.off, budget.max_error = m.max_error;
+      budget.block_error = m.block_error;
+      budget.gap = m.gap, budget.wrong = m.wrong, budget.distance = m.distance;
+      budget.finite = m.nonfinite == 0 && m.mismatched == 0;
+      budget.elements = m.elements, budget.rows = m.rows;
+      const auto [best, first] = least.emplace(m.output, std::pair{budget.error, budget.off});
+      if (!first)
+        best->second = {std::min(best->second.first, budget.error), std::min(best->second.second, budget.off)};
+      widen(worst, one);
     }
   }
+  for (auto& [output, budget] : worst) {
+    const auto& [error, off] = least.at(output);
+    const double spread = ill_conditioned(budget) ? budget.off / off : budget.error / error;
+    budget.spread = std::isnan(spread) ? 1 : std::clamp(spread, 1.0, kMostSpread);  // eager may be exact in all runs
+  }
   return worst;
+}
+
+void widen(Budgets& budgets, const Budgets& others) {
+  for (const auto& [output, other] : others) {
+    Budget& budget = budgets[output];
+    budget.error = std::max(budget.error, other.error), budget.off = std::max(budget.off, other.off);
+    budget.max_error = std::max(budget.max_error, other.max_error);
+    budget.block_error = std::max(budget.block_error, other.block_error);
+    budget.gap = std::max(budget.gap, other.gap), budget.wrong = std::max(budget.wrong, other.wrong);
+    budget.distance = std::max(budget.distance, other.distance);
+    budget.finite = budget.finite && other.finite;
+    for (const auto part : {&Budget::elements, &Budget::rows}) {
+      (budget.*part).of = std::max((budget.*part).of, (other.*part).of);
+      for (size_t i = 0; i < Tail::kSteps; ++i)
+        (budget.*part).beyond[i] = std::max((budget.*part).beyond[i], (other.*part).beyond[i]);
+    }
+  }
+}
+
+void widen_within_reason(Budgets& budgets, const Budgets& others) {
+  Budgets held = others;
+  for (auto& [output, other] : held) {
+    const double own = budget_of(budgets, output).error;
+    const double widest = own > 1 ? own * kMostWider : std::max(own, kIllConditioned);  // beyond 1 the truth is 0
+    const double most = std::min(kMostWider * std::max(own, 0x1p-24), widest);
+    if (other.error <= most) continue;
+    const double share = most / other.error;
+    other.error *= share, other.off *= share, other.max_error *= share;
+    other.elements = {}, other.rows = {};
+  }
+  widen(budgets, held);
+}
+
+std::vector<std::string> dominated(const Budgets& eager, const Budgets& others, const std::string& by) {
+  std::vector<std::string> found;
+  for (const auto& [output, other] : others) {
+    const double own = budget_of(eager, output).error;
+    if (other.error > 2 * own + kFloor)
+      found.push_back(
+          fmt::format("{}: output {} may err by {:.2g}, eager errs by {:.2g}", by, output, 2 * other.error, own));
+  }
+  return found;
 }
 
 double unit_of(std::string_view dtype) {
@@ -44,19 +101,93 @@ double unit_of(std::string_view dtype) {
   return 0x1p-24;
 }
 
-double error_limit(const Budget& budget, std::string_view dtype) { return 2 * budget.error + kFloor + unit_of(dtype); }
+double error_limit(const Budget& budget, std::string_view dtype) {
+  return 2 * budget.spread * budget.error + kFloor + unit_of(dtype);
+}
 
 double max_limit(const Budget& budget, std::string_view dtype, double max_truth) {
-  return 4 * budget.max_error + (kFloor + unit_of(dtype)) * max_truth;
+  return 2 * std::max(2.0, budget.spread) * budget.max_error + (kFloor + unit_of(dtype)) * max_truth;
+}
+
+int64_t tail_limit(const Tail& budget, int64_t near_zero, size_t step) {
+  const int64_t like_eager = 4 * budget.beyond[step + 1];
+  const double mean = static_cast<double>(near_zero) * 0x1p-20 * std::pow(4.0, step);
+  if (mean > 100) return like_eager + static_cast<int64_t>(mean + 4 * std::sqrt(mean));
+  int64_t most = 0;  // Poisson: the smallest that is exceeded with a chance below 1e-4
+  for (double term = std::exp(-mean), rest = 1 - term; rest > 1e-4; rest -= term) {
+    ++most;
+    term *= mean / static_cast<double>(most);
+  }
+  return like_eager + most;
 }
 
 bool structured_counts(const Budgets& structured, const Budgets& task) {
   for (const auto& [output, budget] : structured) {
+    if (budget.finite && ill_conditioned(budget_of(task, output))) continue;
     const double task_error = std::max(budget_of(task, output).error, 0x1p-24);
     if (!budget.finite || ill_conditioned(budget) || budget.error > 100 * task_error) return false;
   }
   return true;
 }
+
+namespace {
+
+// Rules (a) and (b), or what takes their place where relative errors mean nothing.
+void hold_to_norms(const Measurement& m, const Budget& budget, OutputError& result) {
+  result.counts = !ill_conditioned(budget);
+  result.error = m.error.value_or(0), result.limit = error_limit(budget, m.dtype);
+  result.max_error = m.max_error, result.max_limit = max_limit(budget, m.dtype, m.max_truth);
+  const bool absolute = m.norm_truth == 0 || !result.counts;
+  if (absolute) {
+    result.max_limit = max_limit(budget, m.dtype, 0);
+    if (!(m.off <= 2 * budget.spread * budget.off)) result.broken = "a";
+  } else if (!(result.error <= result.limit)) {
+    result.broken = "a";
+  }
+  if (result.broken.empty() && !(result.max_error <= result.max_limit)) result.broken = "b";
+}
+
+// Rule (f): which elements or rows err by too much of themselves; empty when none do.
+std::string too_many(const Tail& tail, const Tail& budget, int64_t near_zero, const char* what, size_t& step) {
+  for (step = 0; step + 1 < Tail::kSteps; ++step) {
+    const int64_t limit = tail_limit(budget, near_zero, step);
+    if (tail.beyond[step] > limit)
+      return fmt::format("{} of {} {} err by 1/{} of themselves or more, limit {}", tail.beyond[step], tail.of, what,
+                         int64_t{1} << (2 * step), limit);
+  }
+  return "";
+}
+
+void hold_to_tails(const Measurement& m, const Budget& budget, OutputError& result) {
+  size_t step = 0;
+  // A row of four elements or more is hardly ever near zero as a whole.
+  const int64_t rows_near_zero = m.elements.of >= 4 * m.rows.of ? 0 : m.rows.of;
+  result.detail = too_many(m.rows, budget.rows, rows_near_zero, "rows", step);
+  if (result.detail.empty()) result.detail = too_many(m.elements, budget.elements, m.elements.of, "elements", step);
+  if (result.detail.empty()) return;
+  result.broken = "f", result.gross = std::pow(4.0, -static_cast<double>(step)) >= kPrecisionCause;
+}
+
+// Rule (g): where no truth is known, c may be as far from eager's as both may be from the truth together.
+void hold_to_eager(const Measurement& m, const Budget& budget, OutputError& result) {
+  const Elsewhere& other = *m.elsewhere;
+  const double all = max_limit(budget, m.dtype, result.counts ? other.max_eager : 0) + other.eager_max_error;
+  const double blocks = 2 * budget.spread * budget.block_error + kFloor + unit_of(m.dtype) + other.eager_error;
+  result.compared = m.compared, result.elsewhere = other.numel;
+  result.seen_from = other.scale > 0 ? all / other.scale : 0;
+  if (!result.broken.empty()) return;
+  if (!(other.max_error <= all))
+    result.detail = fmt::format("where no truth is known an element differs from eager's by {:.3g}, limit {:.3g}",
+                                other.max_error, all);
+  else if (result.counts && !(other.error <= blocks))
+    result.detail = fmt::format("where no truth is known a block differs from eager's by {:.3g}, limit {:.3g}",
+                                other.error, blocks);
+  else
+    return;
+  result.broken = "g", result.gross = !(other.max_error < kPrecisionCause * other.max_eager);
+}
+
+}  // namespace
 
 OutputError apply_rules(const std::string& draw, const Measurement& m, const Budget& budget) {
   OutputError result;
@@ -65,24 +196,63 @@ OutputError apply_rules(const std::string& draw, const Measurement& m, const Bud
     result.broken = "e";
     return result;
   }
+  const bool like_eager = m.exact && budget.exact_suffices;
   if (!m.floating) {
     result.error = m.gap, result.limit = 2 * budget.gap + kFloor + unit_of("float32");
-    if (m.wrong > 2 * budget.wrong || m.gap > result.limit) result.broken = "d";
+    const bool far = m.wrong > 2 * budget.wrong || m.distance > 2 * budget.distance || m.gap > result.limit;
+    if ((far || m.repeated > 0) && !like_eager) result.broken = "d";
     return result;
   }
-  result.error = m.error.value_or(0), result.limit = error_limit(budget, m.dtype);
-  result.max_error = m.max_error, result.max_limit = max_limit(budget, m.dtype, m.max_truth);
-  result.counts = !ill_conditioned(budget);
   if (m.nonfinite > 0 || m.mismatched > 0) {
     result.broken = "c";
-  } else if (m.norm_truth == 0) {
-    if (m.nonzero > 0) result.broken = "a";
-  } else if (!(result.error <= result.limit)) {
-    result.broken = "a";
-  } else if (!(result.max_error <= result.max_limit)) {
-    result.broken = "b";
+    return result;
   }
+  Budget allowed = budget;  // and what eager errs on this very draw: some truths were asked for where it is far off
+  if (m.elsewhere && budget.exact_suffices)
+    allowed.max_error = std::max(allowed.max_error, m.elsewhere->eager_max_error);
+  hold_to_norms(m, allowed, result);
+  if (result.broken.empty() && result.counts) hold_to_tails(m, allowed, result);
+  if (m.elsewhere) hold_to_eager(m, allowed, result);
+  if (like_eager) result.broken.clear(), result.detail.clear();
   return result;
+}
+
+std::string nothing_proven(const std::vector<OutputError>& errors) {
+  const OutputError* worst = nullptr;
+  for (const OutputError& error : errors) {
+    if (!error.draw.starts_with("task-") || error.output.starts_with("state:")) continue;
+    if (error.counts) return "";
+    if (worst == nullptr || error.budget > worst->budget) worst = &error;
+  }
+  return worst == nullptr ? ""
+                          : fmt::format("eager's own relative error in output {} is {:.3g} on draw {}", worst->output,
+                                        worst->budget, worst->draw);
+}
+
+std::vector<std::string> compared_in_slices(const std::vector<OutputError>& errors) {
+  std::map<std::string, const OutputError*> found;  // the draw that tells least
+  for (const OutputError& error : errors) {
+    if (error.elsewhere == 0 || !error.counts || !error.draw.starts_with("task-")) continue;
+    const OutputError*& kept = found[error.output];
+    if (kept == nullptr || error.seen_from > kept->seen_from) kept = &error;
+  }
+  std::vector<std::string> notes;
+  for (const auto& [output, e] : found)
+    notes.push_back(
+        fmt::format("truth-in-slices: output {}: {} elements against float64, {} against eager; whatever errs "
+                    "by {:.2g} of the rms is seen in each, less than that in the former",
+                    output, e->compared, e->elsewhere, e->seen_from));
+  return notes;
+}
+
+std::vector<std::string> unproven(const std::vector<OutputError>& errors) {
+  std::map<std::string, double> found;
+  for (const OutputError& error : errors)
+    if (!error.counts) found[error.output] = std::max(found[error.output], error.budget);
+  std::vector<std::string> names;
+  for (const auto& [output, budget] : found)
+    names.push_back(fmt::format("held-to-absolute-errors: {} (eager's relative error is {:.2g})", output, budget));
+  return names;
 }
 
 std::string unlike_eager(const Fractions& own, const std::vector<Fractions>& eager) {
@@ -112,6 +282,7 @@ std::string reason_of(const OutputError& error, const Measurement& m) {
   if (m.poison > 0) return "unwritten-output";
   if (error.output.starts_with("state:")) return "state-differs";
   if (error.broken == "c") return "non-finite";
+  if (error.broken == "f" || error.broken == "g") return error.gross ? "wrong-result" : "precision";
   const bool small =
       m.floating && m.norm_truth > 0 && error.error < kPrecisionCause && m.max_error < kPrecisionCause * m.max_truth;
   return small ? "precision" : "wrong-result";
@@ -125,11 +296,16 @@ std::string sentence_of(const OutputError& e, const Measurement& m) {
     return fmt::format("{}: {} elements are not finite where eager's are, {} are finite or other where it is not",
                        where, m.nonfinite, m.mismatched);
   if (e.broken == "d")
-    return fmt::format("{}: {} integers are wrong, and tied values differ by up to {:.2g} (limit {:.2g})", where,
-                       m.wrong, m.gap, e.limit);
-  if (m.norm_truth == 0) return fmt::format("{}: the truth is 0, and {} elements are not", where, m.nonzero);
+    return fmt::format(
+        "{}: {} integers are wrong, by up to {:.3g}, {} indices come twice, and tied values differ by up to {:.2g} "
+        "(limit "
+        "{:.2g})",
+        where, m.wrong, m.distance, m.repeated, m.gap, e.limit);
+  if (e.broken == "f" || e.broken == "g") return fmt::format("{}: {}", where, e.detail);
   if (e.broken == "b")
     return fmt::format("{}: the largest element error is {:.3g}, limit {:.3g}", where, e.max_error, e.max_limit);
+  if (m.norm_truth == 0 || !e.counts)
+    return fmt::format("{}: an absolute error of {:.3g}, more than eager's", where, m.off);
   return fmt::format("{}: relative error {:.3g}, limit {:.3g} (budget {:.3g})", where, e.error, e.limit, e.budget);
 }
 
@@ -158,7 +334,7 @@ std::string accuracy_class(const std::vector<Measurement>& outputs, const Budget
   double worst = 0;  // beyond eager's budget
   for (const Measurement& m : outputs) {
     exact = exact && m.exact;
-    if (!m.floating || !m.error) continue;
+    if (!m.floating || !m.error || m.exact || ill_conditioned(budget_of(budgets, m.output))) continue;
     if (m.dtype == "float16" || m.dtype == "bfloat16") worst = std::max(worst, 1.0);
     if (*m.error > error_limit(budget_of(budgets, m.output), m.dtype)) worst = std::max(worst, *m.error);
   }
@@ -166,18 +342,40 @@ std::string accuracy_class(const std::vector<Measurement>& outputs, const Budget
   return worst == 0 ? "fp32" : worst < 0x1p-9 ? "tf32" : "half";
 }
 
-bool clock_agrees(double inside_ms, double outside_ms, double ping_ms) {
-  return inside_ms >= kShortestCallMs && outside_ms <= 1.5 * inside_ms + 0.05 + ping_ms;
+namespace {
+
+// How far a median of so many samples may lie from that of all, by the order statistics around it (95 %).
+double median_noise(const std::vector<double>& samples) {
+  const double share = std::min(0.5, 0.98 / std::sqrt(static_cast<double>(samples.size())));
+  return (quantile(samples, 0.5 + share) - quantile(samples, 0.5 - share)) / 2;
 }
 
-bool clocks_agree(const std::vector<double>& inside_ms, const std::vector<double>& outside_ms, double ping_ms) {
-  std::vector<size_t> order(inside_ms.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return inside_ms[a] < inside_ms[b]; });
-  order.resize((order.size() + 1) / 2);
-  const auto agreeing = std::count_if(order.begin(), order.end(),
-                                      [&](size_t i) { return clock_agrees(inside_ms[i], outside_ms[i], ping_ms); });
-  return 4 * static_cast<size_t>(agreeing) >= order.size();
+}  // namespace
+
+ClockCheck check_clocks(const SeriesMs& inside, const SeriesMs& outside) {
+  const auto gaps = [&](const char* engine) {
+    std::vector<double> found;
+    for (size_t i = 0; i < outside.at(engine).size(); ++i)
+      found.push_back(outside.at(engine)[i] - inside.at(engine)[i]);
+    return found;
+  };
+  std::vector<double> honest = gaps("eager");
+  const std::vector<double> nothing = gaps("nothing"), own = gaps("candidate");
+  honest.insert(honest.end(), nothing.begin(), nothing.end());
+  const double usual = median(honest), most = quantile(honest, 0.9) + kClockMs;
+  ClockCheck check;
+  check.apart_ms = median(own) - usual;
+  check.noise_ms = kClockMs + median_noise(own) + median_noise(honest);
+  const double hidden = std::max(0.0, check.apart_ms - check.noise_ms);
+  size_t lies = 0;
+  for (size_t i = 0; i < own.size(); ++i) {
+    const double said = inside.at("candidate")[i], seen = outside.at("candidate")[i] - most;
+    check.samples_ms.push_back(std::max({said + hidden, seen, kShortestCallMs}));
+    lies +=
+        check.samples_ms.back() - said > std::max(kLie * std::max(said, 0.0), 2 * (kClockMs + median_noise(honest)));
+  }
+  check.lies = static_cast<double>(lies) > kMostLies * static_cast<double>(own.size());
+  return check;
 }
 
 bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second, double cache_bytes) {

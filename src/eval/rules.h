@@ -10,18 +10,33 @@
 
 namespace mtmc {
 
-// B: how far eager itself is from the truth on draws of one kind, the worst of all its runs.
+// How far eager itself is from the truth on draws of one kind, the worst of all its runs.
 struct Budget {
-  double error = 0;      // norm-wise, relative
-  double max_error = 0;  // largest element
-  double gap = 0;        // of ties between integers
-  int64_t wrong = 0;     // integers that eager gets wrong
-  bool finite = true;    // eager is finite wherever the truth is, and alike where it is not
+  double error = 0;            // B: norm-wise, relative
+  double off = 0;              // the same, absolute
+  double max_error = 0;        // largest element
+  double block_error = 0;      // worst block of a slice
+  double spread = 1;           // its worst run over its best, at most kMostSpread: few runs are a sample, no bound
+  double gap = 0;              // of ties between integers
+  int64_t wrong = 0;           // integers that eager gets wrong
+  double distance = 0;         // and by how much
+  bool finite = true;          // eager is finite wherever the truth is, and alike where it is not
+  bool exact_suffices = true;  // whatever is bit for bit eager's is right; not where more than eager is asked for
+  Tail elements, rows;
 };
+constexpr double kMostSpread = 4;
 
 // By output name. `runs` holds eager's measurements run by run.
 using Budgets = std::map<std::string, Budget>;
 Budgets worst_of(const std::vector<std::vector<Measurement>>& runs);
+// Makes room for other runs, which say nothing about how eager's scatter.
+void widen(Budgets& budgets, const Budgets& others);
+// The same up to 16 times eager's own errors, and no budget becomes ill-conditioned by it: what sums in another order
+// lose altogether, nobody may lose.
+void widen_within_reason(Budgets& budgets, const Budgets& others);
+// Outputs whose limits come from `others` (arguments moved by half an ulp, sums in another order) rather than from
+// eager's own errors: one sentence each.
+std::vector<std::string> dominated(const Budgets& eager, const Budgets& others, const std::string& by);
 
 // u: half a unit in the last place of an output's type.
 double unit_of(std::string_view dtype);
@@ -30,15 +45,28 @@ double unit_of(std::string_view dtype);
 double error_limit(const Budget& budget, std::string_view dtype);
 double max_limit(const Budget& budget, std::string_view dtype, double max_truth);
 
-constexpr double kIllConditioned = 0.05;  // a budget above it proves nothing
+// Rule (f): how many of an output's elements or rows may err by 4^-step of themselves or more. Four times as many as of
+// eager's err by a quarter of that; and of `near_zero` as many as an error of 2^-21 makes beside values of a normal
+// distribution, with a chance of 1e-4 that it is more.
+int64_t tail_limit(const Tail& budget, int64_t near_zero, size_t step);
+
+constexpr double kIllConditioned = 0.05;  // a relative budget above it proves nothing
 inline bool ill_conditioned(const Budget& budget) { return budget.error > kIllConditioned; }
 
 // Does a structured draw count? Eager must be finite (or as it should be) and at most 100 times worse than on the
-// task's.
+// task's, outputs excepted for which the task's own draws are ill-conditioned.
 bool structured_counts(const Budgets& structured, const Budgets& task);
 
-// Rules (a) to (e) for one output. `broken` names the first that fails: a, b, c, d, or e for shape and type.
+// Rules (a) to (g) for one output. `broken` names the first that fails: a, b, c, d, f, g, or e for shape and type. What
+// is bit for bit eager's breaks none, but under `strict`. A truth that is 0, or of which eager gets hardly a digit, has
+// no relative error: it is held to eager's absolute ones.
 OutputError apply_rules(const std::string& draw, const Measurement& m, const Budget& budget);
+// Of each output whose truth is known in slices: what was compared with what, and which errors could not hide.
+std::vector<std::string> compared_in_slices(const std::vector<OutputError>& errors);
+// Why the task's own draws prove nothing: every output that is returned is ill-conditioned. Empty when one is not.
+std::string nothing_proven(const std::vector<OutputError>& errors);
+// Outputs and entries of the state, each once, that were held to absolute errors only.
+std::vector<std::string> unproven(const std::vector<OutputError>& errors);
 // The first fraction of a mask that is not as in eager's masks, six standard deviations allowed; empty when all are.
 std::string unlike_eager(const Fractions& own, const std::vector<Fractions>& eager);
 // The reason word and a sentence for a broken rule.
@@ -56,12 +84,18 @@ bool passes_everywhere(const std::map<std::string, std::vector<Measurement>>& nu
 // exact: bitwise eager; fp32: as near to the truth as IEEE fp32 eager; tf32: 10 bits; half: fewer.
 std::string accuracy_class(const std::vector<Measurement>& outputs, const Budgets& budgets);
 
-// The time reported from inside against the one seen from outside; `ping_ms` is what an empty call costs.
-bool clock_agrees(double inside_ms, double outside_ms, double ping_ms);
-
-// The same for all calls of a series. A busy machine delays many calls seen from outside, while work that was hidden
-// from the inner clock is missing in each: of the faster half, which makes the median, a quarter must agree.
-bool clocks_agree(const std::vector<double>& inside_ms, const std::vector<double>& outside_ms, double ping_ms);
+// The clock inside a process against the one outside, call by call. `inside` and `outside` hold, in ms, the candidate's
+// samples, and eager's and those of a call without work from the same rounds, whose clocks are honest: what lies
+// between them is what a call costs besides. Where the candidate's clocks are further apart than that and its noise,
+// the outside one is believed.
+struct ClockCheck {
+  std::vector<double> samples_ms;  // of the candidate, as they are believed
+  double apart_ms = 0;             // median difference of its clocks beyond that of the honest ones
+  double noise_ms = 0;             // of that difference, at this moment
+  bool lies = false;               // too often too far apart for any noise
+};
+using SeriesMs = std::map<std::string, std::vector<double>>;
+ClockCheck check_clocks(const SeriesMs& inside, const SeriesMs& outside);
 // Faster than half the time that a copy of that many bytes takes? Says nothing (false) below what caches may hold.
 bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second, double cache_bytes);
 

@@ -30,6 +30,13 @@ std::vector<std::string> driver_files() {
   return files;
 }
 
+constexpr int kDraws = 5;  // the child's number
+
+void give_draws(Command& command, int draws) {
+  command.environment["MTMC_DRAWS"] = std::to_string(kDraws);
+  command.descriptors = {{draws, kDraws}};
+}
+
 bool bubblewrap_works() {
   Command probe;
   probe.argv = kBubblewrap;
@@ -65,13 +72,20 @@ Command python_command(const JudgeOptions& options, const std::string& module) {
 }
 
 Command referee_command(const JudgeOptions& options) {
-  Command command = python_command(options, "mtmc.referee");
+  Command command = python_command(options, "mtmc.referee.referee");
   command.environment["OMP_WAIT_POLICY"] = "passive";
   return command;
 }
 
-Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable) {
-  Command command = python_command(options, "mtmc.zygote");
+Command rival_command(const JudgeOptions& options, int draws) {
+  Command command = python_command(options, "mtmc.rivals.baseline");
+  give_draws(command, draws);
+  return command;
+}
+
+Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable, int draws) {
+  Command command = python_command(options, "mtmc.keeper.zygote");
+  give_draws(command, draws);
   const bool on_gpu = options.device == "cuda";
   if (on_gpu) command.argv.push_back("cuda");
   command.environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1";  // so that asking for GPUs initialises nothing

@@ -13,7 +13,10 @@ Command python_command(const JudgeOptions& options, const std::string& module);
 // Nothing is timed in the referee: its threads sleep when they wait, and leave the cores to those that are.
 Command referee_command(const JudgeOptions& options);
 // The zygote inside bubblewrap where it works: only `writable` can be changed, no network, own process namespace.
-Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable);
+// `draws`: a descriptor of the folder of all tasks, whose files it puts into guests.
+Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable, int draws);
+// A process in which the module itself is timed.
+Command rival_command(const JudgeOptions& options, int draws);
 // A folder in memory where the machine has one, else the temporary folder: draws and outputs pass through it.
 std::filesystem::path memory_folder();
 // Marks a folder made there as this process's, and removes those whose process was killed.

@@ -2,8 +2,42 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 namespace mtmc {
+namespace {
+
+constexpr double kLeastMs = 1e-6;  // no call takes less
+constexpr double kRanks = 1.2;     // high over low, enough for a search to rank by the low end
+
+// How many of the smallest, and of the largest, of n ratios can be left outside an interval of this level: the median
+// lies below the k smallest as often as n coins show fewer than k heads. 0: not even all n of them are enough.
+size_t left_outside(size_t n, double level) {
+  MTMC_CHECK(n <= 1000, "powers of 1/2 that a double can hold");
+  double chance = std::ldexp(1.0, -static_cast<int>(n)), below = 0;
+  size_t k = 0;
+  while (k < n / 2 && 2 * (below += chance) <= 1 - level) {
+    ++k;
+    chance *= static_cast<double>(n - k + 1) / static_cast<double>(k);
+  }
+  return k;
+}
+
+double width(const Speedup& speedup) {
+  return speedup.low > 0 ? std::log(speedup.high / speedup.low) : std::numeric_limits<double>::infinity();
+}
+
+Timing first_half(const Timing& timing) {
+  const auto middle = timing.samples_ms.begin() + static_cast<long>(timing.samples_ms.size() / 2);
+  return {{timing.samples_ms.begin(), middle}, 0, 0};
+}
+
+double seconds(const Timing& timing) {
+  return std::accumulate(timing.samples_ms.begin(), timing.samples_ms.end(), 0.0) / 1e3;
+}
+
+}  // namespace
 
 double quantile(std::vector<double> samples, double q) {
   MTMC_CHECK(!samples.empty(), "a quantile of no samples");
@@ -23,6 +57,34 @@ Timing summarize(std::vector<double> samples_ms) {
   return timing;
 }
 
-double speedup_of(const Timing& a, const Timing& b) { return a.median_ms / std::max(b.median_ms, 1e-6); }
+double level_of(Tier tier) { return tier == Tier::screen ? 0.95 : 0.99; }
+
+Speedup speedup_of(const Timing& baseline, const Timing& candidate, double level) {
+  const std::vector<double>&theirs = baseline.samples_ms, &ours = candidate.samples_ms;
+  MTMC_CHECK(!ours.empty() && ours.size() == theirs.size(), "both are timed once in each round");
+  std::vector<double> logs;
+  for (size_t i = 0; i < ours.size(); ++i)
+    logs.push_back(std::log(std::max(theirs[i], kLeastMs) / std::max(ours[i], kLeastMs)));
+  std::sort(logs.begin(), logs.end());
+  const double middle = std::exp(median(logs));
+  const size_t k = left_outside(logs.size(), level);
+  if (k == 0) return {middle, 0, std::numeric_limits<double>::infinity()};
+  return {middle, std::exp(logs[k - 1]), std::exp(logs[logs.size() - k])};
+}
+
+int most_rounds(Tier tier, int planned) { return tier == Tier::screen ? 2 * planned : 4 * planned; }
+
+int further_rounds(const Timing& eager, const Timing& candidate, Tier tier, int planned) {
+  const int left = most_rounds(tier, planned) - static_cast<int>(candidate.samples_ms.size());
+  const double most_seconds = tier == Tier::screen ? 2 : 20;
+  if (left <= 0 || seconds(eager) + seconds(candidate) > most_seconds) return 0;
+  const Speedup now = speedup_of(eager, candidate, level_of(tier));
+  if (narrow(now) || now.high < 1 || (tier == Tier::screen && now.high <= kRanks * now.low)) return 0;
+  if (candidate.samples_ms.size() >= 2) {
+    const Speedup before = speedup_of(first_half(eager), first_half(candidate), level_of(tier));
+    if (std::isfinite(width(before)) && width(now) >= width(before)) return 0;
+  }
+  return std::min(left, (planned + 1) / 2);
+}
 
 }  // namespace mtmc

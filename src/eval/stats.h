@@ -13,7 +13,20 @@ inline double median(const std::vector<double>& samples) { return quantile(sampl
 // Median and interquartile range; the samples are kept in the order measured.
 Timing summarize(std::vector<double> samples_ms);
 
-// Of two series measured in interleaved rounds: how many times faster `b` is than `a`, by medians.
-double speedup_of(const Timing& a, const Timing& b);
+// How sure a speedup's interval is: 95 % where the search only ranks, 99 % where a result is claimed.
+double level_of(Tier tier);
+
+// How many times faster the candidate is than a baseline, both timed once in each round. The ratio is taken round by
+// round: what slows a machine for longer than a round is in both halves of it. The interval lies between order
+// statistics of those ratios (a sign test, turned round): it assumes no distribution, only that either of two equally
+// fast calls is as likely to be the slower one.
+Speedup speedup_of(const Timing& baseline, const Timing& candidate, double level = level_of(Tier::certify));
+
+// Measuring goes on while it pays: how many rounds more than those measured so far; 0: enough. It does not pay when the
+// interval is narrow (for a screen, 20 % wide), lies below 1, got no narrower since half of the rounds, or costs too
+// many rounds or seconds.
+int further_rounds(const Timing& eager, const Timing& candidate, Tier tier, int planned);
+// The most rounds that may come of that: so many draws are needed.
+int most_rounds(Tier tier, int planned);
 
 }  // namespace mtmc

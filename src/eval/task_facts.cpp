@@ -1,5 +1,6 @@
 #include "eval/task_facts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -14,6 +15,15 @@ Budgets budgets_from(const Json& errors) {
   std::vector<std::vector<Measurement>> runs;
   for (const Json& run : errors) runs.push_back(measurements_from(run));
   return worst_of(runs);
+}
+
+Given given_from(const Json& told) {
+  return {std::make_shared<const Json>(told.at("form")), std::make_shared<const Json>(told.at("values")),
+          told.value("fill", ""), told.value("seed", uint64_t{0})};
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind('-')); }
@@ -37,36 +47,56 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
   facts.mode_ = reply.at("mode");
   facts.structured_ = reply.at("structured").get<std::vector<std::string>>();
   facts.files_ = reply.at("files").get<std::vector<std::string>>();
-  facts.shapes_ = reply.at("shapes"), facts.weights_ = reply.at("weights");
+  facts.others_ = reply.at("others").get<std::vector<std::string>>();
+  facts.tiny_weights_ = reply.at("tiny_weights"), facts.strict_ = options.accuracy == Accuracy::strict;
+  facts.weights_ = reply.at("weights");
+  facts.asked_ = reply.at("asked").get<std::vector<std::string>>();
   facts.eager_seconds_ = reply.at("eager_seconds"), facts.argument_bytes_ = reply.at("argument_bytes");
+  facts.result_bytes_ = reply.at("result_bytes");
+  facts.moving_ = reply.at("moving").get<std::vector<std::string>>();
+  for (const auto& [name, told] : reply.at("states").items()) facts.states_[name] = given_from(told);
   return facts;
 }
 
 Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
-  const bool timed = kind == "timed" || kind == "swapped", shape = kind.starts_with("shape");
+  const bool timed = kind == "timed" || kind == "swapped", other = contains(others_, kind);
   MTMC_TRY(const Json reply, referee_->ask({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
   if (reply.contains("skipped")) {
     facts.usable = false;
-  } else {
-    facts.eager = budgets_from(reply.at("eager_errors")), facts.budgets = budgets_from(reply.at("allowed_errors"));
-    for (const Json& call : reply.at("chances")) {
-      for (size_t i = 0; i < call.size(); ++i) facts.chances[std::to_string(i)].push_back(fractions_from(call[i]));
-    }
-    facts.seed = reply.at("seed"), facts.modified = reply.at("modified").get<std::vector<int>>();
-    facts.aliases = reply.at("aliases"), facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
-    facts.random_state = reply.at("random_state");
-    facts.changed_state = reply.at("changed_state").get<std::vector<std::string>>();
-    if (kind != "task" || timed) {
-      MTMC_TRY(const DrawFacts* task, draw("task-0"));
-      if (timed)
-        facts.budgets = task->budgets, facts.eager = task->eager, facts.chances = task->chances;
-      else if (!shape)
-        facts.usable = structured_counts(facts.eager, task->eager);
-    }
+    return &(draws_[name] = std::move(facts));
+  }
+  facts.eager = budgets_from(reply.at("eager_errors")), facts.budgets = budgets_from(reply.at("allowed_errors"));
+  for (const auto& [by, errors] : reply.at("beside").items()) {
+    const Budgets beside = budgets_from(errors);
+    for (std::string& note : dominated(facts.budgets, beside, by)) facts.notes.push_back(std::move(note));
+    by == "order-of-sums" ? widen_within_reason(facts.budgets, beside) : widen(facts.budgets, beside);
+  }
+  for (auto& [output, budget] : facts.budgets) budget.exact_suffices = !strict_;
+  for (const Json& call : reply.at("chances")) {
+    for (size_t i = 0; i < call.size(); ++i) facts.chances[std::to_string(i)].push_back(fractions_from(call[i]));
+  }
+  if (reply.contains("form")) given_[name] = given_from(reply);
+  facts.repeats = reply.at("repeats"), facts.modified = reply.at("modified").get<std::vector<int>>();
+  facts.aliases = reply.at("aliases"), facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
+  facts.random_state = reply.at("random_state");
+  facts.changed_state = reply.at("changed_state").get<std::vector<std::string>>();
+  if (timed) {
+    MTMC_TRY(const DrawFacts* task, draw("task-0"));
+    Budgets budgets = task->budgets;
+    widen(budgets, facts.budgets);  // eager's errors on this very draw
+    facts.budgets = std::move(budgets), facts.eager = task->eager, facts.chances = task->chances;
+  } else if (kind != "task") {
+    MTMC_TRY(const DrawFacts* task, draw("task-0"));
+    if (other)
+      widen(facts.budgets, task->budgets);  // its own are of two draws
+    else
+      facts.usable = structured_counts(facts.eager, task->eager) &&
+                     std::all_of(facts.budgets.begin(), facts.budgets.end(),
+                                 [](const auto& output) { return output.second.finite; });
   }
   return &(draws_[name] = std::move(facts));
 }
@@ -80,6 +110,8 @@ Result<std::vector<std::string>> TaskFacts::structured(size_t count, int index) 
   }
   return found;
 }
+
+bool TaskFacts::has_structured(const std::string& kind) const { return contains(structured_, kind); }
 
 Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
   if (degenerate_) return *degenerate_;
@@ -96,24 +128,32 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
   return any;
 }
 
-Result<uint64_t> TaskFacts::prepare_timed(const std::string& name) {
-  MTMC_TRY(const Json reply,
-           referee_->ask({{"op", "arguments"}, {"name", name}, {"large", large()}}, kReferenceSeconds));
-  return reply.at("seed").get<uint64_t>();
+Result<const Given*> TaskFacts::given(const std::string& name) {
+  if (const auto known = given_.find(name); known != given_.end()) return &known->second;
+  if (kind_of(name) == "timed") {
+    MTMC_TRY(const Json told, referee_->ask({{"op", "arguments"}, {"name", name}}, kReferenceSeconds));
+    return &(given_[name] = given_from(told));
+  }
+  MTMC_TRY([[maybe_unused]] const DrawFacts* facts, draw(name));
+  const auto known = given_.find(name);
+  MTMC_CHECK(known != given_.end(), "arguments are asked for on which the module itself fails");
+  return &known->second;
+}
+
+Result<std::string> TaskFacts::fill(const std::string& name, const Json& places, const std::string& who) {
+  if (by_file()) return std::string();
+  MTMC_TRY(const Json told,
+           referee_->ask({{"op", "fill"}, {"name", name}, {"places", places}, {"guest", who}}, kReferenceSeconds));
+  return told.value("refused", "");
 }
 
 Status TaskFacts::forget_timed(const std::vector<std::string>& names) {
-  for (const std::string& name : names) draws_.erase(name);
+  for (const std::string& name : names) draws_.erase(name), given_.erase(name);
   MTMC_TRY(const Json reply, referee_->ask({{"op", "forget"}, {"names", names}}, kReferenceSeconds));
   return ok_status();
 }
 
-Result<Json> TaskFacts::measure(const std::string& draw, const std::filesystem::path& out, const Json& digests,
-                                bool own_random) {
-  return referee_->ask(
-      {{"op", "measure"}, {"draw", draw}, {"out", out.string()}, {"digests", digests}, {"own_random", own_random}},
-      kReferenceSeconds);
-}
+Result<Json> TaskFacts::ask(Json request) { return referee_->ask(request, kReferenceSeconds); }
 
 Result<TaskFacts::Bytes> TaskFacts::bytes() {
   if (!bytes_) {

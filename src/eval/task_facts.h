@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,15 +14,23 @@
 
 namespace mtmc {
 
+// What a process is told of values that it will get: nothing that is in them (python/mtmc/referee/lending.py).
+struct Given {
+  std::shared_ptr<const Json> form, values;  // without scalars; the scalars, for the moment of the call
+  std::string fill;                          // the file of its tensors, below the folder of all tasks; empty on a GPU
+  uint64_t seed = 0;                         // of torch's generator
+};
+
 struct DrawFacts {
-  std::string name;  // KIND-INDEX of python/mtmc/draws.py
-  uint64_t seed = 0;
-  Budgets budgets;                // of its kind: what candidates are allowed
-  Budgets eager;                  // of its kind: eager's own
-  bool usable = true;             // false: eager raises on it, or it proves nothing
-  std::vector<int> modified;      // arguments that eager itself changes
-  bool aliases = false;           // eager's output shares memory with an argument or a weight
-  std::vector<bool> overlapping;  // eager's outputs that are expanded tensors
+  std::string name;                // KIND-INDEX of python/mtmc/referee/draws.py
+  bool repeats = true;             // the same call again gives the same answer: no state, no random numbers
+  Budgets budgets;                 // of its kind: what candidates are allowed
+  Budgets eager;                   // of its kind: eager's own errors
+  std::vector<std::string> notes;  // where limits come from, if not from eager's own errors
+  bool usable = true;              // false: eager raises on it, or it proves nothing
+  std::vector<int> modified;       // arguments that eager itself changes
+  bool aliases = false;            // eager's output shares memory with an argument or a weight
+  std::vector<bool> overlapping;   // eager's outputs that are expanded tensors
   // By output, call by call: the fractions of eager's dropout masks; empty where outputs show no masks.
   std::map<std::string, std::vector<Fractions>> chances;
   std::string random_state;                // of torch's generator after the calls
@@ -38,20 +47,29 @@ class TaskFacts {
   Result<const DrawFacts*> draw(const std::string& name);
   // Up to `count` structured draws that count, in the judge's order: the `index`th of each kind.
   Result<std::vector<std::string>> structured(size_t count, int index = 0);
+  bool has_structured(const std::string& kind) const;
   // Do zeros, a constant or a copy of an input pass on these draws?
   Result<bool> degenerate(const std::vector<std::string>& draws);
-  // Writes the arguments of a timed call to its draw_folder(); returns the seed of torch's generator. Their truth is
-  // computed only when the call is measured.
-  Result<uint64_t> prepare_timed(const std::string& name);
-  // Arguments on a GPU that take too long to be written anew for every timed call: all but the first set's are written
-  // as what differs from it.
-  bool large() const { return on_gpu_ && argument_bytes_ > kLargeArguments; }
+  // The arguments of a draw. Those of timed calls are ready without their truth, which is computed when one is
+  // measured.
+  Result<const Given*> given(const std::string& draw);
+  // first, second, maybe lifted, and moved-first and so on: of these the entries that calls of the module change.
+  const Given& state(const std::string& name) const { return states_.at(name); }
+  // Do values pass through files that the keeper puts into processes? Else the referee writes to a GPU's memory itself.
+  bool by_file() const { return !states_.at("first").fill.empty(); }
+  const std::vector<std::string>& moving() const { return moving_; }  // their names
+  bool moves() const { return !moving_.empty(); }
+  // On a GPU: puts a draw, or state-NAME, where a process `who` wants it. A sentence when that cannot be; else empty.
+  Result<std::string> fill(const std::string& name, const Json& places, const std::string& who);
+  // Are arguments so large that few draws are made of them?
+  bool large() const { return argument_bytes_ > kLargeArguments; }
   static constexpr double kLargeArguments = 64e6;
   // These timed draws will not come again.
   Status forget_timed(const std::vector<std::string>& names);
-  // `digests`: what must lie in `out`, with what the guest said of it when it saved it. `own_random`: the candidate
-  // draws its own random numbers.
-  Result<Json> measure(const std::string& draw, const std::filesystem::path& out, const Json& digests, bool own_random);
+  // What the referee says of a call's results, or of a state: "measure", "unchanged", "digest" (referee.py).
+  Result<Json> ask(Json request);
+  // What a call may return, its state included, before nobody reads it any more.
+  double most_bytes() const { return 4 * (result_bytes_ + argument_bytes_) + 64e6; }
 
   struct Bytes {
     double needed = 0, nominal = 0;
@@ -59,11 +77,14 @@ class TaskFacts {
   Result<Bytes> bytes();
 
   const std::filesystem::path& folder() const { return folder_; }
-  std::filesystem::path draw_folder(const std::string& name) const { return folder_ / "draws" / name; }
   const std::string& mode() const { return mode_; }
   const std::vector<std::string>& files() const { return files_; }
-  int shapes() const { return shapes_; }
+  // Kinds of draws with other sizes or other numbers than the task's: a clear error is fine.
+  const std::vector<std::string>& others() const { return others_; }
+  const std::vector<std::string>& asked() const { return asked_; }  // packages that the task's own code asks for
   bool has_weights() const { return weights_ > 0; }
+  // Are some parameters so small that what they scale could be left out? Then state and draw "lifted" have larger ones.
+  bool has_tiny_weights() const { return tiny_weights_; }
   double eager_seconds() const { return eager_seconds_; }
   double argument_bytes() const { return argument_bytes_; }
 
@@ -71,9 +92,11 @@ class TaskFacts {
   JudgeProcess* referee_ = nullptr;
   std::filesystem::path folder_;
   std::string mode_;
-  std::vector<std::string> structured_, files_;
-  int shapes_ = 0, weights_ = 0;
-  double eager_seconds_ = 0, argument_bytes_ = 0;
+  std::vector<std::string> structured_, others_, files_, asked_, moving_;
+  int weights_ = 0;
+  bool tiny_weights_ = false, strict_ = false;
+  double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0;
+  std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;
   std::optional<bool> degenerate_;

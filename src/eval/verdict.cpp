@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eval/stats.h"
+
 namespace mtmc {
 
 std::string to_string(Tier tier) { return tier == Tier::screen ? "screen" : "certify"; }
@@ -34,7 +36,10 @@ Json to_json(const OutputError& e) {
           {"max_limit", number(e.max_limit)},
           {"budget", number(e.budget)},
           {"counts", e.counts},
-          {"broken", e.broken}};
+          {"broken", e.broken},
+          {"compared", e.compared},
+          {"elsewhere", e.elsewhere},
+          {"seen_from", number(e.seen_from)}};
 }
 
 OutputError output_error_from(const Json& json) {
@@ -44,7 +49,26 @@ OutputError output_error_from(const Json& json) {
   e.max_error = number_from(json.at("max_error")), e.max_limit = number_from(json.at("max_limit"));
   e.budget = number_from(json.at("budget"));
   e.counts = json.at("counts"), e.broken = json.at("broken");
+  e.compared = json.value("compared", int64_t{0}), e.elsewhere = json.value("elsewhere", int64_t{0});
+  if (json.contains("seen_from")) e.seen_from = number_from(json["seen_from"]);
   return e;
+}
+
+// A verdict from before there were intervals has the samples that they come from, or an estimate.
+std::map<std::string, Speedup> speedups_from(const Json& json, const Verdict& v) {
+  std::map<std::string, Speedup> speedups;
+  for (const auto& [baseline, median] : json.at("speedup").items()) {
+    if (json.contains("speedup_low")) {
+      speedups[baseline] = {median, json.at("speedup_low").at(baseline),
+                            number_from(json.at("speedup_high").at(baseline))};
+      continue;
+    }
+    const auto theirs = v.times.find(baseline), ours = v.times.find("candidate");
+    const bool measured = theirs != v.times.end() && ours != v.times.end() && ours->second.samples_ms.size() > 1 &&
+                          ours->second.samples_ms.size() == theirs->second.samples_ms.size();
+    speedups[baseline] = measured ? speedup_of(theirs->second, ours->second, level_of(v.tier)) : exactly(median);
+  }
+  return speedups;
 }
 
 Verdict read(const Json& json) {
@@ -64,7 +88,9 @@ Verdict read(const Json& json) {
     v.times[name] = {timing.at("samples_ms").get<std::vector<double>>(), timing.at("median_ms"),
                      timing.at("spread_ms")};
   }
-  v.speedup = json.at("speedup").get<std::map<std::string, double>>();
+  v.speedup = speedups_from(json, v);
+  if (json.contains("clock_apart_ms")) v.clock_apart_ms = json.at("clock_apart_ms").get<double>();
+  if (json.contains("clock_noise_ms")) v.clock_noise_ms = json.at("clock_noise_ms").get<double>();
   if (json.contains("own_kernel_share")) v.own_kernel_share = json.at("own_kernel_share").get<double>();
   if (json.contains("launches")) v.launches = json.at("launches").get<int>();
   v.library_use = json.at("library_use"), v.weights = json.at("weights");
@@ -75,11 +101,21 @@ Verdict read(const Json& json) {
 
 }  // namespace
 
+const Speedup* speedup_over(const Verdict& verdict, const std::string& baseline) {
+  const auto found = verdict.speedup.find(baseline);
+  return found == verdict.speedup.end() ? nullptr : &found->second;
+}
+
 Json to_json(const Verdict& v) {
   Json errors = Json::array(), times = Json::object();
+  Json medians = Json::object(), lows = medians, highs = medians, headlines = medians;
   for (const OutputError& error : v.errors) errors.push_back(to_json(error));
   for (const auto& [name, timing] : v.times) {
     times[name] = {{"samples_ms", timing.samples_ms}, {"median_ms", timing.median_ms}, {"spread_ms", timing.spread_ms}};
+  }
+  for (const auto& [baseline, speedup] : v.speedup) {
+    medians[baseline] = speedup.median, headlines[baseline] = headline(speedup);
+    lows[baseline] = speedup.low, highs[baseline] = number(speedup.high);
   }
   Json json = {{"tier", to_string(v.tier)},
                {"outcome", to_string(v.outcome)},
@@ -94,7 +130,10 @@ Json to_json(const Verdict& v) {
                {"errors", errors},
                {"draws", v.draws},
                {"times", times},
-               {"speedup", v.speedup},
+               {"speedup", medians},
+               {"speedup_low", lows},
+               {"speedup_high", highs},
+               {"headline", headlines},
                {"library_use", v.library_use},
                {"weights", v.weights},
                {"notes", v.notes},
@@ -102,6 +141,8 @@ Json to_json(const Verdict& v) {
                {"seconds", v.seconds},
                {"evaluator", v.evaluator}};
   if (v.time_ms) json["time_ms"] = *v.time_ms;
+  if (v.clock_apart_ms) json["clock_apart_ms"] = *v.clock_apart_ms;
+  if (v.clock_noise_ms) json["clock_noise_ms"] = *v.clock_noise_ms;
   if (v.own_kernel_share) json["own_kernel_share"] = *v.own_kernel_share;
   if (v.launches) json["launches"] = *v.launches;
   return json;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "eval/speedup.h"
 
 namespace mtmc {
 
@@ -25,7 +26,11 @@ struct OutputError {
   double max_error = 0, max_limit = 0;  // largest element, absolute
   double budget = 0;                    // B: what eager itself errs
   bool counts = true;                   // false: eager is not exact enough on this draw to prove anything
-  std::string broken;                   // the rule that failed, "a" to "e"; empty when all hold
+  std::string broken;                   // the rule that failed, "a" to "g"; empty when all hold
+  std::string detail = {};              // of rule (f): what there is too much of
+  bool gross = false;                   // of rules (f) and (g): is it more than a lower precision does?
+  int64_t compared = 0, elsewhere = 0;  // elements held to the truth and to eager; 0: all of them to the truth
+  double seen_from = 0;                 // an element that errs by this part of the rms is seen wherever it lies
 };
 
 struct Timing {
@@ -44,20 +49,24 @@ struct Verdict {
   std::string accuracy_class;             // exact, fp32, tf32, half; empty when not measured
   std::vector<OutputError> errors;
   std::vector<std::string> draws;
-  std::optional<double> time_ms;           // median of the candidate
-  std::map<std::string, Timing> times;     // candidate, eager, compile, max-autotune, graph
-  std::map<std::string, double> speedup;   // of the others: median over median
-  std::optional<double> own_kernel_share;  // of the time, outside the framework's operators
-  std::optional<int> launches;             // kernels and copies of one call on a GPU
-  std::string library_use;                 // none, BLAS, any; empty when not measured
-  std::string weights;                     // how they were given: by-name, by-order, none
-  std::vector<std::string> notes;          // labels: few-structured-draws, above-roofline, frozen-weights, ...
-  std::string sandbox;                     // bubblewrap, namespaces, rlimits, none
-  double seconds = 0;                      // what judging took
-  std::string evaluator;                   // version of the rules and of the machinery
+  std::optional<double> time_ms;                         // median of the candidate
+  std::map<std::string, Timing> times;                   // candidate, eager, compile, max-autotune, graph
+  std::map<std::string, Speedup> speedup;                // over each of the others
+  std::optional<double> clock_apart_ms, clock_noise_ms;  // of the clocks inside and outside (rules.h, ClockCheck)
+  std::optional<double> own_kernel_share;                // of the time, outside the framework's operators
+  std::optional<int> launches;                           // kernels and copies of one call on a GPU
+  std::string library_use;                               // none, BLAS, any; empty when not measured
+  std::string weights;                                   // how they were given: by-name, by-order, none
+  std::vector<std::string> notes;  // labels: few-structured-draws, above-roofline, frozen-weights, ...
+  std::string sandbox;             // bubblewrap, namespaces, rlimits, none
+  double seconds = 0;              // what judging took
+  std::string evaluator;           // version of the rules and of the machinery
 
   bool certified() const { return outcome == Outcome::certified; }
 };
+
+// Over a baseline, or null when it was not measured.
+const Speedup* speedup_over(const Verdict& verdict, const std::string& baseline);
 
 Json to_json(const Verdict& verdict);
 Result<Verdict> verdict_from_json(const Json& json);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/text.h"
 #include "frontend/aten_call.h"
@@ -80,11 +81,20 @@ void GraphBuilder::add_leaf(const Json& leaf) {
   const std::string name =
       leaf.contains("values") ? literal_text(leaf.at("values"), type.dtype) : leaf.at("target").get<std::string>();
   const ValueId id = mtmc::add_leaf(program_, kind_of(leaf.at("kind")), name, type);
-  known_[leaf.at("name")] = {id, leaf.contains("values")};
+  known_[leaf.at("name")] = {id, leaf.contains("values"), leaf.contains("strides")};
 }
 
 void GraphBuilder::add_call(const Json& call) {
+  pack_operands(call);
   if (!add_operator(call)) add_library(call);
+}
+
+void GraphBuilder::pack_operands(const Json& call) {
+  if (call.at("op") != "aten.scaled_dot_product_attention.default") return;
+  for (const Json& name : call.at("operands")) {
+    Known& operand = known_.at(name);
+    if (std::exchange(operand.packed, false)) operand.id = copy_of(operand.id);
+  }
 }
 
 bool GraphBuilder::add_operator(const Json& call) {
@@ -143,7 +153,13 @@ void GraphBuilder::bind(const Json& call, const std::vector<ValueId>& ids) {
   if (is_view(node) || is_alias(call.at("op")))
     for (const Json& name : call.at("operands")) fresh = fresh && known(name).fresh;
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].at("used")) known_[outputs[i].at("name")] = {without_copies(ids[i]), fresh};
+    if (outputs[i].at("used"))
+      known_[outputs[i].at("name")] = {without_copies(ids[i]), fresh, outputs[i].contains("strides"), packs(call)};
+}
+
+bool GraphBuilder::packs(const Json& call) const {
+  if (call.at("op") != "aten.clone.default" && call.at("op") != "aten.contiguous.default") return false;
+  return known(call.at("operands")[0]).strided && !call.at("outputs")[0].contains("strides");
 }
 
 ValueId GraphBuilder::without_copies(ValueId id) const {
@@ -167,14 +183,15 @@ void GraphBuilder::add_output(const std::string& name) {
   const Known& value = known(name);
   const auto& outputs = program_.outputs;
   const bool taken = std::find(outputs.begin(), outputs.end(), value.id) != outputs.end();
-  const bool shared = taken || (value.fresh && is_view_of_leaf(value.id));
+  const bool shared = taken || kept_.contains(value.id) || (value.fresh && is_view_of_leaf(value.id));
   program_.outputs.push_back(shared ? copy_of(value.id) : value.id);
 }
 
-void GraphBuilder::add_state(const std::string& buffer, const std::string& name) {
+void GraphBuilder::add_state(const std::string& target, const std::string& name, bool returned) {
   // Updates are stored one after the other: an old state must be read before.
-  const ValueId id = known(name).id;
-  program_.states.push_back({buffer, is_view_of_leaf(id) ? copy_of(id) : id});
+  const ValueId id = known(name).id, value = is_view_of_leaf(id) ? copy_of(id) : id;
+  program_.states.push_back({target, value});
+  if (target.starts_with(".") && !returned) kept_.insert(value);
 }
 
 Program GraphBuilder::finish() && { return tidy(std::move(program_)); }

@@ -1,6 +1,7 @@
 // Builds the graph of a Program call by call, by the traced names of values.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,20 +19,26 @@ class GraphBuilder {
   // {op, args, call, operands, outputs, several, at}
   void add_call(const Json& call);
   void add_output(const std::string& name);
-  void add_state(const std::string& buffer, const std::string& name);
+  // `returned`: torch hands out the new value's own memory, too.
+  void add_state(const std::string& target, const std::string& name, bool returned);
   // The graph without what nobody needs, numbered afresh, one library kernel per node.
   Program finish() &&;
 
  private:
   struct Known {
     ValueId id = kNoValue;
-    bool fresh = false;  // in torch it shares no memory with an input, parameter or buffer
+    bool fresh = false;    // in torch it shares no memory with an input, parameter or buffer
+    bool strided = false;  // in torch its elements do not lie one after the other
+    bool packed = false;   // a copy of such a value that does; the Program has the value itself
   };
 
   const Known& known(const std::string& name) const;
+  // Attention is as fast as its operands lie: it reads those copies that the module makes.
+  void pack_operands(const Json& call);
   bool add_operator(const Json& call);
   void add_library(const Json& call);
   void bind(const Json& call, const std::vector<ValueId>& ids);
+  bool packs(const Json& call) const;  // does it lay the elements of a strided value one after the other?
   // The operand when the node is only a copy of it, else the value itself.
   ValueId without_copies(ValueId id) const;
   bool is_view_of_leaf(ValueId id) const;
@@ -39,6 +46,7 @@ class GraphBuilder {
 
   Program program_;
   std::map<std::string, Known, std::less<>> known_;
+  std::set<ValueId> kept_;  // new values of plain attributes, which no caller may have
 };
 
 }  // namespace mtmc

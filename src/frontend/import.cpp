@@ -39,7 +39,8 @@ Result<Traced> import_trace(const Json& traced) {
     for (const Json& leaf : traced.at("leaves"))
       if (leaf.at("kind") == kind) builder.add_leaf(leaf);
   for (const Json& node : traced.at("nodes")) builder.add_call(node);
-  for (const Json& state : traced.at("states")) builder.add_state(state.at("target"), state.at("value"));
+  for (const Json& state : traced.at("states"))
+    builder.add_state(state.at("target"), state.at("value"), state.value("returned", false));
   for (const Json& output : traced.at("outputs")) builder.add_output(output);
   Traced made{std::move(builder).finish(), shell_of(traced)};
   for (const Status& status : {verify(made.program), verify_types(made.program)})

@@ -1,5 +1,5 @@
-// From the tracer's JSON (python/mtmc/trace.py) to a Program: every traced call becomes the operator whose rule fits
-// it, or a `library` node that carries the torch call as text.
+// From the tracer's JSON (python/mtmc/trace/trace.py) to a Program: every traced call becomes the operator whose rule
+// fits it, or a `library` node that carries the torch call as text.
 #pragma once
 #include "base/json.h"
 #include "base/result.h"

@@ -24,13 +24,13 @@ std::string last_lines(const std::string& text, size_t most) {
 
 }  // namespace
 
-Result<Traced> trace(const std::string& task_json, const std::string& device, double timeout_seconds) {
+Result<Traced> trace(const std::string& task_json, double timeout_seconds) {
   const std::string doing = "tracing " + Json::parse(task_json).value("name", "the module");
   const TempDir folder;
   const auto task = folder.path() / "task.json", out = folder.path() / "trace.json";
   MTMC_RETURN_IF_ERROR(write_file(task, task_json));
   MTMC_TRY(const Finished done,
-           run({{interpreter(), "-m", "mtmc.trace", task.string(), out.string(), device}, {}, {}, timeout_seconds}));
+           run({{interpreter(), "-m", "mtmc.trace.trace", task.string(), out.string()}, {}, {}, timeout_seconds}));
   if (done.timed_out)
     return Error{doing, "it took too long", format_double(timeout_seconds) + " s", "a module that traces in that time"};
   if (done.exit_code > 128)

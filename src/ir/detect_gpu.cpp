@@ -1,5 +1,5 @@
-// What this machine's GPU is and does: asked of python/mtmc/hardware.py, so that nothing here is linked to CUDA, and
-// kept for the next start.
+// What this machine's GPU is and does: asked of python/mtmc/device/hardware.py, so that nothing here is linked to CUDA,
+// and kept for the next start.
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -32,7 +32,7 @@ Result<std::optional<Hardware>> detect_gpu() {
   if (const auto known = kept_hardware("gpu", key)) return known;
   const char* python = std::getenv("MTMC_PYTHON");
   MTMC_TRY(const Finished done,
-           run({{python != nullptr && *python != 0 ? python : "python3", "-m", "mtmc.hardware"}, {}, {}, 180}));
+           run({{python != nullptr && *python != 0 ? python : "python3", "-m", "mtmc.device.hardware"}, {}, {}, 180}));
   const Json found = Json::parse(done.out, nullptr, false);
   if (done.exit_code != 0 || !found.is_object())
     return Error{"measuring the GPU", "torch cannot use it", std::string(trim(done.err.substr(0, 400))),

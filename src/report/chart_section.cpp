@@ -34,7 +34,7 @@ Scale scale_for(const ReportData& data, double reference) {
   double most = std::max(1.2, reference);
   for (const NodeRecord& node : data.nodes) {
     scale.steps = std::max(scale.steps, node.step);
-    most = std::max(most, speedup_over(node.verdict(), "eager").value_or(0));
+    most = std::max(most, headline_over(node.verdict(), "eager").value_or(0));
   }
   scale.tick = nice_tick(most * 1.08);
   scale.most = std::ceil(most * 1.08 / scale.tick) * scale.tick;
@@ -63,7 +63,7 @@ struct Reference {
 std::vector<Reference> references(const ReportData& data) {
   std::vector<Reference> all = {{1, "eager"}};
   const Verdict* best = data.best_verdict();
-  const auto eager = speedup_over(best, "eager"), compile = speedup_over(best, "compile");
+  const auto eager = headline_over(best, "eager"), compile = headline_over(best, "compile");
   if (eager && compile && *compile > 0) all.push_back({*eager / *compile, "torch.compile"});
   const auto share = roofline_share(data);
   if (eager && share && *share > 0.4 && *share < 1) all.push_back({*eager / *share, "roofline"});
@@ -96,15 +96,15 @@ std::string dots(const ReportData& data, const Scale& scale) {
     const size_t step = static_cast<size_t>(node.step);
     const double spread = total[step] > 1 ? 0.6 * seen[step] / (total[step] - 1) - 0.3 : 0.2;
     ++seen[step];
-    const auto speedup = speedup_over(node.verdict(), "eager");
+    const Speedup* speedup = speedup_over(node.verdict(), "eager");
     const bool passed = speedup && node.verdict()->certified();
     const std::string title =
-        escape_html(step_name(node) + ": " + verdict_word(node) + (speedup ? ", " + format_speedup(speedup) : ""));
+        escape_html(step_name(node) + ": " + verdict_word(node) + (speedup ? ", " + format_claim(speedup) : ""));
     svg += fmt::format(
         "<a href='#n{}'><circle class='dot {}' cx='{:.1f}' cy='{:.1f}' r='{}' "
         "opacity='{}'><title>{}</title></circle></a>\n",
-        node.id, tone(data, node), scale.x(node.step + spread), passed ? scale.y(*speedup) : kHeight - kBottom,
-        passed ? 5 : 4, passed ? ".9" : ".55", title);
+        node.id, tone(data, node), scale.x(node.step + spread),
+        passed ? scale.y(headline(*speedup)) : kHeight - kBottom, passed ? 5 : 4, passed ? ".9" : ".55", title);
   }
   return svg;
 }
@@ -112,14 +112,14 @@ std::string dots(const ReportData& data, const Scale& scale) {
 std::string best_path(const ReportData& data, const Scale& scale) {
   std::string line, marks;
   for (const NodeRecord* node : data.path()) {
-    const auto speedup = speedup_over(node->verdict(), "eager");
+    const Speedup* speedup = speedup_over(node->verdict(), "eager");
     if (!speedup || !node->verdict()->certified()) continue;
-    const double x = scale.x(node->step), y = scale.y(*speedup);
+    const double x = scale.x(node->step), y = scale.y(headline(*speedup));
     line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x, y);
     marks += fmt::format(
         "<a href='#n{}'><circle class='dot best' cx='{:.1f}' cy='{:.1f}' r='7'><title>{}</title></circle></a><text "
         "class='value' x='{:.1f}' y='{:.1f}' text-anchor='middle'>{}</text>\n",
-        node->id, x, y, escape_html(step_name(*node)), x, y - 13, format_speedup(speedup));
+        node->id, x, y, escape_html(step_name(*node)), x, y - 13, format_claim(speedup));
   }
   return line.empty() ? "" : fmt::format("<path class='path' d='{}'/>\n{}", line, marks);
 }
@@ -134,8 +134,8 @@ std::string chart_section(const ReportData& data) {
   const Scale scale = scale_for(data, highest);
   return fmt::format(
       "<section id='chart'>\n<h2>Speedup per step</h2>\n<p class='note'>Times as fast as eager PyTorch, measured in "
-      "the "
-      "same minutes. The line is the path to the result; other attempts stand beside their step, refused ones on the "
+      "the same rounds; of a wide interval, its lower end. The line is the path to the result; other attempts stand "
+      "beside their step, refused ones on the "
       "axis.</p>\n<div class='card chart scroll'>\n<svg viewBox='0 0 {} {}' role='img' aria-label='Speedup over eager "
       "after each step'>\n{}{}{}{}</svg>\n</div>\n</section>\n",
       kWidth, kHeight, axes(scale), reference_lines(scale, lines), dots(data, scale), best_path(data, scale));

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "eval/stats.h"
 #include "report/html.h"
 
 namespace mtmc {
@@ -107,19 +108,26 @@ std::string checks(const ReportData& data, const Verdict& v) {
   return html + "</ul>\n";
 }
 
+std::string speedup_cell(const Speedup* speedup) {
+  return speedup ? fmt::format("{} ({})", format_speedup(speedup->median), format_interval(*speedup)) : "–";
+}
+
 std::string timing_table(const Verdict& v) {
   if (v.times.empty()) return "";
   std::string html =
       "<h3>Timing, interleaved in one run</h3>\n<div class='card scroll'><table>\n<tr><th></th><th "
       "class='n'>median</th><th "
-      "class='n'>quartile range</th><th class='n'>cold calls</th><th class='n'>candidate is</th></tr>\n";
+      "class='n'>quartile range</th><th class='n'>cold calls</th><th class='n'>candidate is, times as fast</th></tr>\n";
   for (const auto& [name, timing] : v.times)
     html += fmt::format(
         "<tr><td>{}</td><td class='n'>{}</td><td class='n'>{}</td><td class='n'>{}</td><td class='n'>{}</td></tr>\n",
         name == "compile" ? "torch.compile" : escape_html(name), format_ms(timing.median_ms),
         format_ms(timing.spread_ms), timing.samples_ms.size(),
-        name == "candidate" ? "" : format_speedup(speedup_over(&v, name)));
-  return html + "</table></div>\n";
+        name == "candidate" ? "" : speedup_cell(speedup_over(v, name)));
+  return html + fmt::format(
+                    "</table></div>\n<p class='note'>The median of the ratios round by round, and the interval that "
+                    "holds it with {:.0f} % certainty. Where that is wide, its lower end is the headline.</p>\n",
+                    100 * level_of(v.tier));
 }
 
 std::string fact(const std::string& name, const std::string& value) {

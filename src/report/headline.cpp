@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "eval/stats.h"
 #include "ir/program.h"
 #include "report/html.h"
 
@@ -26,12 +28,12 @@ std::optional<double> median(const Verdict& verdict, const std::string& name) {
 
 // `gained`: the result is another file than what eager does.
 std::string speed_tile(const Verdict& verdict, const std::string& baseline, const std::string& label, bool gained) {
-  const auto speedup = speedup_over(&verdict, baseline);
+  const Speedup* speedup = speedup_over(verdict, baseline);
   if (!speedup) return tile("", label, "–", "not measured");
   std::string detail = fmt::format("{} → {}", format_ms(median(verdict, baseline)), format_ms(verdict.time_ms));
-  if (const auto range = speedup_range(verdict, baseline))
-    detail += fmt::format("<br>quartiles reach from {} to {}", format_speedup(range->low), format_speedup(range->high));
-  return tile(gained && *speedup > 1 ? "main" : "", label, format_speedup(speedup), detail);
+  if (speedup->low < speedup->high)
+    detail += fmt::format("<br>{:.0f} % sure: {}", 100 * level_of(verdict.tier), format_interval(*speedup));
+  return tile(gained && headline(*speedup) > 1 ? "main" : "", label, format_claim(speedup), detail);
 }
 
 // How much of its limit the worst error uses, over the draws that count.
@@ -66,6 +68,12 @@ std::string seal(const ReportData& data) {
   return "<span class='badge good seal'>✓ certified</span>";
 }
 
+std::string as_fast_as(const Speedup& speedup, const std::string& baseline) {
+  if (!has_figure(speedup)) return say(speedup, baseline);
+  return fmt::format("{}{} as fast as {}", claim(speedup) == Claim::at_least ? "at least " : "",
+                     format_speedup(headline(speedup)), baseline);
+}
+
 std::string warnings(const ReportData& data) {
   std::string text;
   const Verdict* verdict = data.best_verdict();
@@ -73,13 +81,12 @@ std::string warnings(const ReportData& data) {
     text +=
         "<p class='note'><span class='badge warn'>degenerate task</span> Zeros, a constant or a copy of an input "
         "would pass this task too: its result proves little, and headline figures leave it out.</p>";
-  const auto range = verdict ? speedup_range(*verdict, "eager") : std::nullopt;
-  if (range && range->low < 1 && range->high > 1)
+  const Speedup* eager = speedup_over(verdict, "eager");
+  if (eager && !has_figure(*eager))
     text += fmt::format(
-        "<p class='note'><span class='badge warn'>noisy timing</span> The quartiles of the two timings let the speedup "
-        "over "
-        "eager be anything from {} to {}: the machine was busy, or the two are equally fast.</p>",
-        format_speedup(range->low), format_speedup(range->high));
+        "<p class='note'><span class='badge warn'>busy machine</span> All that the times allow to say is that it is {} "
+        "as fast as eager: measure again on an idle machine.</p>",
+        format_interval(*eager));
   if (!data.rewrites.empty())
     text += fmt::format(
         "<p class='note'><span class='badge info'>graph rewritten</span> {}. The actions that did it change what is "
@@ -100,10 +107,12 @@ std::string lead(const ReportData& data) {
   if (data.answer == "at-roofline") return "The module already runs at the roofline of this machine: nothing to gain.";
   if (steps == 0) return "Nothing that was tried is faster than the untouched module: " + work + ".";
   std::string text;
-  if (const auto eager = speedup_over(verdict, "eager"))
-    text = fmt::format("<b>{} as fast as eager PyTorch</b>", format_speedup(eager));
-  if (const auto compile = speedup_over(verdict, "compile"))
-    text += fmt::format(" and {} as fast as torch.compile", format_speedup(compile));
+  if (const Speedup* eager = speedup_over(*verdict, "eager")) {
+    text = as_fast_as(*eager, "eager PyTorch");
+    text = fmt::format("<b>{}{}</b>", static_cast<char>(std::toupper(text.front())), text.substr(1));
+  }
+  if (const Speedup* compile = speedup_over(*verdict, "compile"); compile && has_figure(*compile))
+    text += fmt::format(" and {}", as_fast_as(*compile, "torch.compile"));
   return fmt::format("{} after {} step{}; {}.", text, steps, steps == 1 ? "" : "s", work);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace mtmc {
@@ -45,24 +46,6 @@ std::optional<double> roofline_share(const ReportData& data) {
   return data.roofline_seconds * 1e3 / *verdict->time_ms;
 }
 
-namespace {
-
-// The value below which a share of the samples lies (nearest rank).
-double quantile(std::vector<double> samples, double share) {
-  std::sort(samples.begin(), samples.end());
-  return samples[static_cast<size_t>(share * static_cast<double>(samples.size() - 1) + 0.5)];
-}
-
-}  // namespace
-
-std::optional<Range> speedup_range(const Verdict& verdict, const std::string& baseline) {
-  const auto candidate = verdict.times.find("candidate"), other = verdict.times.find(baseline);
-  if (candidate == verdict.times.end() || other == verdict.times.end()) return std::nullopt;
-  const auto &mine = candidate->second.samples_ms, &theirs = other->second.samples_ms;
-  if (mine.empty() || theirs.empty()) return std::nullopt;
-  return Range{quantile(theirs, 0.25) / quantile(mine, 0.75), quantile(theirs, 0.75) / quantile(mine, 0.25)};
-}
-
 std::string format_speedup(std::optional<double> speedup) {
   if (!speedup) return "–";
   return *speedup < 9.995 ? fmt::format("{:.2f}×", *speedup) : fmt::format("{:.1f}×", *speedup);
@@ -74,10 +57,28 @@ std::string format_ms(std::optional<double> milliseconds) {
   return *milliseconds < 9.995 ? fmt::format("{:.3f} ms", *milliseconds) : fmt::format("{:.1f} ms", *milliseconds);
 }
 
-std::optional<double> speedup_over(const Verdict* verdict, const std::string& baseline) {
-  if (!verdict) return std::nullopt;
-  const auto found = verdict->speedup.find(baseline);
-  return found == verdict->speedup.end() ? std::nullopt : std::optional<double>(found->second);
+const Speedup* speedup_over(const Verdict* verdict, const std::string& baseline) {
+  return verdict ? speedup_over(*verdict, baseline) : nullptr;
+}
+
+std::optional<double> headline_over(const Verdict* verdict, const std::string& baseline) {
+  const Speedup* speedup = speedup_over(verdict, baseline);
+  return speedup ? std::optional<double>(headline(*speedup)) : std::nullopt;
+}
+
+std::string format_claim(const Speedup* speedup) {
+  if (!speedup) return "–";
+  switch (claim(*speedup)) {
+    case Claim::clear: return format_speedup(headline(*speedup));
+    case Claim::at_least: return "≥" + format_speedup(headline(*speedup));
+    case Claim::faster: return ">1×";
+    case Claim::unclear: return "?";
+  }
+  MTMC_CHECK(false, "a claim without a sign");
+}
+
+std::string format_interval(const Speedup& speedup) {
+  return format_speedup(speedup.low) + " to " + (std::isfinite(speedup.high) ? format_speedup(speedup.high) : "any");
 }
 
 std::string verdict_word(const NodeRecord& node) {

@@ -41,16 +41,17 @@ Result<ReportData> load_report(Store& store, RunId run);
 // Roofline time over measured time, at most what the measurement says; absent when one of them is unknown.
 std::optional<double> roofline_share(const ReportData& data);
 
-struct Range {
-  double low = 0, high = 0;
-};
-// How far the quartiles of the two timings let a speedup reach; absent without both raw samples.
-std::optional<Range> speedup_range(const Verdict& verdict, const std::string& baseline);
-
 // "2.31x" and "0.084 ms" for people; absent is an en dash.
 std::string format_speedup(std::optional<double> speedup);
+// What a speedup can claim in a column: "2.31x", "\u22652.31x", ">1x" or "?"; an en dash without one.
+std::string format_claim(const Speedup* speedup);
+// "2.21x to 2.43x".
+std::string format_interval(const Speedup& speedup);
 std::string format_ms(std::optional<double> milliseconds);
-std::optional<double> speedup_over(const Verdict* verdict, const std::string& baseline);
+// Null without a verdict, or when it was not measured.
+const Speedup* speedup_over(const Verdict* verdict, const std::string& baseline);
+// Its headline, to draw and to compare.
+std::optional<double> headline_over(const Verdict* verdict, const std::string& baseline);
 // A verdict in one or two words: "certified", "wrong-result", "not judged".
 std::string verdict_word(const NodeRecord& node);
 // "fuse linear and gelu", or "start".

@@ -1,6 +1,9 @@
 #include "report/result_json.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "eval/stats.h"
 
 namespace mtmc {
 namespace {
@@ -18,22 +21,27 @@ Json step_json(const NodeRecord& node) {
           {"verdict", verdict_word(node)},
           {"tier", verdict ? Json(to_string(verdict->tier)) : Json(nullptr)},
           {"time_ms", verdict ? or_null(verdict->time_ms) : Json(nullptr)},
-          {"speedup", or_null(speedup_over(verdict, "eager"))}};
+          {"speedup", or_null(headline_over(verdict, "eager"))}};
 }
 
 Json speedup_json(const Verdict* verdict) {
   Json speedups = {{"eager", nullptr}, {"compile", nullptr}};
   if (!verdict) return speedups;
-  for (const auto& [baseline, speedup] : verdict->speedup) speedups[baseline] = speedup;
+  for (const auto& [baseline, speedup] : verdict->speedup) speedups[baseline] = headline(speedup);
   return speedups;
 }
 
-Json spread_json(const Verdict* verdict) {
-  Json ranges = Json::object();
-  if (!verdict) return ranges;
-  for (const auto& [baseline, speedup] : verdict->speedup)
-    if (const auto range = speedup_range(*verdict, baseline)) ranges[baseline] = {range->low, range->high};
-  return ranges;
+// What the headlines come from: for each baseline the claim, the median, the interval.
+Json intervals_json(const Verdict* verdict) {
+  Json intervals = Json::object();
+  if (!verdict) return intervals;
+  for (const auto& [baseline, s] : verdict->speedup)
+    intervals[baseline] = {{"claim", to_string(claim(s))},
+                           {"median", s.median},
+                           {"low", s.low},
+                           {"high", std::isfinite(s.high) ? Json(s.high) : Json(nullptr)},
+                           {"level", level_of(verdict->tier)}};
+  return intervals;
 }
 
 Json times_json(const Verdict* verdict) {
@@ -57,7 +65,7 @@ Json verdict_json(const Verdict* verdict) {
           {"legacy", v.legacy},
           {"accuracy_class", word(v.accuracy_class)},
           {"speedup", speedup_json(verdict)},
-          {"speedup_spread", spread_json(verdict)},
+          {"speedup_interval", intervals_json(verdict)},
           {"time_ms", or_null(v.time_ms)},
           {"times", times_json(verdict)},
           {"own_kernel_share", or_null(v.own_kernel_share)},

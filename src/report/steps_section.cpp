@@ -18,7 +18,7 @@ std::string summary(const NodeRecord& node) {
       "<summary><span class='step'>{}</span><span class='grow'>{}</span><span class='right'>{}<span "
       "class='mono'>{}</span><b>{}</b></span></summary>\n",
       node.step, escape_html(name), verdict_badge(node), verdict && verdict->time_ms ? format_ms(verdict->time_ms) : "",
-      speedup_over(verdict, "eager") ? format_speedup(speedup_over(verdict, "eager")) : "");
+      speedup_over(verdict, "eager") ? format_claim(speedup_over(verdict, "eager")) : "");
 }
 
 std::string facts(const NodeRecord& node) {

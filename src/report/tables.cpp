@@ -42,7 +42,7 @@ std::string tree_line(const ReportData& data, const TreeRow& row, bool colour) {
   std::string line = fmt::format("{:>6} {:>7}  {}{} {}", node.id, "", graph, mark(node, colour),
                                  row.on_path ? paint(kBold, name, colour) : name);
   // The speedup is put in afterwards: its sign is one character and two bytes.
-  const std::string speedup = speedup_over(verdict, "eager") ? format_speedup(speedup_over(verdict, "eager")) : "";
+  const std::string speedup = speedup_over(verdict, "eager") ? format_claim(speedup_over(verdict, "eager")) : "";
   line.replace(7, 7, std::string(7 - std::min<size_t>(7, characters(speedup)), ' ') + speedup);
   return word.empty() ? line : line + "  " + word;
 }
@@ -55,10 +55,9 @@ void compare(Rows& rows, const std::string& what, const std::string& a, const st
 
 std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f} %", 100 * *share) : "–"; }
 
-std::string spread(const Verdict* verdict, const std::string& baseline) {
-  const auto range = verdict ? speedup_range(*verdict, baseline) : std::nullopt;
-  const std::string speedup = format_speedup(speedup_over(verdict, baseline));
-  return range ? fmt::format("{} ({}–{})", speedup, format_speedup(range->low), format_speedup(range->high)) : speedup;
+std::string with_interval(const Verdict* verdict, const std::string& baseline) {
+  const Speedup* speedup = speedup_over(verdict, baseline);
+  return format_claim(speedup) + (speedup ? " (" + format_interval(*speedup) + ")" : "");
 }
 
 void compare_results(Rows& rows, const ReportData& a, const ReportData& b) {
@@ -71,8 +70,8 @@ void compare_results(Rows& rows, const ReportData& a, const ReportData& b) {
   compare(rows, "hardware", a.run.hardware.name, b.run.hardware.name);
   compare(rows, "evaluator", a.run.evaluator, b.run.evaluator);
   compare(rows, "result", word(a), word(b));
-  compare(rows, "speedup, eager", spread(x, "eager"), spread(y, "eager"));
-  compare(rows, "speedup, torch.compile", spread(x, "compile"), spread(y, "compile"));
+  compare(rows, "speedup, eager", with_interval(x, "eager"), with_interval(y, "eager"));
+  compare(rows, "speedup, torch.compile", with_interval(x, "compile"), with_interval(y, "compile"));
   compare(rows, "time", format_ms(x ? x->time_ms : std::nullopt), format_ms(y ? y->time_ms : std::nullopt));
   compare(rows, "accuracy class", x ? x->accuracy_class : "–", y ? y->accuracy_class : "–");
   compare(rows, "of the roofline", percent(roofline_share(a)), percent(roofline_share(b)));

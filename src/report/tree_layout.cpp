@@ -17,7 +17,7 @@ class Layout {
     for (auto node = data.nodes.rbegin(); node != data.nodes.rend(); ++node) {
       const Verdict* verdict = node->verdict();
       double& reach = reach_[node->id];
-      if (verdict && verdict->certified()) reach = std::max(reach, speedup_over(verdict, "eager").value_or(0));
+      if (verdict && verdict->certified()) reach = std::max(reach, headline_over(verdict, "eager").value_or(0));
       if (node->parent != kNoNode) reach_[node->parent] = std::max(reach_[node->parent], reach);
     }
     for (const NodeRecord* start : children_[kNoNode]) place(*start, 0, false);

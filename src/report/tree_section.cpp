@@ -48,12 +48,12 @@ std::string tooltip(const NodeRecord& node) {
 std::string text_of(const ReportData& data, const TreeRow& row, double fastest) {
   const NodeRecord& node = *row.node;
   const Verdict* verdict = node.verdict();
-  const auto speedup = speedup_over(verdict, "eager");
+  const Speedup* speedup = speedup_over(verdict, "eager");
   std::string html = fmt::format("<span class='what'>{}</span>", escape_html(step_name(node)));
   if (!verdict || !verdict->certified() || node.id == data.best) html += verdict_badge(node);
-  const double width = verdict && verdict->certified() && speedup ? 100 * *speedup / fastest : 0;
+  const double width = verdict && verdict->certified() && speedup ? 100 * headline(*speedup) / fastest : 0;
   return html + fmt::format("<span class='gain'>{}</span><span class='track'><i style='width:{:.1f}%'></i></span>",
-                            speedup ? format_speedup(speedup) : "", width);
+                            speedup ? format_claim(speedup) : "", width);
 }
 
 std::string legend_dot(const char* look, const char* meaning) {
@@ -73,7 +73,7 @@ std::string tree_section(const ReportData& data) {
   for (const TreeRow& row : rows) {
     lanes = std::max(lanes, row.lane + 1);
     const Verdict* verdict = row.node->verdict();
-    if (verdict && verdict->certified()) fastest = std::max(fastest, speedup_over(verdict, "eager").value_or(0));
+    if (verdict && verdict->certified()) fastest = std::max(fastest, headline_over(verdict, "eager").value_or(0));
   }
   std::string html = fmt::format(
       "<section id='tree'>\n<h2>Every attempt</h2>\n<p class='note'>{} attempts from the untouched start. The green "

@@ -41,7 +41,7 @@ Result<Verdict> CostJudge::judge(const Task&, const Candidate& candidate, Tier t
   verdict.accuracy_class = "exact";
   verdict.time_ms = seconds * 1e3;
   verdict.times = {{"candidate", timing(seconds)}, {"eager", timing(eager_seconds_)}};
-  verdict.speedup["eager"] = eager_seconds_ / seconds;
+  verdict.speedup["eager"] = exactly(eager_seconds_ / seconds);
   verdict.own_kernel_share = seconds > 0 ? own / seconds : 0;
   verdict.message =
       fmt::format("predicted, not measured: {:.4f} ms, eager {:.4f} ms", seconds * 1e3, eager_seconds_ * 1e3);

@@ -14,14 +14,14 @@ namespace {
 constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
 constexpr double kCertifyShare = 0.3;     // of the time limit, the most that is kept for certification
 
-}  // namespace
-
-double SearchNode::score() const {
-  if (!verdict().certified()) return 0;
-  if (const auto over_eager = verdict().speedup.find("eager"); over_eager != verdict().speedup.end())
-    return parent == nullptr ? std::min(1.0, over_eager->second) : over_eager->second;
-  return verdict().time_ms ? 1 / *verdict().time_ms : 0;
+// The median of a step's result that may be faster than eager or slower; 0 when it is known, or hardly faster.
+double hope(const SearchNode& node) {
+  const Speedup* eager = speedup_over(node.verdict(), "eager");
+  if (node.parent == nullptr || !node.verdict().certified() || eager == nullptr) return 0;
+  return claim(*eager) == Claim::unclear && eager->median > 1 ? eager->median : 0;
 }
+
+}  // namespace
 
 Environment::Environment(EnvironmentParts parts, Judge& judge, Store& store, Coder& coder, Policy& policy,
                          ProgressListener& listener)
@@ -72,6 +72,17 @@ SearchNode* Environment::best_certified() {
   for (SearchNode& node : nodes_)
     if (node.certify && node.certify->certified() && (best == nullptr || node.score() > best->score())) best = &node;
   return best;
+}
+
+SearchNode* Environment::hopeful() {
+  SearchNode* hopeful = nullptr;
+  for (SearchNode& node : nodes_)
+    if (!node.certify && hope(node) > (hopeful == nullptr ? 0 : hope(*hopeful))) hopeful = &node;
+  return hopeful;
+}
+
+bool Environment::unclear() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const SearchNode& node) { return hope(node) > 0; });
 }
 
 std::vector<SearchNode*> Environment::sample(uint64_t seed, double share) {
@@ -183,15 +194,15 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   if (!verdict.remembered) screen_seconds_ = std::max(screen_seconds_, verdict.verdict.seconds);
   next.screen = std::move(verdict.verdict);
   MTMC_TRY(SearchNode * kept, keep(std::move(next), verdict.remembered));
-  return more_exact(*kept);
+  return spent() ? Step{kept, true} : more_exact(*kept);
 }
 
-// A step's result that errs too much is tried once more with the next more exact way to multiply. It is a step of its
-// own, behind the refused one.
 Result<Environment::Step> Environment::more_exact(SearchNode& node) {
   const Step as_it_is{&node, true};
-  if (node.screen.reason != "precision" || node.action.type == "precision" || node.state.program == nullptr ||
-      parts_.paper_only || !parts_.target.precisions || node.step >= parts_.limits.steps || spent())
+  const bool tried =
+      node.action.type == "precision" && !node.certify;  // a screen that refuses it leaves the rest to others
+  if (node.verdict().reason != "precision" || tried || node.state.program == nullptr || parts_.paper_only ||
+      !parts_.target.precisions || node.step >= parts_.limits.steps)
     return as_it_is;
   for (const Kernel& kernel : node.state.program->kernels) {
     const auto now = kernel.choices.find("precision");

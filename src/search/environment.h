@@ -42,9 +42,7 @@ struct SearchNode {
 
   // The verdict that counts.
   const Verdict& verdict() const { return certify ? *certify : screen; }
-  // Larger is better; 0 when refused. Speedup over eager, both timed in the same run; at most 1 for the start, which is
-  // what eager does: more is luck.
-  double score() const;
+  double score() const { return mtmc::score(verdict(), parent == nullptr); }
 };
 
 struct EnvironmentParts {
@@ -81,6 +79,10 @@ class Environment {
   // step leads to, will probably be next: while this one is judged they get ready, which changes no result.
   Result<Step> step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which);
 
+  // A node that erred too much when it was judged, once more with the next more exact way to multiply: a step of its
+  // own, behind the refused one. The node itself where nothing was refused or nothing is more exact.
+  Result<Step> more_exact(SearchNode& node);
+
   // What a node may become: its score times what the policy expects of further steps.
   double promise(const SearchNode& node);
 
@@ -96,6 +98,11 @@ class Environment {
   SearchNode* best();
   // The same among those that passed the certify tier.
   SearchNode* best_certified();
+  // Of those whose screening could not say whether they are faster than eager, the one with the highest median above 1;
+  // null when there is none.
+  SearchNode* hopeful();
+  // Something may be faster than eager, and nobody knows.
+  bool unclear() const;
   // A share of the nodes that passed screening and were not certified, drawn by seed and code.
   std::vector<SearchNode*> sample(uint64_t seed, double share);
   int evaluations() const { return evaluations_; }
@@ -112,7 +119,6 @@ class Environment {
   // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record);
   Result<Implementation> implement(const SearchNode& node, const Proposal& proposal, const NodeRecord* record);
-  Result<Step> more_exact(SearchNode& node);
   Result<std::vector<Proposal>> order(const SearchNode& node, int visit);
   // See look_ahead.cpp. The coder for what will probably be tried at a state, from `first` on; the judge for a state
   // that it will probably see; and both, once a step is written: for its result, what is tried there, and its

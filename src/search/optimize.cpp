@@ -59,8 +59,8 @@ Result<Opened> open_run(const OptimizeRequest& request, const std::string& task_
 }
 
 // Certifies the best node; when it fails, or turns out slower than another looked, the next one: when time is up only
-// if that one looked clearly faster, or nothing is faster than eager yet. Returns the best certified node, null when
-// there is none.
+// if that one looked clearly faster, or nothing is faster than eager yet. Where nothing is, those get a chance that may
+// be: certification measures longer. Returns the best certified node, null when there is none.
 Result<SearchNode*> certify_winner(Environment& environment) {
   for (int certified = 0; certified < kWinners;) {
     SearchNode* best = environment.best();
@@ -70,6 +70,16 @@ Result<SearchNode*> certify_winner(Environment& environment) {
       break;
     MTMC_RETURN_IF_ERROR(environment.certify(*best));
     certified += best->certify->certified();
+    // What was refused as too inexact may be right with more exact products: screened, it meets what refused it here.
+    if (best->certify->reason == "precision") {
+      MTMC_TRY([[maybe_unused]] const Environment::Step next, environment.more_exact(*best));
+    }
+  }
+  for (int tried = 0; tried == 0 || (tried < kWinners && !environment.spent()); ++tried) {
+    const SearchNode* winner = environment.best_certified();
+    SearchNode* hopeful = environment.hopeful();
+    if (hopeful == nullptr || (winner != nullptr && winner->score() > 1)) break;
+    MTMC_RETURN_IF_ERROR(environment.certify(*hopeful));
   }
   return environment.best_certified();
 }
@@ -110,6 +120,7 @@ Optimized conclude(const OptimizeRequest& request, const Environment& environmen
   done.steps = steps_to(best);
   const double seconds = time_of(best.verdict());
   if (seconds > 0) done.roofline_share = roofline_seconds(*request.program, request.hardware) / seconds;
+  done.unclear = environment.unclear();
   done.evaluations = environment.evaluations();
   done.seconds = environment.seconds();
   done.resumed = run.resumed;
@@ -151,14 +162,15 @@ Json result_json(const OptimizeRequest& request, const Optimized& optimized) {
                 {"region", step.rendered},
                 {"verdict", to_string(step.verdict.outcome)},
                 {"tier", to_string(step.verdict.tier)}};
-    if (const auto over = step.verdict.speedup.find("eager"); over != step.verdict.speedup.end())
-      row["speedup"] = over->second;
+    if (const Speedup* eager = speedup_over(step.verdict, "eager")) row["speedup"] = headline(*eager);
     steps.push_back(std::move(row));
   }
   Json rewrites = Json::array();
   for (const Rewrite& rewrite : optimized.program->rewrites)
     rewrites.push_back({{"action", rewrite.action}, {"what", rewrite.what}});
-  Json json = to_json(verdict);  // certified, degenerate, official, legacy, accuracy_class, speedup, time_ms, ...
+  Json json = to_json(verdict);  // certified, degenerate, official, legacy, accuracy_class, time_ms, ...
+  json["speedup"] = json["headline"];
+  json.erase("headline");
   json["task"] = request.task.name;
   json["target"] = request.target.name;
   json["hardware"] = request.hardware.name;

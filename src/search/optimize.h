@@ -48,6 +48,7 @@ struct Optimized {
   Code code;
   Verdict verdict;                   // certify tier, of the best node
   std::vector<OptimizedStep> steps;  // from the start (without an action) to the best node
+  bool unclear = false;              // something may be faster than eager: the machine was too busy to say
   double roofline_share = 0;         // the least possible time over the measured one
   int evaluations = 0;               // candidates screened, the start not counted
   double seconds = 0;

@@ -16,7 +16,7 @@ namespace mtmc {
 struct HistoryStep {
   std::string action;   // as rendered when it was taken
   std::string outcome;  // "certified", or the reason of the refusal
-  double speedup = 0;   // over eager, as screened; 0 when refused
+  double speedup = 0;   // its score: headline over eager, 0 when refused
 };
 
 struct Observation {

@@ -11,7 +11,7 @@ struct RunStatus {
   double seconds_left = -1;  // until the time limit; < 0: no limit
   double fraction = 0;       // of the tightest limit, in [0, 1]
   int evaluations = 0;
-  double best_speedup = 1;  // over eager, of the best attempt so far
+  double best_speedup = 1;  // the headline over eager of the best attempt so far
 };
 
 class ProgressListener {

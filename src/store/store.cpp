@@ -34,14 +34,18 @@ std::filesystem::path store_path(const std::string& option) {
   return std::filesystem::path(variable("HOME")) / ".local" / "share" / "mtmc" / "store.db";
 }
 
+double score(const Verdict& verdict, bool start) {
+  if (!verdict.certified()) return 0;
+  const Speedup* eager = speedup_over(verdict, "eager");
+  if (eager == nullptr) return verdict.time_ms ? 1 / *verdict.time_ms : 0;
+  return start && eager->high >= 1 ? 1 : headline(*eager);
+}
+
 const NodeRecord* best_node(const std::vector<NodeRecord>& nodes) {
   const NodeRecord* best = nullptr;
   const auto better = [](const NodeRecord& a, const NodeRecord& b) {
     if (a.certify.has_value() != b.certify.has_value()) return a.certify.has_value();
-    // Against eager in the same minutes, where both have it: the machine's speed drifts between verdicts.
-    const auto &x = a.verdict()->speedup, &y = b.verdict()->speedup;
-    if (x.count("eager") && y.count("eager")) return x.at("eager") > y.at("eager");
-    return *a.verdict()->time_ms < *b.verdict()->time_ms;
+    return score(*a.verdict(), a.parent == kNoNode) > score(*b.verdict(), b.parent == kNoNode);
   };
   for (const NodeRecord& node : nodes) {
     const Verdict* verdict = node.verdict();

@@ -111,8 +111,12 @@ Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& path, Ope
 // --store, else $MTMC_STORE, else ~/.local/share/mtmc/store.db (under $XDG_DATA_HOME when set).
 std::filesystem::path store_path(const std::string& option = "");
 
-// The run's result: the certified node with the least time, the untouched start included; null when none is certified.
-// Certify-tier verdicts win over screened ones; `nodes` must outlive the answer.
+// What attempts are ranked by: the headline of the speedup over eager, both timed in the same rounds; larger is better,
+// 0 when refused. The start is what eager does: more than 1 is luck, and so is less where the interval holds 1.
+double score(const Verdict& verdict, bool start);
+
+// The run's result: the certified node with the highest score, the untouched start included; null when none is
+// certified. Certify-tier verdicts win over screened ones; `nodes` must outlive the answer.
 const NodeRecord* best_node(const std::vector<NodeRecord>& nodes);
 // From the start to `id`, both included.
 std::vector<const NodeRecord*> path_to(const std::vector<NodeRecord>& nodes, NodeId id);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -54,12 +55,15 @@ std::string shape_text(const Shape& shape) {
   return text + ")";
 }
 
-// "self.net[0].weight" for "net.0.weight".
-std::string attribute_path(const std::string& dotted) {
-  std::string text = "self";
-  for (const std::string& part : split(dotted, '.'))
-    text += !part.empty() && std::isdigit(static_cast<unsigned char>(part[0])) ? "[" + part + "]" : "." + part;
-  return text;
+// State that is neither parameter nor buffer (python/mtmc/wire/plain.py): ".hidden", ".rnn.state.0".
+bool is_plain(const std::string& name) { return name.starts_with("."); }
+
+// `owner.name`, for names that are no identifiers (`0`, `block1-0`) `getattr(owner, "name")`.
+std::string member(const std::string& owner, const std::string& name) {
+  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  const bool identifier = !name.empty() && std::all_of(name.begin(), name.end(), fits) &&
+                          !std::isdigit(static_cast<unsigned char>(name[0]));
+  return identifier ? owner + "." + name : "getattr(" + owner + ", \"" + name + "\")";
 }
 
 class ModulePrinter {
@@ -110,8 +114,11 @@ class ModulePrinter {
   }
   void statement(const std::string& one) { text(margin_ + "    " + one + "\n"); }
 
-  // A constant that the module holds under its name, and that is no buffer.
-  static bool is_attribute(const Value& value) { return value.kind == ValueKind::constant && !literal(value); }
+  // What the module holds under its name, and that is neither parameter nor buffer.
+  static bool is_attribute(const Value& value) {
+    if (value.kind == ValueKind::buffer) return is_plain(value.name);
+    return value.kind == ValueKind::constant && !literal(value);
+  }
 
   void find_sources(int start) {
     for (const Launch& launch : parts_.launches) {
@@ -205,17 +212,82 @@ class ModulePrinter {
   }
 
   void kernels() {
+    find_last_readers();
     for (const Kernel& kernel : program_.kernels) {
-      const auto launch = std::find_if(parts_.launches.begin(), parts_.launches.end(),
-                                       [&](const Launch& l) { return l.kernel == kernel.name; });
       if (kernel.family == Family::library) {
         library(kernel);
-      } else if (launch != parts_.launches.end()) {
+      } else if (const Launch* launch = launch_of(kernel)) {
         own(*launch, kernel);
       }
     }
     for (const StateUpdate& state : program_.states)
-      statement(attribute_path(state.name) + ".copy_(" + python_name(state.value) + ")");
+      if (!is_plain(state.name)) statement(state_path(state.name) + ".copy_(" + python_name(state.value) + ")");
+    if (!parts_.graph) assign_attributes();
+  }
+
+  // Plain attributes get new tensors, as the user's forward gave them; tuples and lists are made again.
+  void assign_attributes() {
+    std::map<std::string, std::vector<std::string>> items;
+    for (const StateUpdate& state : program_.states) {
+      if (!is_plain(state.name)) continue;
+      const std::string path = state_path(state.name), value = typed_name(state.value);
+      const size_t place = path.ends_with("]") ? path.rfind('[') : path.size();
+      if (place == path.size())
+        statement(path + " = " + value);
+      else
+        items[path.substr(0, place)].push_back(path.substr(place + 1, path.size() - place - 2) + ": " + value);
+    }
+    for (const auto& [path, values] : items)
+      statement(path + " = type(" + path + ")([{" + join(values, ", ") + "}.get(i, kept) for i, kept in enumerate(" +
+                path + ")])");
+  }
+
+  // A value in its own type, however it is kept in between.
+  std::string typed_name(ValueId id) const {
+    const bool narrowed = id != kNoValue && program_.value(id).storage != program_.value(id).type.dtype;
+    return python_name(id) + (narrowed ? ".to(" + torch_dtype(program_.value(id).type.dtype) + ")" : "");
+  }
+
+  const Launch* launch_of(const Kernel& kernel) const {
+    for (const Launch& launch : parts_.launches)
+      if (launch.kernel == kernel.name) return &launch;
+    return nullptr;
+  }
+
+  // Which node of a library call, or which launch, is the last to read a value: eager frees its memory then, too.
+  void find_last_readers() {
+    std::map<ValueId, const void*> last;
+    for (const Kernel& kernel : program_.kernels) {
+      if (kernel.family == Family::library) {
+        for (const Node* node : nodes_of(kernel)) {
+          for (ValueId id : node->outputs) last[id] = node;
+          for (ValueId id : node->inputs) last[id] = node;
+        }
+      } else if (const Launch* launch = launch_of(kernel)) {
+        for (ValueId id : launch->writes) last[id] = launch;
+        for (ValueId id : launch->reads) last[id] = launch;
+        for (const Value& value : program_.values)
+          if (launch->call.find("{" + std::to_string(value.id) + "}") != std::string::npos) last[value.id] = launch;
+      }
+    }
+    for (ValueId id : program_.outputs) last.erase(id);
+    for (const StateUpdate& state : program_.states) last.erase(state.value);
+    for (const auto& [id, reader] : last)
+      if (id != kNoValue && program_.value(id).kind == ValueKind::result) done_with_[reader].push_back(python_name(id));
+  }
+
+  // "del v3, v4", or nothing.
+  std::string freed_after(const void* reader) const {
+    const auto found = done_with_.find(reader);
+    return found == done_with_.end() ? "" : "del " + join(found->second, ", ");
+  }
+
+  std::vector<const Node*> nodes_of(const Kernel& kernel) const {
+    std::vector<const Node*> found;
+    for (const Node& node : program_.nodes)
+      if (std::find(kernel.values.begin(), kernel.values.end(), node.outputs[0]) != kernel.values.end())
+        found.push_back(&node);
+    return found;
   }
 
   // forward hands its tensors to one graph launch of _run; `margin`: outside no_grad.
@@ -223,41 +295,95 @@ class ModulePrinter {
     std::vector<std::string> inputs, held, all;
     for (const Value& value : program_.values) {
       if (value.kind == ValueKind::result || (value.kind == ValueKind::constant && literal(value))) continue;
-      (value.kind == ValueKind::input ? inputs : held).push_back(python_name(value.id));
+      const bool moves = value.kind == ValueKind::input || (value.kind == ValueKind::buffer && is_plain(value.name));
+      (moves ? inputs : held).push_back(python_name(value.id));
     }
     const auto tuple = [](const std::vector<std::string>& names) { return "[" + join(names, ", ") + "]"; };
     statement("results = _replay(self, " + tuple(inputs) + ", " + tuple(held) + ")");
+    std::vector<ValueId> returned = program_.outputs;
+    for (const StateUpdate& state : program_.states)
+      if (is_plain(state.name)) returned.push_back(state.value);
     std::set<ValueId> named;
-    for (size_t i = 0; i < program_.outputs.size(); ++i)
-      if (program_.outputs[i] != kNoValue && named.insert(program_.outputs[i]).second)
-        statement(python_name(program_.outputs[i]) + " = results[" + std::to_string(i) + "]");
+    for (size_t i = 0; i < returned.size(); ++i)
+      if (returned[i] != kNoValue && named.insert(returned[i]).second)
+        statement(python_name(returned[i]) + " = results[" + std::to_string(i) + "]");
+    assign_attributes();
     margin_ = margin;
     returns();
     for (const auto* list : {&inputs, &held}) all.insert(all.end(), list->begin(), list->end());
     text("\n" + margin_ + "def _run(self" + (all.empty() ? "" : ", ") + join(all, ", ") + "):\n");
     kernels();
     std::vector<std::string> results;
-    for (ValueId id : program_.outputs) results.push_back(id == kNoValue ? "None" : python_name(id));
+    for (ValueId id : returned) results.push_back(id == kNoValue ? "None" : python_name(id));
     statement("return " + tuple(results));
   }
 
+  // Names for forward's arguments and for what it reads of its module. The arguments are checked, and so is what our
+  // own kernels read: torch checks the rest itself, and every check costs the host a microsecond a call.
   void leaves() {
     for (const std::string& line : shell_.opening) statement(line);
+    const std::set<ValueId> read = named();
+    std::set<ValueId> own;
+    for (const Launch& launch : parts_.launches) own.insert(launch.reads.begin(), launch.reads.end());
+    std::vector<const Value*> held;
     for (const Value& value : program_.values) {
-      const std::string check = ", " + shape_text(value.type.shape) + ", " + torch_dtype(value.type.dtype) + ")";
       if (value.kind == ValueKind::input)
-        statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " + value.name + check);
-      const std::string path = value.kind == ValueKind::input ? "" : attribute_path(value.name);
-      if (value.kind == ValueKind::param || value.kind == ValueKind::buffer || is_attribute(value))
-        statement(python_name(value.id) + " = _expect(\"" + value.name + "\", " +
-                  (is_attribute(value) ? "_on_device(" + path + ")" : path) + check);
+        statement(python_name(value.id) + " = " + expected(value, value.name));
+      else if (value.kind != ValueKind::result && (value.kind != ValueKind::constant || is_attribute(value)) &&
+               (parts_.graph || read.count(value.id)))
+        held.push_back(&value);
     }
+    name_modules(held);
+    for (const Value* value : held) {
+      const std::string text =
+          is_attribute(*value) ? "_on_device(" + state_path(value->name) + ")" : state_path(value->name);
+      const bool checked = parts_.graph || own.count(value->id);
+      statement(python_name(value->id) + " = " + (checked ? expected(*value, text) : text));
+    }
+  }
+
+  static std::string expected(const Value& value, const std::string& text) {
+    return "_expect(\"" + value.name + "\", " + text + ", " + shape_text(value.type.shape) + ", " +
+           torch_dtype(value.type.dtype) + ")";
+  }
+
+  // Submodules from which several things are read become variables: each step of a path is a search in three tables.
+  void name_modules(const std::vector<const Value*>& held) {
+    std::map<std::string, std::set<std::string>> uses;  // a submodule's path -> what is read from it
+    for (const Value* value : held)
+      for (size_t dot = is_plain(value->name) ? std::string::npos : value->name.find('.'); dot != std::string::npos;
+           dot = value->name.find('.', dot + 1))
+        uses[value->name.substr(0, dot)].insert(value->name.substr(dot + 1, value->name.find('.', dot + 1) - dot - 1));
+    for (const auto& [module, read] : uses) {  // a module stands before what is inside it
+      if (read.size() < 2) continue;
+      const std::string variable = "_m" + std::to_string(modules_.size());
+      statement(variable + " = " + path(module));
+      modules_[module] = variable;
+    }
+  }
+
+  // The same of any state: plain attributes may lie in tuples and lists.
+  std::string state_path(const std::string& name) const {
+    if (!is_plain(name)) return path(name);
+    std::string text = "self";
+    for (const std::string& part : split(name.substr(1), '.'))
+      text = !part.empty() && std::isdigit(static_cast<unsigned char>(part[0])) ? text + "[" + part + "]"
+                                                                                : member(text, part);
+    return text;
+  }
+
+  // Where forward finds what the module holds under a dotted name: "_m0.weight" or "self.norm.weight".
+  std::string path(const std::string& dotted) const {
+    if (const auto known = modules_.find(dotted); known != modules_.end()) return known->second;
+    const size_t dot = dotted.rfind('.');
+    return dot == std::string::npos ? member("self", dotted)
+                                    : member(path(dotted.substr(0, dot)), dotted.substr(dot + 1));
   }
 
   void library(const Kernel& kernel) {
     const int first = line_;
-    for (const Node& node : program_.nodes) {
-      if (std::find(kernel.values.begin(), kernel.values.end(), node.outputs[0]) == kernel.values.end()) continue;
+    for (const Node* one : nodes_of(kernel)) {
+      const Node& node = *one;
       std::vector<std::string> args, results;
       for (size_t i = 0; i < node.inputs.size(); ++i)
         args.push_back(number(node, i).value_or(python_name(node.inputs[i])));
@@ -266,6 +392,7 @@ class ModulePrinter {
       MTMC_CHECK(op != nullptr, "no torch form of " + node.op);
       std::string call = op->torch(call_of(program_, node), args);
       if (args.empty()) call.insert(call.rfind(')'), ", device=_DEVICE");  // a factory
+      if (const std::string freed = freed_after(one); !freed.empty()) call += "; " + freed;
       statement(join(results, ", ") + " = " + call + comment(node.op, node.location));
     }
     code_.kernels[kernel.name] = {first, line_ - 1};
@@ -299,18 +426,14 @@ class ModulePrinter {
     for (const Value& value : program_.values)
       call = replace_all(call, "{" + std::to_string(value.id) + "}", python_name(value.id));
     for (const std::string& one : split(call, '\n')) statement(one);
+    if (const std::string freed = freed_after(&launch); !freed.empty()) statement(freed);
     if (!code_.kernels.count(kernel.name)) code_.kernels[kernel.name] = {first, line_ - 1};
   }
 
   void returns() {
     std::string result = shell_.outputs;
     std::vector<std::string> names;
-    for (ValueId id : program_.outputs) {
-      std::string one = python_name(id);
-      if (id != kNoValue && program_.value(id).storage != program_.value(id).type.dtype)
-        one += ".to(" + torch_dtype(program_.value(id).type.dtype) + ")";
-      names.push_back(one);
-    }
+    for (ValueId id : program_.outputs) names.push_back(typed_name(id));
     if (result.empty()) result = names.size() == 1 ? "{0}" : "";
     if (result.empty()) {
       result = "(" + join(names, ", ") + ")";
@@ -327,6 +450,8 @@ class ModulePrinter {
   Code code_;
   std::string margin_ = "    ";
   std::set<ValueId> contiguous_;
+  std::map<std::string, std::string> modules_;                 // submodules that have a variable
+  std::map<const void*, std::vector<std::string>> done_with_;  // a node or launch -> variables that nobody reads later
   int line_ = 1;
 };
 

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from mtmc.task import load_task, seed_everything
+from mtmc.task.task import load_task, seed_everything
 
 
 def close(a: Any, b: Any) -> bool:

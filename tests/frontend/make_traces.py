@@ -1,6 +1,6 @@
 """Writes the traces that the import tests read: `PYTHONPATH=python python tests/frontend/make_traces.py`.
 
-traces.json holds {name: {"source": the module's file, "trace": what python -m mtmc.trace writes for it}}. The programs
+traces.json holds {name: {"source": the module's file, "trace": what python -m mtmc.trace.trace writes for it}}. The programs
 made of them are in golden/: `test_frontend --update-golden` after this script.
 """
 
@@ -16,8 +16,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "python")]
 
-from mtmc.task import load_task  # noqa: E402
-from mtmc.trace import trace  # noqa: E402
+from mtmc.task.task import load_task  # noqa: E402
+from mtmc.trace.trace import trace  # noqa: E402
 from traced_modules import CALLS, MODULES, module_text  # noqa: E402
 
 

@@ -6,8 +6,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WANTED = {"exploits": {"known as", "task", "tier", "refused"}, "honest": {"task", "tier"}}
-MAY = {"accuracy": {"strict", "tf32"}, "weights": {"frozen"}, "needs": {"cuda"}}  # line -> what it may say
-LEAST = {"exploits": 34, "honest": 22}
+MAY = {
+    "accuracy": {"strict", "tf32"},
+    "weights": {"frozen"},
+    "needs": {"cuda"},
+    "at most": {"1.25"},
+    "open": {"yes"},
+}  # line -> what it may say
+LEAST = {"exploits": 200, "honest": 70}
 
 
 def read_header(text):
@@ -55,7 +61,7 @@ def uncovered_rows(table, headers):
 def main():
     reasons = set(re.findall(r"^\| `([A-Za-z-]+)` \|", (ROOT / "docs/JUDGE.md").read_text(), re.MULTILINE))
     readme = (ROOT / "tests/exploits/README.md").read_text()
-    table = dict(re.findall(r"^\| ([TCH]\d+) \|[^|]+\| (.+) \|$", readme, re.MULTILINE))
+    table = dict(re.findall(r"^\| ([TCHN]\d+) \|[^|]+\| (.+) \|$", readme, re.MULTILINE))
     wrong, headers = [], {}
     for folder in WANTED:
         files = sorted((ROOT / "tests" / folder).glob("*.py"))

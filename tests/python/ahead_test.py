@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtmc import ahead
-from mtmc.sandbox import Limits
+from mtmc.guest import ahead
+from mtmc.guest.limits import Limits
 
 HONEST = Path(__file__).resolve().parents[1] / "honest"
 pytest.importorskip("triton", reason="triton is not installed")

@@ -10,9 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from mtmc.arguments import classes_of, load_arguments
-from mtmc.constructor import constructor_source
-from mtmc.task import load_task
+from mtmc.task.task import load_task
+from mtmc.trace.constructor import constructor_source
+from mtmc.wire.arguments import classes_of, load_arguments
 
 
 @dataclass
@@ -72,5 +72,5 @@ def get_inputs():
 """
     )
     task = load_task({"name": "configured", "file": str(file), "attr": "Model"})
-    text = constructor_source(task, task.make_model(0), {})
+    text = constructor_source(task, task.make_model(0), {}, set())
     assert "class Config:" in text and "def doubled" in text

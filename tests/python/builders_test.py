@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from mtmc.builders import BuildError, Builders
+from mtmc.tune.builders import BuildError, Builders
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_one_that_dies_is_replaced(pool: Builders) -> None:
 
 ASKS = """
 import os, time
-from mtmc.builders import Builders
+from mtmc.tune.builders import Builders
 pool = Builders(2, [])
 print(pool.submit(os.getppid).result(), pool.submit(os.getpid).result(), flush=True)
 pool.submit(time.sleep, 1000), pool.submit(time.sleep, 1000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from mtmc.chance import all_kept, fractions, is_masked, under_own_mask
+from mtmc.referee.chance import all_kept, fractions, is_masked, under_own_mask
 
 
 def test_everything_is_kept_where_dropout_drew() -> None:

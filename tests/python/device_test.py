@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtmc.cuda import FILL_SHARED
-from mtmc.device import random_state, seed_all
+from mtmc.device.cuda import FILL_SHARED
+from mtmc.device.device import random_state, seed_all
 
 
 def test_seeding_is_what_torch_does() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mtmc.failures import classify
+from mtmc.guest.failures import classify
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 
-from mtmc.measure import measure, nearest_constant, settled
-from mtmc.truth import Ties
+from mtmc.referee.measure import measure, nearest_constant, settled
+from mtmc.referee.truth import Ties
 
 
 def of(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor | None = None) -> dict:
@@ -33,10 +34,66 @@ def test_non_finite_elements_are_counted_apart() -> None:
     assert found["nonfinite"] == 1 and found["mismatched"] == 1 and found["error"] == 0.0
 
 
-def test_a_truth_of_zero() -> None:
+def test_what_is_not_finite_is_as_eagers_or_as_the_truth() -> None:
+    e, t = torch.tensor([math.nan, math.nan]), torch.tensor([math.inf, 1.0], dtype=torch.float64)
+    assert of(torch.tensor([math.inf, 1.0]), e, t)["mismatched"] == of(e.clone(), e, t)["mismatched"] == 0
+    assert of(torch.tensor([-math.inf, 1.0]), e, t)["mismatched"] == of(torch.zeros(2), e, t)["mismatched"] == 1
+
+
+def test_a_truth_of_zero_has_absolute_errors_only() -> None:
     zeros = torch.zeros(4)
-    assert of(torch.tensor([0.0, 1.0, 0.0, 0.0]), zeros)["nonzero"] == 1
-    assert of(zeros.clone(), zeros)["nonzero"] == 0
+    found = of(torch.tensor([0.0, 3.0, 4.0, 0.0]), zeros)
+    assert found["error"] is None and found["off"] == 5 and found["max_error"] == 4
+    assert found["tails"]["elements"] == [0] * 10
+    assert of(zeros.clone(), zeros)["error"] == 0
+
+
+def test_a_small_term_beside_a_large_one_is_counted() -> None:
+    e = torch.cat([torch.full((3, 8), 1e6), torch.full((3, 8), 1e-3)], 1)
+    c = torch.cat([e[:, :8], torch.zeros(3, 8)], 1)
+    found = of(c, e)
+    assert found["error"] < 1e-8 and found["tails"]["elements"][:2] == [48, 24]
+    assert found["tails"]["rows"] == [3] + [0] * 9  # in each row a large one
+    by_rows = of(torch.cat([e[:, :8], e[:, 8:] * 1.01]), torch.cat([e[:, :8], e[:, 8:]]))["tails"]
+    assert by_rows["rows"] == [6, 0, 0, 0, 0] + [3] * 5  # from 4^-4 on
+
+
+def test_what_is_too_small_to_tell_is_not_counted() -> None:
+    flushed = of(torch.tensor([1.0, 0.0, 0.0]), torch.tensor([1.0, 1e-39, 1e-12]))["tails"]["elements"]
+    assert flushed[:2] == [2, 1]
+    rounded = of(torch.tensor([1.0, 1e-9]), torch.tensor([1.0, 0.0]), torch.tensor([1.0, 1e-17], dtype=torch.float64))
+    assert rounded["tails"]["elements"][:2] == [1, 0]
+    halves = torch.tensor([1e-4, 6e-7]).half()
+    assert of(torch.zeros(2).half(), halves)["tails"]["elements"][:2] == [1, 1]
+
+
+def test_complex_numbers_are_rows_of_two_parts() -> None:
+    e = torch.tensor([1 + 1e-12j, 2 - 3j])
+    c = torch.tensor([1 + 1e-8j, 2 - 3j])
+    assert of(c, e, e.to(torch.complex128))["tails"] == {"rows": [2] + [0] * 9}
+
+
+def test_pieces_are_measured_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    e = torch.randn(13, 6, 5)
+    c = e * (1 + 1e-3 * torch.randn(e.shape))
+    whole = of(c, e)
+    for piece in (64, 5, 3):
+        monkeypatch.setattr("mtmc.referee.measure.PIECE", piece)
+        parts = of(c, e)
+        assert parts["tails"]["elements"] == whole["tails"]["elements"]
+        assert math.isclose(parts["off"], whole["off"]) and parts["max_error"] == whole["max_error"]
+        assert parts["tails"].get("rows", whole["tails"]["rows"]) == whole["tails"]["rows"]
+
+
+def test_integers_far_off_and_indices_that_repeat() -> None:
+    t = torch.tensor([[2, 0, 1], [1, 2, 0]])
+    found = measure(torch.tensor([[2, 0, 2_000_000_001], [1, 2, 0]]), t, t, None)
+    assert found["wrong"] == 1 and found["distance"] == 2e9 and found["repeated"] == 0
+    values = torch.zeros(2, 3, dtype=torch.float64)  # all tied
+    again = torch.tensor([[2, 2, 1], [1, 2, 0]])
+    assert measure(again, t, t, Ties(values, 1, distinct=True))["repeated"] == 1
+    assert measure(again, t, t, Ties(values, 1))["repeated"] == 0
+    assert measure(t.flip(1), t, t, Ties(values, 1, distinct=True))["repeated"] == 0
 
 
 def test_shape_type_and_poison() -> None:
@@ -73,6 +130,10 @@ def test_indices_of_tied_values_are_judged_by_their_gap() -> None:
     assert near["wrong"] == 0 and near["gap"] < 1e-8
     assert far["gap"] > 0.5
     assert outside["wrong"] == 1
+    lost = torch.tensor([[math.inf, math.inf, math.nan, math.nan, 1.0]], dtype=torch.float64)
+    for chosen, other, tied in ((0, 1, True), (2, 3, True), (0, 2, False), (4, 0, False)):
+        found = measure(torch.tensor([chosen]), torch.tensor([other]), torch.tensor([other]), Ties(lost, 1))
+        assert (found["gap"] == 0) == tied
 
 
 def test_the_nearest_constant() -> None:

@@ -1,89 +1,117 @@
-"""What a candidate's process does around calls on a GPU: the caller's stream must wait for the result, and timed calls find
+"""What a candidate's process does around calls on a GPU: the caller's stream must wait for the result, and calls in a row find
 the memory that the calls before them left."""
+
+from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import pytest
 import torch
 
-from mtmc.candidate import Refused
-from mtmc.runner import Runner
+from mtmc.device.device import Cpu
+from mtmc.guest.runner import Runner
+from mtmc.wire.forms import form_of, without_values
 
 
-class Recorded:
-    """A device that notes how long it was kept busy, and what is done at its next wait."""
-
-    name = "cuda"
+class Recorded(Cpu):
+    """A device that notes how long it was kept busy, and does something else once a call has returned."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.delays: list[float] = []
-        self.late = lambda: None
-
-    def ready(self) -> None:
-        pass
+        self.while_busy = lambda: None
+        self.afterwards = lambda: None
 
     def delay(self, seconds: float) -> None:
         self.delays.append(seconds)
+        self.while_busy()
 
-    def synchronize(self) -> None:
-        self.late()
+    def timed(self, call: Callable[[], Any]) -> tuple[Any, int]:
+        found = super().timed(call)
+        self.afterwards()
+        return found
 
 
 class OpenRunner(Runner):
     """Its methods can be replaced: without `__slots__` an instance takes any attribute."""
 
 
-def runner_of(model) -> Runner:
-    runner = Runner([], "cpu")
-    runner.device, runner.model = Recorded(), model
+def runner_of(model: Callable[..., Any], argument: torch.Tensor) -> OpenRunner:
+    """A runner with memory for the argument, which lies there by now."""
+    runner = OpenRunner([], "cpu")
+    runner.device = Recorded()
+    runner.stopwatch = type(runner.stopwatch)(runner.device)
+    runner.model = model
+    form, _ = without_values(form_of([argument]))
+    runner.handle({"op": "arm", "form": form, "same_addresses": False, "hold": 1, "poison": False, "state": []})
+    runner.stopwatch.places[0].copy_(argument)
     return runner
 
 
-def test_the_stream_is_busy_for_longer_than_the_call_before_kept_the_host() -> None:
-    def slow(x: torch.Tensor) -> torch.Tensor:
+def go(runner: Runner, late: bool) -> dict[str, Any]:
+    return runner.handle({"op": "go", "values": [], "seed": 1, "late": late})
+
+
+# entries_of asks the module for its entries, of which none is asked for here.
+class Slow(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
         time.sleep(0.004)
         return x + 1
 
-    runner = runner_of(slow)
-    runner.call([torch.ones(4)])
-    runner.call([torch.ones(4)], in_order=True)
+
+class Adds(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+
+class Keeps(torch.nn.Module):
+    """Returns memory that others may write to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.result = torch.zeros(8)
+
+    def forward(self, _: torch.Tensor) -> torch.Tensor:
+        return self.result
+
+
+def test_the_stream_is_busy_for_longer_than_the_call_before_kept_the_host() -> None:
+    runner = runner_of(Slow(), torch.ones(4))
+    assert "ns" in go(runner, late=False) and not runner.device.delays
+    assert "ns" in go(runner, late=True)
     assert 0.008 < runner.device.delays[-1] <= 0.02
 
 
 def test_what_does_not_wait_reads_arguments_without_their_values() -> None:
     seen = []
-    runner = runner_of(lambda x: x + 1)
-    runner.device.delay = lambda _: seen.append(argument.clone())
-    argument = torch.arange(4.0)
-    result = runner.call([argument], in_order=True)
+    runner = runner_of(Adds(), torch.arange(4.0))
+    runner.device.while_busy = lambda: seen.append(runner.stopwatch.places[0].clone())
+    assert "ns" in go(runner, late=True)
     assert torch.equal(seen[0], torch.zeros(4))
-    assert torch.equal(result, torch.arange(4.0) + 1)
+    assert torch.equal(runner.stopwatch.held[-1], torch.arange(4.0) + 1)
 
 
 def test_a_result_that_comes_after_the_copy_is_refused() -> None:
-    result = torch.zeros(8)
-
-    def gives_early(x: torch.Tensor) -> torch.Tensor:
-        runner.device.late = lambda: result.fill_(1)
-        return result
-
-    runner = runner_of(gives_early)
-    with pytest.raises(Refused, match="background-work"):
-        runner.call([torch.ones(4)], in_order=True)
+    model = Keeps()
+    runner = runner_of(model, torch.ones(4))
+    runner.device.afterwards = lambda: model.result.fill_(1)
+    assert go(runner, late=True)["fail"] == "background-work"
+    assert "ns" in go(runner, late=True)  # by now it is always the same
 
 
-def test_no_memory_is_given_back_within_a_timed_round() -> None:
-    rounds = Path(__file__).parents[2].joinpath("src/eval/rounds.cpp").read_text()
-    asked = set(re.findall(r'"op", "(\w+)"', rounds))
-    assert {"arm", "hello", "go"} <= asked
+def test_no_memory_is_given_back_between_calls_in_a_row() -> None:
+    conductor = Path(__file__).parents[2].joinpath("python/mtmc/keeper/conduct.py").read_text()
+    asked = set(re.findall(r'"op": "(\w+)"', conductor))
+    assert asked == {"arm", "wake", "go"}
     runner, given_back = OpenRunner([], "cpu"), []
     runner.release = lambda: given_back.append(True)
-    for op in ("wake", "keep", *asked):
+    for op in (*asked, "hello", "after"):
         setattr(runner, "on_" + op, lambda _: {})
         runner.handle({"op": op})
     assert not given_back
-    runner.on_run = lambda _: {}
-    runner.handle({"op": "run"})
+    runner.on_profile = lambda _: {}
+    runner.handle({"op": "profile"})
     assert given_back

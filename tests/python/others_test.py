@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from mtmc.others import MOST_DONE, Others
-from mtmc.processes import kill_tree
-from mtmc.sandbox import Guest, start_guest
-from mtmc.wire import Line, Message, serve
+from mtmc.keeper.others import MOST_DONE, Others
+from mtmc.keeper.processes import kill_tree
+from mtmc.keeper.sandbox import Guest, start_guest
+from mtmc.wire.line import Line, Message, serve
 
 LIMITS = {"memory_bytes": 1 << 40, "threads": 512, "processes": 8}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mtmc.processes import process_tree, usage
+from mtmc.keeper.processes import process_tree, usage
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import time
 
 import torch
 
-from mtmc.device import Cpu
-from mtmc.profile import profile_call
+from mtmc.device.device import Cpu
+from mtmc.guest.profile import profile_call
 
 NAP = 0.03  # seconds: long beside what a busy machine adds
 

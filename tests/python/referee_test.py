@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtmc import blobs
-from mtmc.baseline import Baseline
-from mtmc.referee import Referee
+from mtmc.referee.budgets import compare
+from mtmc.referee.referee import Referee
+from mtmc.rivals.baseline import Player
+from mtmc.wire import blobs
 
 MODEL = """
 import torch
@@ -48,6 +49,22 @@ def get_inputs():
 """
 
 
+# Returns, and divides by, what the calls before left.
+COUNTS = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(4))
+        self.scale = torch.nn.Parameter(torch.full((4,), 1e-6))
+    def forward(self, x):
+        self.seen.mul_(0.5).add_(x.mean(0))
+        return self.seen, x * self.scale / (1 + self.seen.abs())
+def get_inputs():
+    return [torch.randn(8, 4)]
+"""
+
+
 @pytest.fixture
 def referee(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Referee]:
     (tmp_path / "model.py").write_text(getattr(request, "param", MODEL))
@@ -72,47 +89,115 @@ def test_a_statistic_may_be_lost_otherwise_only_after_arguments_that_are_not_fin
 ) -> None:
     draw = referee._draw("task-0")
     draw.arguments[0][0, 0] = element
-    for state in (draw.eager.state, draw.truth.state):
-        state["norm.running_mean"][0] = math.inf
-    lost = draw.eager.state["norm.running_mean"].clone()
+    for states in (draw.eager.after, draw.truth.after):
+        states[0]["norm.running_mean"][0] = math.inf
+    lost = draw.eager.after[0]["norm.running_mean"].clone()
     lost[0] = math.nan
-    found = referee._compare(draw, 0, draw.eager.calls[0], {**draw.eager.state, "norm.running_mean": lost})
+    found = compare(draw, 0, draw.eager.calls[0], {**draw.eager.after[0], "norm.running_mean": lost})
     (of_the_mean,) = (one for one in found if one["output"] == "state:norm.running_mean")
     assert of_the_mean["mismatched"] == mismatched
 
 
-def written(referee: Referee, name: str, kept: dict[str, list]) -> list:
-    """The arguments of a timed call as the timed process reads them."""
-    assert "seed" in referee.handle({"op": "arguments", "name": name, "large": True})
-    return blobs.load_over(referee.folder / "draws" / name, kept)
+def written(referee: Referee, name: str) -> list:
+    """The arguments of a timed call as the timed process gets them: tensors from the file, scalars with the call."""
+    told = referee.handle({"op": "arguments", "name": name})
+    assert "seed" in told and told["fill"].endswith("draws/" + name)
+    found = referee.lender.seen(
+        told["form"] | {"list": filled(told)}, str(referee.folder / "draws" / name), "", 1 << 20
+    )
+    return [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in found]
+
+
+def filled(told: dict) -> list[dict]:
+    """The parts of a form with their scalars in place."""
+    values = iter(told["values"])
+    return [next(values) if "hole" in part else part for part in told["form"]["list"]]
 
 
 @pytest.mark.parametrize("referee", [PERMUTES], indirect=True)
 def test_timed_calls_on_integers_get_draws_of_their_own(referee: Referee) -> None:
-    kept: dict[str, list] = {}
     names = ["timed-3", "timed-3~1", "timed-3~2", "timed-4"]
-    draws = {name: written(referee, name, kept) for name in names}
+    draws = {name: written(referee, name) for name in names}
     for part in (0, 1, 2):
         assert len({repr(draw[part]) for draw in draws.values()}) == len(names)
     assert all(draw[0].sort().values.tolist() == list(range(64)) for draw in draws.values())
     again = referee._arguments("timed-3~1")  # as it is measured later
     assert blobs.digest(again) == blobs.digest(draws["timed-3~1"])
-    assert list(kept) == ["timed-4"] and list(referee.timed) == ["timed-3", "timed-4"]
+    assert referee.handle({"op": "forget", "names": names}) == {}
+    assert not referee.timed.keys() & set(names) and not any((referee.folder / "draws" / n).exists() for n in names)
 
 
-def test_timed_calls_on_floats_get_a_few_other_elements(referee: Referee) -> None:
-    kept: dict[str, list] = {}
-    first, second = (written(referee, name, kept) for name in ("timed-3", "timed-3~2"))
-    assert int((first[0] != second[0]).sum()) == 1
+def test_timed_calls_on_floats_mix_two_draws_and_leave_no_element_in_place(referee: Referee) -> None:
+    first, one, other, second = (written(referee, f"timed-{name}")[0] for name in ("3", "3~1", "3~2", "4"))
+    for mix in (one, other):
+        assert not (mix == first).any() and not (mix == second).any()
+        assert bool((torch.isin(mix, first) | torch.isin(mix, second)).all())
+        assert torch.isin(mix, first).any() and torch.isin(mix, second).any()
+    assert not torch.equal(one, other)
+    assert torch.equal(referee._arguments("timed-3~1")[0], one)  # as it is measured later
 
 
 @pytest.mark.parametrize("referee", [ROUNDS], indirect=True)
 def test_a_number_may_err_as_eager_does_and_no_more(referee: Referee) -> None:
-    budgets = [one["error"] for run in referee._errors("task").allowed for one in run]
+    budgets = [one["error"] for run in referee.budgets.of_kind("task").allowed for one in run]
     assert 0 < max(budgets) < 1e-4  # of what eager rounds away
     draw = referee._draw("task-0")
-    (found,) = referee._compare(draw, 0, [draw.eager.calls[0][0] * 2], {})
+    (found,) = compare(draw, 0, [draw.eager.calls[0][0] * 2], {})
     assert found["kind"] == "float" and math.isclose(found["error"], 1, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize("referee", [COUNTS], indirect=True)
+def test_a_state_that_is_returned_moves_on_with_each_call(referee: Referee) -> None:
+    draw = referee._draw("task-0")
+    for calls, states in ((draw.eager.calls, draw.eager.after), (draw.truth.calls, draw.truth.after)):
+        assert [torch.equal(call[0], state["seen"]) for call, state in zip(calls, states, strict=True)] == [True, True]
+        assert not torch.equal(calls[0][0], calls[1][0])
+    first = compare(draw, 0, draw.eager.calls[0], draw.eager.after[0])
+    assert max(one["error"] for one in first) < 1e-6 and first[-1]["output"] == "state:seen"
+    (stale,) = (one for one in compare(draw, 1, draw.eager.calls[1], draw.eager.after[0])[2:])
+    assert stale["error"] > 0.1
+
+
+@pytest.mark.parametrize("referee", [COUNTS], indirect=True)
+def test_tiny_parameters_are_larger_on_the_lifted_draw(referee: Referee) -> None:
+    assert float(referee._draw("lifted-0").state["scale"].min()) > 0.1
+    assert float(referee._draw("weights-0").state["scale"].max()) < 1e-5
+    assert "lifted" in referee.states
+
+
+SOFTMAX = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x.softmax(-1)
+def get_inputs():
+    return [torch.randn(4, 1024)]
+"""
+
+
+@pytest.mark.parametrize("referee", [SOFTMAX], indirect=True)
+def test_a_budget_holds_sums_in_another_order_and_eagers_errors_on_the_very_draw(referee: Referee) -> None:
+    found = referee.handle({"op": "draw", "name": "one-hot-0", "budget": True})
+    (own,), (order,) = found["eager_errors"][0], found["beside"]["order-of-sums"][0]
+    assert order["error"] > 4 * own["error"] > 0
+    assert len(found["eager_errors"]) == len(found["allowed_errors"]) == 5  # the second call repeats the first
+    timed = referee.handle({"op": "draw", "name": "timed-0", "budget": False})
+    assert timed["eager_errors"] == [] and 0 < timed["allowed_errors"][0][0]["error"] < 1e-6
+    assert timed["beside"] == {}
+
+
+@pytest.mark.parametrize("referee", [SOFTMAX.replace("x.soft", "x.half().soft")], indirect=True)
+def test_fp32_throughout_is_added_in_another_order_too(referee: Referee) -> None:
+    referee.budgets.accuracy = "strict"
+    found = referee.budgets.of_kind("one-hot")
+    eager, single, order = (runs[0][0]["error"] for runs in (found.eager, found.allowed, found.beside["order-of-sums"]))
+    assert eager > 1e-5 and single <= order < 1e-3
+
+
+@pytest.mark.parametrize("referee", [PERMUTES], indirect=True)
+def test_a_module_without_sums_is_run_in_another_order_once(referee: Referee) -> None:
+    assert referee.budgets.has_sums
+    assert referee.budgets.of_kind("task").beside["order-of-sums"] == [] and not referee.budgets.has_sums
 
 
 def full(*_: object) -> dict[str, object]:
@@ -121,7 +206,7 @@ def full(*_: object) -> dict[str, object]:
 
 @pytest.mark.parametrize(
     ("kind", "doing"),
-    [(Referee, "computing what the module must return"), (Baseline, "timing the module as it is")],
+    [(Referee, "computing what the module must return"), (Player, "timing the module as it is")],
 )
 def test_a_full_memory_is_one_sentence(monkeypatch: pytest.MonkeyPatch, kind: type, doing: str) -> None:
     monkeypatch.setattr(kind, "on_full", full, raising=False)

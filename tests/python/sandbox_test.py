@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from mtmc import kernel_calls
-from mtmc.processes import kill_tree
-from mtmc.sandbox import Limits, can_own_proc, lock, outermost, start_guest
-from mtmc.wire import Line, Message, serve
+from mtmc.device import kernel_calls
+from mtmc.guest.limits import Limits
+from mtmc.keeper.processes import kill_tree
+from mtmc.keeper.sandbox import can_own_proc, lock, outermost, start_guest
+from mtmc.wire.line import Line, Message, serve
 
 LIMITS = Limits(memory_bytes=1 << 40)
 

@@ -1,38 +1,97 @@
-"""Results that are written after the clock has stopped, and the memory that they might be found in."""
+"""One call at a time: where its arguments lie, which numbers are among them, and what stays alive of it."""
 
 from __future__ import annotations
 
 import torch
 
-from mtmc.device import Cpu
-from mtmc.stopwatch import Stopwatch, overwrite
+from mtmc.device.device import Cpu
+from mtmc.guest.stopwatch import MOST_HELD, Stopwatch
+from mtmc.wire.forms import form_of, span_of, without_values
+
+VALUE = [torch.zeros(3), 1, {"y": (torch.zeros(4, 5).t(), "a")}]
 
 
-def timed(result: torch.Tensor) -> Stopwatch:
+def armed(value: object = VALUE, hold: int = 1) -> tuple[Stopwatch, list[dict], list[dict]]:
+    """A stopwatch, the places of its arguments, and the scalars among them."""
     watch = Stopwatch(Cpu())
-    watch.arguments = []
-    watch.go(lambda: result)
-    return watch
+    form, values = without_values(form_of(value))
+    return watch, watch.arm(form, False, hold), values
 
 
-def test_a_result_written_after_the_clock_has_stopped_is_noticed() -> None:
-    result = torch.zeros(4096)
-    watch = timed(result)
-    assert not watch.written_later()
-    result.fill_(1.0)
-    assert watch.written_later()
+def test_arguments_lie_where_it_says_with_the_strides_and_numbers_that_they_have() -> None:
+    watch, places, values = armed()
+    x, number, inner = watch.arguments(values)
+    assert [place["at"] for place in places] == [x.data_ptr(), inner["y"][0].data_ptr()]
+    assert [place["bytes"] for place in places] == [12, 80]
+    assert number == 1 and inner["y"][1] == "a" and inner["y"][0].stride() == (1, 5)
+    assert watch.arguments([{"value": 2}, {"float": "inf"}])[1] == 2
 
 
-def test_old_results_are_not_written_to_while_a_caller_may_keep_them() -> None:
-    result = torch.ones(4096)
-    watch = timed(result)
-    watch.previous, watch.result = watch.result, None
-    watch._scribble()
-    assert bool((result == 1).all())
+def test_the_same_addresses_come_again_only_where_they_are_asked_for() -> None:
+    watch, places, _ = armed()
+    form = watch.form
+    assert watch.arm(form, True, 1) == places
+    anew = watch.arm(form, False, 1)
+    assert not {place["at"] for place in anew} & {place["at"] for place in places}
+    other, _ = without_values(form_of([torch.zeros(8, dtype=torch.int16)]))
+    (place,) = watch.arm(other, True, 1)  # other arguments than before need other memory
+    assert place["bytes"] == 16 and place["at"] == watch.places[0].data_ptr()
 
 
-def test_new_values_lie_where_the_old_ones_did_and_numbers_are_new() -> None:
-    x, y = torch.zeros(3), torch.zeros(2)
-    found = overwrite([x, 1, {"y": (y, "a")}], [torch.ones(3), 2, {"y": (torch.ones(2), "b")}])
-    assert found[0] is x and found[2]["y"][0] is y and bool((x == 1).all()) and bool((y == 1).all())
-    assert found[1] == 2 and found[2]["y"][1] == "b"
+def test_a_call_is_made_on_what_lies_in_its_places_and_its_result_is_described() -> None:
+    watch, _, values = armed()
+    watch.places[0].fill_(2.0)
+    assert watch.go(lambda x, factor, _: [x * factor + 1, None], values, None, False) >= 0
+    result = watch.held[-1]
+    form = watch.described(result)
+    assert torch.equal(result[0], torch.full((3,), 3.0)) and form["list"][1] == {"value": None}
+    assert form["list"][0] == {"dtype": "float32", "shape": [3], "stride": [1], "at": result[0].data_ptr(), "bytes": 12}
+
+
+def test_an_expanded_result_is_described_as_it_lies() -> None:
+    watch, *_ = armed()
+    result = torch.zeros(3, 1).expand(3, 4)
+    form = watch.described(result)
+    assert form["stride"] == [1, 0] and form["bytes"] == span_of(result).numel() == 12
+
+
+def test_as_many_results_stay_alive_as_a_caller_holds() -> None:
+    watch, _, values = armed(hold=3)
+    for _ in range(5):
+        watch.go(lambda *_: torch.ones(2), values, None, False)
+    assert len(watch.held) == 3
+    watch.arm(watch.form, True, 1000)
+    for _ in range(2 * MOST_HELD):
+        watch.go(lambda *_: torch.ones(2), values, None, False)
+    assert len(watch.held) == MOST_HELD
+    watch.forget()
+    assert not watch.held
+
+
+def test_a_seed_makes_the_numbers_that_are_drawn_the_same() -> None:
+    watch, _, values = armed(hold=2)
+    for _ in range(2):
+        watch.go(lambda *_: torch.rand(8), values, 7, False)
+    assert torch.equal(watch.held[0], watch.held[1])
+
+
+class Elsewhere(Cpu):
+    name = "another"
+
+
+def test_a_rehearsal_repeats_the_last_call_once_where_the_hosts_time_counts() -> None:
+    calls: list[int] = []
+
+    def call(*_: object) -> torch.Tensor:
+        calls.append(1)
+        return torch.ones(1)
+
+    for device, wanted in ((Elsewhere(), 2), (Cpu(), 1)):
+        calls.clear()
+        watch, _, values = armed()
+        watch.device = device
+        watch.rehearse(call)  # there was none
+        watch.go(call, values, None, False)
+        watch.rehearse(call)
+        watch.rehearse(call)
+        assert len(calls) == wanted

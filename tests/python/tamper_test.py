@@ -9,8 +9,9 @@ import statistics
 import pytest
 import torch
 
-from mtmc import device, runner
-from mtmc.tamper import Snapshot
+from mtmc.device import device
+from mtmc.guest import runner
+from mtmc.guest.tamper import Snapshot
 
 
 def test_nothing_changes_by_itself() -> None:
@@ -25,7 +26,13 @@ def test_whatever_is_replaced_or_removed_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(device, "seed_all", device.random_state)
     monkeypatch.delattr(statistics, "median")
     found = changes()
-    assert sorted(found) == ["Module.train", "Runner.on_go", "math.sqrt", "mtmc.device.seed_all", "statistics.median"]
+    assert sorted(found) == [
+        "Module.train",
+        "Runner.on_go",
+        "math.sqrt",
+        "mtmc.device.device.seed_all",
+        "statistics.median",
+    ]
 
 
 def test_additions_and_data_are_nobodys_concern(monkeypatch: pytest.MonkeyPatch) -> None:

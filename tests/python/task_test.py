@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from mtmc.task import Task, TaskError, load_task
+from mtmc.task.task import Task, TaskError, load_task
 
 MODEL = """
 import torch
@@ -41,7 +41,8 @@ def load(path: Path, **more: Any) -> Task:
 
 def failure(path: Path, **more: Any) -> TaskError:
     with pytest.raises(TaskError) as caught:
-        load(path, **more).check_runs()
+        task = load(path, **more)
+        task.check_runs(task.make_model(0))
     return caught.value
 
 
@@ -86,7 +87,7 @@ def test_constructor_arguments_and_checkpoint(model_file: Path, tmp_path: Path) 
 
 def test_modules_by_dotted_name() -> None:
     task = load_task({"name": "t", "module": "torch.nn", "attr": "GELU", "inputs": ["f32[3]"]})
-    task.check_runs()
+    task.check_runs(task.make_model(0))
 
 
 def test_mistakes_say_what_is_wrong(model_file: Path, tmp_path: Path) -> None:

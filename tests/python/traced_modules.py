@@ -145,6 +145,13 @@ MODULES = {
         "return x * torch.tensor([1.5, float('inf')])[0] + self.loose + torch.tensor(list(range(100)))[:8]",
         "self.loose = torch.arange(8.0)",
     ),
+    "plain_attributes": module_text(
+        "h, self.c[0] = self.pair\nh = torch.tanh(self.net(x) + h * self.gain) / self.eps.item()\n"
+        "self.pair = (h, x + self.drawn)\nself.total += h.sum()\nself.last = h\nreturn self.total.clone(), h",
+        "self.net = nn.Linear(8, 8)\nself.pair = (torch.zeros(4, 8), torch.ones(4, 8))\nself.c = [torch.zeros(4, 8)]\n"
+        "self.drawn = torch.randn(8)\nself.total = torch.zeros(())\nself.gain = torch.full((8,), 0.5)\nself.last = None\n"
+        "self.register_buffer('eps', torch.tensor(2.0))",
+    ),
     "complex_inside": module_text("return torch.fft.irfft(torch.fft.rfft(x) * 2j, n=8)"),
     "sizes_from_data": module_text("y = x[x > 0]\nreturn y.sum() / y.shape[0]"),
     "lstm": module_text("return self.net(x)[0]", "self.net = nn.LSTM(8, 5, batch_first=True)"),

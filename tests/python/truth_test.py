@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mtmc import reference
-from mtmc.truth import Record, TruthError, run_wide
+from mtmc.referee import definitions, reference
+from mtmc.referee.truth import Record, TruthError, run_wide
 
 
 def test_float32_named_in_the_code_is_widened() -> None:
@@ -62,3 +62,37 @@ def test_half_an_ulp_leaves_its_argument_and_its_strides(monkeypatch: pytest.Mon
         off = (moved / x.double() - 1).abs() / (torch.finfo(x.dtype).eps / 2)
         assert torch.equal(x, before) and moved.stride() == x.stride()
         assert x.dtype == torch.float64 or bool((off.round() == 1).all())
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ends"),
+    [((10, 16), (3, 16, 8), [3, 3, 10]), ((10, 16), (16, 12), [4, 8, 16]), ((3, 5, 16), (16, 12), [4, 8, 12])],
+)
+def test_grouped_products_come_from_their_definition(a: tuple[int], b: tuple[int], ends: list[int]) -> None:
+    x, y, ends = torch.randn(a), torch.randn(b), torch.tensor(ends, dtype=torch.int32)
+    eager = torch._grouped_mm(x, y, offs=ends)
+    truth, _ = run_wide(lambda: torch._grouped_mm(x.double(), y.double(), offs=ends), [])
+    assert truth.dtype == torch.float64 and torch.allclose(truth.float(), eager, atol=1e-5)
+
+
+def test_eight_bit_products_come_from_their_definition() -> None:
+    a, b = torch.randn(4, 16).to(torch.float8_e4m3fn), torch.randn(8, 16).to(torch.float8_e4m3fn).t()
+    scales = torch.tensor(0.5), torch.tensor(3.0)
+    eager = torch._scaled_mm(a, b, *scales, out_dtype=torch.float32)
+    truth, _ = run_wide(lambda: torch._scaled_mm(a, b, *scales, out_dtype=torch.float32), [])
+    assert truth.dtype == torch.float64 and torch.allclose(truth.float(), eager, atol=1e-4)
+
+
+def test_what_says_that_double_is_none_of_its_types_is_taken_apart() -> None:
+    softmax = torch.ops.aten._softmax.default
+    assert definitions.definition_of(softmax) is None
+    assert definitions.definition_of(softmax, RuntimeError("\"softmax\" not implemented for 'Double'")) is not None
+    assert definitions.definition_of(softmax, RuntimeError("shapes do not fit")) is None
+
+
+def test_orderings_have_distinct_indices() -> None:
+    x = torch.randn(4, 8, dtype=torch.float64)
+    calls = ((lambda: x.argsort(0), True), (lambda: x.topk(3, 0)[1], True), (lambda: x.argmax(0), False))
+    for call, distinct in calls:
+        index, ties = run_wide(call, [])
+        assert ties[index.data_ptr()].distinct == distinct

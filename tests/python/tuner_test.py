@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from mtmc import tuner
+from mtmc.tune import tuner
 
 VERSION = """
 import torch
-from mtmc.tuner import time
+from mtmc.tune.tuner import time
 
 class ModelNew(torch.nn.Module):
     def forward(self, x, index):

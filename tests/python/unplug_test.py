@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mtmc.unplug import claims_kernels
+from mtmc.guest.unplug import claims_kernels
 
 
 @pytest.mark.parametrize(

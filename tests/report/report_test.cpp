@@ -74,10 +74,25 @@ TEST(ResultJson, HasEveryDocumentedField) {
   EXPECT_EQ(json["steps"][1]["action"], "fuse %4 %5");
   EXPECT_EQ(json["steps"][1]["region"], "fuse linear and gelu in lines 11-34");
   EXPECT_EQ(json["steps"][2]["verdict"], "certified");
-  EXPECT_LT(json["speedup_spread"]["eager"][0], json["speedup"]["eager"]);
+  const Json& interval = json["speedup_interval"]["eager"];
+  EXPECT_EQ(interval["claim"], "clear");
+  EXPECT_LT(interval["low"], interval["median"]);
+  EXPECT_GT(interval["high"], interval["median"]);
+  EXPECT_EQ(interval["level"], 0.99);
   const auto documented = read_file(source_dir() + "/docs/RESULTS.md");
   ASSERT_TRUE(documented.ok());
   for (const auto& [field, value] : json.items()) EXPECT_THAT(*documented, HasSubstr("`" + field + "`"));
+}
+
+TEST(ResultJson, OfAWideIntervalTheSpeedupIsTheLowEnd) {
+  ReportData data = sample_report();
+  for (NodeRecord& node : data.nodes)
+    if (node.id == data.best) node.certify->speedup["eager"] = {35.67, 4, INFINITY};
+  const Json json = result_json(data);
+  EXPECT_EQ(json["speedup"]["eager"], 4.0);
+  EXPECT_EQ(json["steps"].back()["speedup"], 4.0);
+  EXPECT_EQ(json["speedup_interval"]["eager"]["claim"], "faster");
+  EXPECT_TRUE(json["speedup_interval"]["eager"]["high"].is_null());
 }
 
 TEST(ResultJson, AScreenedResultIsNotCertified) {
@@ -185,12 +200,32 @@ TEST(HtmlReport, ARunWithoutAnythingCertified) {
   EXPECT_THAT(html, HasSubstr("nondeterministic"));
 }
 
-TEST(HtmlReport, SaysWhenTheTimingProvesNothing) {
+std::string report_with(const Speedup& eager) {
   ReportData data = sample_report();
-  EXPECT_THAT(html_report(data), Not(HasSubstr("noisy timing")));
   for (NodeRecord& node : data.nodes)
-    if (node.id == data.best) node.certify->times["eager"].samples_ms = {0.2, 0.3, 0.9, 5, 6, 7};
-  EXPECT_THAT(html_report(data), HasSubstr("noisy timing"));
+    if (node.id == data.best) node.certify->speedup["eager"] = eager;
+  return html_report(data);
+}
+
+TEST(HtmlReport, SaysWhenTheTimingProvesNothing) {
+  EXPECT_THAT(html_report(sample_report()), Not(HasSubstr("busy machine")));
+  const std::string unclear = report_with({35.67, 0.17, 51.7});
+  EXPECT_THAT(unclear, HasSubstr("busy machine"));
+  EXPECT_THAT(unclear, HasSubstr("0.17× to 51.7×"));
+  EXPECT_THAT(unclear, HasSubstr("<b>This machine was too busy to compare it with eager PyTorch</b>"));
+  const std::string faster = report_with({35.67, 3, 51.7});
+  EXPECT_THAT(faster, HasSubstr("<b>Faster, but this machine was too busy to say by how much</b>"));
+  EXPECT_THAT(faster, Not(HasSubstr(">35.7×<")));
+  expect_balanced(unclear);
+  expect_balanced(faster);
+}
+
+TEST(HtmlReport, TheLowEndOfAWideIntervalIsTheHeadline) {
+  const std::string wide = report_with({2.4, 2.21, 2.6});
+  EXPECT_THAT(wide, HasSubstr("<b>At least 2.21× as fast as eager PyTorch</b>"));
+  EXPECT_THAT(wide, HasSubstr("<div class='figure'>≥2.21×</div>"));
+  EXPECT_THAT(wide, HasSubstr("99 % sure: 2.21× to 2.60×"));
+  EXPECT_THAT(wide, Not(HasSubstr("busy machine")));
 }
 
 TEST(HtmlReport, AnEstimateClaimsNothingAboutCorrectness) {

@@ -84,7 +84,8 @@ Verdict passed(double time_ms, Tier tier, Rng& rng) {
   v.times = {{"candidate", timing(time_ms, rng, samples)},
              {"eager", timing(1.93, rng, samples)},
              {"compile", timing(1.41, rng, samples)}};
-  v.speedup = {{"eager", 1.93 / time_ms}, {"compile", 1.41 / time_ms}};
+  for (const auto& [name, ms] : {std::pair{"eager", 1.93}, std::pair{"compile", 1.41}})
+    v.speedup[name] = {ms / time_ms, 0.98 * ms / time_ms, 1.02 * ms / time_ms};
   v.own_kernel_share = 0.62, v.library_use = "BLAS", v.weights = "by-name";
   v.sandbox = "bubblewrap", v.seconds = tier == Tier::certify ? 6.4 : 0.7, v.evaluator = "mtmc judge 1";
   return v;
@@ -176,7 +177,7 @@ TEST(SampleReport, IsARunWithAResult) {
   const ReportData data = sample_report();
   EXPECT_EQ(data.path().size(), 4u);
   EXPECT_EQ(data.evaluations(), 13);
-  EXPECT_NEAR(*speedup_over(data.best_verdict(), "eager"), 1.93 / 0.81, 1e-9);
+  EXPECT_NEAR(*headline_over(data.best_verdict(), "eager"), 1.93 / 0.81, 1e-9);
 }
 
 }  // namespace mtmc

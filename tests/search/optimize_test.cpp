@@ -28,7 +28,7 @@ TEST(Optimize, FindsSomethingFasterAndSaysHow) {
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_EQ(done->answer, Answer::faster);
   EXPECT_EQ(done->verdict.tier, Tier::certify);
-  EXPECT_GT(done->verdict.speedup.at("eager"), 1.1);
+  EXPECT_GT(done->verdict.speedup.at("eager").low, 1.1);
   ASSERT_GT(done->steps.size(), 1u);
   EXPECT_EQ(done->steps.front().action, "");
   EXPECT_EQ(done->steps.back().node, done->best);
@@ -175,8 +175,8 @@ TEST(Optimize, FallsBackToTheNextBestWhenCertificationFails) {
   EXPECT_TRUE(done->verdict.certified());
   EXPECT_EQ(done->verdict.tier, Tier::certify);
   EXPECT_NE(done->code.text, best->code.text);
-  EXPECT_LE(done->verdict.speedup.at("eager"), best->verdict.speedup.at("eager"));
-  EXPECT_GT(done->verdict.speedup.at("eager"), 1);
+  EXPECT_LE(done->verdict.speedup.at("eager").low, best->verdict.speedup.at("eager").low);
+  EXPECT_GT(done->verdict.speedup.at("eager").low, 1);
 }
 
 Program convolution() {
@@ -219,6 +219,23 @@ TEST(Optimize, WhatErrsTooMuchIsTriedWithMoreExactProducts) {
   EXPECT_TRUE(exact);
 }
 
+// A screen need not see what a certification refuses.
+TEST(Optimize, WhatACertificationRefusesAsInexactIsTriedWithMoreExactProducts) {
+  World world("triton", convolution(), h200_hardware());
+  world.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
+  world.request.shell.arguments = {"x"};
+  int refused = 0;
+  WatchedJudge strict(world.judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
+    if (tier != Tier::certify || !multiplies_in(*candidate.program, "half")) return;
+    verdict.outcome = Outcome::refused, verdict.reason = "precision", ++refused;
+  });
+  const auto done = world.run(strict);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_GT(refused, 0);
+  EXPECT_TRUE(done->verdict.certified());
+  EXPECT_TRUE(multiplies_in(*done->program, "split")) << "a more exact version of what was refused";
+}
+
 TEST(Optimize, TheUntouchedStartIsTheResultWhenNothingElseIsCertified) {
   World world;
   const std::string start = state_hash(*world.request.program);
@@ -236,12 +253,71 @@ TEST(Optimize, ALuckyStartDoesNotStandBeforeTheWinner) {
   World world;
   const std::string start = state_hash(*world.request.program);
   WatchedJudge lucky(world.judge, [&](const Candidate& candidate, Tier, Verdict& verdict) {
-    if (state_hash(*candidate.program) == start) verdict.speedup["eager"] = 1e6;
+    if (state_hash(*candidate.program) == start) verdict.speedup["eager"] = exactly(1e6);
   });
   const auto done = world.run(lucky);
   ASSERT_TRUE(done.ok());
   EXPECT_EQ(done->answer, Answer::faster);
   EXPECT_GT(done->steps.size(), 1u);
+}
+
+// The second candidate's median is the highest by far, and says nothing.
+TEST(Optimize, ALuckyWideMeasurementDoesNotWin) {
+  World world;
+  int screens = 0;
+  std::string lucky_code;
+  WatchedJudge lucky(world.judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
+    if (tier == Tier::screen && ++screens == 2) lucky_code = candidate.code;
+    if (candidate.code == lucky_code) verdict.speedup["eager"] = {35.67, 0.17, 51.7};
+  });
+  const auto done = world.run(lucky);
+  ASSERT_TRUE(done.ok());
+  ASSERT_FALSE(lucky_code.empty());
+  EXPECT_NE(done->code.text, lucky_code);
+  EXPECT_EQ(done->answer, Answer::faster);
+  EXPECT_LT(world.recorder.last.best_speedup, 35);
+}
+
+TEST(Optimize, ABusyMachineIsNotCalledFaster) {
+  World world;
+  const std::string start = state_hash(*world.request.program);
+  WatchedJudge busy(world.judge, [&](const Candidate& candidate, Tier, Verdict& verdict) {
+    const bool first = state_hash(*candidate.program) == start;
+    verdict.speedup["eager"] = first ? Speedup{0.97, 0.4, 1.9} : Speedup{3.1, 0.8, 12};
+  });
+  const auto done = world.run(busy);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->answer, Answer::not_faster);
+  EXPECT_TRUE(done->unclear);
+  EXPECT_EQ(done->steps.size(), 1u) << "what nobody knows to be faster does not replace the module as it is";
+}
+
+TEST(Optimize, WhatScreensCouldNotTellIsCertifiedAllTheSame) {
+  World world;
+  const std::string start = state_hash(*world.request.program);
+  WatchedJudge quick(world.judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
+    if (tier == Tier::screen && state_hash(*candidate.program) != start) verdict.speedup["eager"] = {3.1, 0.8, 12};
+    if (tier == Tier::certify && state_hash(*candidate.program) != start) verdict.speedup["eager"] = {1.5, 1.4, 1.7};
+  });
+  const auto done = world.run(quick);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->answer, Answer::faster);
+  EXPECT_EQ(done->verdict.speedup.at("eager").low, 1.4);
+}
+
+TEST(Optimize, ResultAndStoreAgreeOnTheHeadline) {
+  World world;
+  WatchedJudge wide(world.judge, [&](const Candidate&, Tier, Verdict& verdict) {
+    Speedup& eager = verdict.speedup["eager"];
+    eager.low = 0.9 * eager.median, eager.high = 1.1 * eager.median;
+  });
+  const auto done = world.run(wide);
+  ASSERT_TRUE(done.ok());
+  const auto nodes = world.store->nodes(done->run);
+  ASSERT_TRUE(nodes.ok());
+  ASSERT_NE(best_node(*nodes), nullptr);
+  EXPECT_EQ(best_node(*nodes)->id, done->best);
+  EXPECT_EQ(result_json(world.request, *done)["speedup"]["eager"], done->verdict.speedup.at("eager").low);
 }
 
 TEST(Optimize, ARefusedStartEndsTheRunWithItsReason) {

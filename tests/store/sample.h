@@ -29,7 +29,7 @@ inline Verdict sample_verdict(double time_ms, Tier tier = Tier::screen) {
   verdict.accuracy_class = "fp32";
   verdict.time_ms = time_ms;
   verdict.times["candidate"] = {{time_ms, time_ms * 1.5, time_ms}, time_ms, 0};
-  verdict.speedup = {{"eager", 6 / time_ms}};
+  verdict.speedup = {{"eager", exactly(6 / time_ms)}};
   verdict.sandbox = "none";
   verdict.evaluator = "1";
   return verdict;

@@ -117,6 +117,16 @@ TEST(Store, AVerdictOfABusyMachineIsKeptAndNotReused) {
   EXPECT_EQ(store->node(id).value().screen->reason, "");
 }
 
+TEST(Store, ATimingThatSaysNothingIsNotReused) {
+  auto store = in_memory();
+  const RunId run = store->begin_run(sample_run()).value();
+  NodeRecord node = sample_node(run, kNoNode, 0, "code 0");
+  node.screen->speedup["eager"] = {3.1, 0.17, 51.7};
+  ASSERT_TRUE(store->add_node(node).ok());
+  const VerdictKey key{sample_run().task_hash, sha256("code 0"), Tier::screen, "1", null_hardware().name};
+  EXPECT_FALSE(store->find_verdict(key).value().has_value());
+}
+
 TEST(Store, RemembersBuildsAndTunings) {
   auto store = in_memory();
   EXPECT_FALSE(store->recall("tuning", "k").value().has_value());
@@ -128,7 +138,7 @@ TEST(Store, RemembersBuildsAndTunings) {
 
 TEST(Store, TheBestNodeIsTheFastestCertifiedOneOfTheHigherTier) {
   std::vector<NodeRecord> nodes(4);
-  for (int i = 0; i < 4; ++i) nodes[static_cast<size_t>(i)].id = i + 1;
+  for (int i = 0; i < 4; ++i) nodes[static_cast<size_t>(i)].id = i + 1, nodes[static_cast<size_t>(i)].parent = i > 0;
   nodes[0].screen = sample_verdict(6);
   nodes[1].screen = sample_verdict(1);
   nodes[1].screen->outcome = Outcome::refused;
@@ -140,6 +150,20 @@ TEST(Store, TheBestNodeIsTheFastestCertifiedOneOfTheHigherTier) {
   nodes[3].certify = sample_verdict(2, Tier::certify);
   nodes[3].certify->outcome = Outcome::refused;
   EXPECT_EQ(best_node(nodes)->id, 3);
+}
+
+TEST(Store, ScoresAreHeadlinesAndTheStartIsWhatEagerDoes) {
+  Verdict verdict = sample_verdict(3);
+  verdict.speedup["eager"] = {35.67, 1.5, 51.7};
+  EXPECT_EQ(score(verdict, false), 1.5);
+  EXPECT_EQ(score(verdict, true), 1);
+  verdict.speedup["eager"] = {0.9, 0.5, 1.2};
+  EXPECT_EQ(score(verdict, false), 0.5);
+  EXPECT_EQ(score(verdict, true), 1);
+  verdict.speedup["eager"] = {0.7, 0.69, 0.72};
+  EXPECT_EQ(score(verdict, true), 0.7);
+  verdict.outcome = Outcome::refused;
+  EXPECT_EQ(score(verdict, true), 0);
 }
 
 TEST(Store, TaskHashSeesEveryPart) {

@@ -20,6 +20,7 @@ struct Request {
   TaskOptions task;
   std::string target = "cpu", write;
   std::vector<std::string> actions;
+  bool brief = false;
 };
 
 Result<int> run_apply(const Request& request) {
@@ -33,7 +34,9 @@ Result<int> run_apply(const Request& request) {
     MTMC_TRY(traced.program, apply_action(traced.program, action, context));
   }
   MTMC_TRY(const Code code, target->emit(traced.program, hardware, traced.shell));
+  if (!request.write.empty()) MTMC_RETURN_IF_ERROR(write_file(request.write, code.text));
   fmt::print("{}\n", print(traced.program));
+  if (request.brief) return kDone;
   for (const KernelCost& cost : cost_of(traced.program, hardware))
     fmt::print("{:6}{:12.1f} us estimated{:12.1f} us at the roofline\n", cost.kernel, cost.seconds * 1e6,
                cost.roofline * 1e6);
@@ -44,7 +47,6 @@ Result<int> run_apply(const Request& request) {
     const double after = next.ok() ? forecaster.prospect(*next).now : 0;
     fmt::print("  {:48}{:60}{:10.1f} us\n", store_text(action), render(action, traced.program, code), after * 1e6);
   }
-  if (!request.write.empty()) MTMC_RETURN_IF_ERROR(write_file(request.write, code.text));
   return kDone;
 }
 
@@ -57,6 +59,7 @@ VerbBody declare(Options& options) {
   options.words(request->actions, "--do", "ACTION",
                 "an action as this verb lists them: \"fuse %3 %4\"; may be repeated");
   options.text(request->write, "--write", "FILE", "where to write the module");
+  options.flag(request->brief, "--brief", "print the Program only: the forecasts of all actions take a while");
   return [request] { return run_apply(*request); };
 }
 

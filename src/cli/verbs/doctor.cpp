@@ -72,7 +72,7 @@ Finding find_sandbox() {
 
 Result<Json> ask_python() {
   const std::string python = variable("MTMC_PYTHON", "python3");
-  MTMC_TRY(const Finished done, run({{python, "-m", "mtmc.doctor"}, {}, {}, 120}));
+  MTMC_TRY(const Finished done, run({{python, "-m", "mtmc.device.doctor"}, {}, {}, 120}));
   Json found = Json::parse(done.out, nullptr, false);
   if (done.exit_code != 0 || !found.is_object())
     return Error{"asking " + python + " what it offers", "it fails", std::string(trim(done.err)), "a Python >= 3.10"};

@@ -16,6 +16,7 @@
 #include "cli/report_files.h"
 #include "cli/result_folder.h"
 #include "cli/shell_json.h"
+#include "cli/summary.h"
 #include "cli/task_options.h"
 #include "cli/verb.h"
 #include "cli/watcher.h"
@@ -89,7 +90,7 @@ Result<Bench> make_bench(const OptimizeOptions& options, const TargetDef& target
 
 // Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
 Result<Traced> trace_beside(const Task& task, const Bench& bench) {
-  std::future<Result<Traced>> tracing = std::async(std::launch::async, [&] { return trace(task.json, bench.device); });
+  std::future<Result<Traced>> tracing = std::async(std::launch::async, [&] { return trace(task.json); });
   if (bench.tuner && bench.tuner->works_ahead()) MTMC_RETURN_IF_ERROR(bench.tuner->warm_up());
   const Status ready = bench.judge ? bench.judge->expect(task) : ok_status();
   MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best
@@ -115,18 +116,19 @@ std::unique_ptr<Coder> make_coder(const OptimizeOptions& options, const Bench& b
 
 void print_conclusion(Progress& progress, const Optimized& done, const fs::path& folder) {
   const Verdict& verdict = done.verdict;
-  std::string gains;
-  for (const char* baseline : {"eager", "compile", "max-autotune", "graph"})
-    if (verdict.speedup.count(baseline))
-      gains += fmt::format("{}{:.2f}x {}", gains.empty() ? "" : ", ", verdict.speedup.at(baseline),
-                           baseline == std::string("compile") ? "torch.compile" : baseline);
   switch (done.answer) {
-    case Answer::faster: progress.line(fmt::format("done: {}, certified ({})", gains, verdict.accuracy_class)); break;
+    case Answer::faster:
+      progress.line(fmt::format("done: {}, certified ({})", gains_text(verdict), verdict.accuracy_class));
+      break;
     case Answer::at_roofline:
       progress.line(
           fmt::format("done: already at the roofline ({:.0f} % of it): nothing to gain", done.roofline_share * 100));
       break;
-    case Answer::not_faster: progress.line("done: nothing certified is faster than eager"); break;
+    case Answer::not_faster:
+      progress.line(done.unclear
+                        ? "done: nothing certified is surely faster than eager: this machine was too busy to say"
+                        : "done: nothing certified is faster than eager");
+      break;
     case Answer::refused:
       progress.line("done: nothing is certified: " + verdict.reason + ": " + verdict.message);
       break;

@@ -282,6 +282,33 @@ program lstm_projected {
   return %12
 }
 
+program plain_attributes {
+  %0 = input "x" : f32[4,8]
+  %1 = param "net.weight" : f32[8,8]
+  %2 = param "net.bias" : f32[8]
+  %3 = buffer ".pair.0" : f32[4,8]
+  %4 = buffer ".pair.1" : f32[4,8]
+  %5 = buffer ".drawn" : f32[8]
+  %6 = buffer ".total" : f32[]
+  %7 = constant "gain" : f32[8]
+  %8 = constant "2.0" : f32[]
+  %9 = linear(%0, %1, %2) : f32[4,8]  @ plain_attributes.py:18
+  %10 = mul(%3, %7) : f32[4,8]  @ plain_attributes.py:18
+  %11 = add(%9, %10) : f32[4,8]  @ plain_attributes.py:18
+  %12 = tanh(%11) : f32[4,8]  @ plain_attributes.py:18
+  %13 = div(%12, %8) : f32[4,8]  @ plain_attributes.py:18
+  %14 = add(%0, %5) : f32[4,8]  @ plain_attributes.py:19
+  %15 = sum(%13) : f32[]  @ plain_attributes.py:20
+  %16 = add(%6, %15) : f32[]  @ plain_attributes.py:20
+  %17 = clone(%4) : f32[4,8]
+  %18 = clone(%16) : f32[]
+  state ".pair.0" = %13
+  state ".pair.1" = %14
+  state ".c.0" = %17
+  state ".total" = %16
+  return %18, %13
+}
+
 program rnn_relu {
   %0 = input "x" : f32[4,8]
   %1 = param "net.weight_ih_l0" : f32[5,8]

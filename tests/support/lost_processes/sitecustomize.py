@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-import mtmc.foreign
+from mtmc.referee.lending import Lender
 
 what, _, folder = os.environ["MTMC_TEST_LOSES"].partition(" ")
 
@@ -34,12 +34,12 @@ def compiled(model, mode=None):
     return call
 
 
-def load_but_zeros(*arguments):
-    value = load(*arguments)
-    if what == "zeros" and isinstance(value, torch.Tensor) and not value.any():
+def seen_but_zeros(*arguments):
+    value = seen(*arguments)
+    if what == "zeros" and isinstance(value, list) and isinstance(value[0], torch.Tensor) and not value[0].any():
         os._exit(3)
     return value
 
 
-load, mtmc.foreign.load = mtmc.foreign.load, load_but_zeros
+seen, Lender.seen = Lender.seen, seen_but_zeros
 torch.compile = compiled

@@ -2,17 +2,17 @@
 another name. Nothing of CUDA is tried by it.
 """
 
-import mtmc.device
-import mtmc.triton_seed
+import mtmc.device.device
+import mtmc.device.triton_seed
 
 
-class Pretended(mtmc.device.Cpu):
+class Pretended(mtmc.device.device.Cpu):
     name = "cuda"
 
     def confine(self) -> None:
         self.flush()
 
 
-real = mtmc.device.device_named
-mtmc.device.device_named = lambda name: Pretended() if name == "cuda" else real(name)
-mtmc.triton_seed.fill = lambda _: None
+real = mtmc.device.device.device_named
+mtmc.device.device.device_named = lambda name: Pretended() if name == "cuda" else real(name)
+mtmc.device.triton_seed.fill = lambda _: None

@@ -1,0 +1,139 @@
+"""Importing a kernel file and giving its ModelNew the task's weights."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mtmc.device.device import made_on, seed_all
+from mtmc.device.unfilled import built
+from mtmc.guest.failures import classify
+from mtmc.wire.arguments import load_arguments
+from mtmc.wire.forms import Form
+from mtmc.wire.plain import PlainTable, State, is_plain, load_state, plain_tensors
+
+
+class Refused(Exception):
+    """A reason word and a sentence."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        self.reason, self.message = reason, message
+        super().__init__(f"{reason}: {message}")
+
+
+def import_candidate(file: Path) -> type[torch.nn.Module]:
+    """Runs the file and finds ModelNew."""
+    spec = importlib.util.spec_from_file_location("candidate", file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["candidate"] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise Refused(*classify(error, "import-error", file)) from error
+    found = getattr(module, "ModelNew", None)
+    if not (isinstance(found, type) and issubclass(found, torch.nn.Module)):
+        raise Refused("missing-ModelNew", "the file defines no class ModelNew that is a torch.nn.Module")
+    return found
+
+
+def construct(
+    cls: type[torch.nn.Module], folder: Path, file: Path, seed: int, where: torch.device, given: Collection[str]
+) -> torch.nn.Module:
+    """ModelNew with the task's constructor arguments, under a seed that is not the reference's, on a device. `given`: entries
+    of the state that come later: large weights of theirs have no values yet."""
+    given = [name for name in given if not is_plain(name)]
+    saved, hidden = (folder / "init.pickle").read_bytes(), (folder / "hidden").read_text()
+
+    def make() -> torch.nn.Module:
+        seed_all(seed)
+        args, kwargs = load_arguments(saved, hidden, sys.modules["candidate"])
+        return cls(*args, **kwargs)
+
+    try:
+        model, _ = made_on(where, lambda: built(make, given))
+        return model if where.type == "cpu" else torch.nn.Module.to(model, where)
+    except (Exception, SystemExit) as error:
+        raise Refused(*classify(error, "import-error", file)) from error
+
+
+Entries = dict[str, tuple[Mapping[str, Any], str]]  # name -> where a tensor hangs: a table and its key there
+
+
+def own_entries(model: torch.nn.Module) -> Entries:
+    """What state_dict() holds, found in the module's own tables: a candidate's state_dict could answer anything."""
+    found: Entries = {}
+    for prefix, module in torch.nn.Module.named_modules(model, remove_duplicate=False):
+        transient = module.__dict__["_non_persistent_buffers_set"]
+        for table in ("_parameters", "_buffers"):
+            for name, value in module.__dict__[table].items():
+                if value is not None and name not in transient:
+                    found[f"{prefix}.{name}" if prefix else name] = (module.__dict__[table], name)
+    return found
+
+
+def entries_of(model: torch.nn.Module, names: dict[str, str]) -> Entries:
+    """The entries that the reference has, under its names. Those that only the module's hooks know come from state_dict."""
+    own = own_entries(model)
+    own |= {key: (PlainTable(model), key) for key in plain_tensors(model)}
+    if not all(mine in own for mine in names.values() if not is_plain(mine)):
+        own = {**own, **{name: (table, name) for table in [model.state_dict()] for name in table if name not in own}}
+    return {name: own[mine] for name, mine in names.items() if mine in own}
+
+
+def match(model: torch.nn.Module, state: dict[str, Form]) -> tuple[str, dict[str, str]]:
+    """Where the reference's state belongs: by name, else by constructor order. Returns how, and reference name -> own name.
+    Plain attributes belong where the model has them: who does without is judged by what it returns."""
+    plain = plain_tensors(model)
+    attributes = {key: key for key, form in state.items() if key in plain and _fits(plain[key], form)}
+    state = {name: form for name, form in state.items() if not is_plain(name)}
+    if not state:
+        return "none", attributes
+    own: State = {name: table[key] for name, (table, key) in own_entries(model).items()}
+    if not all(name in own for name in state):
+        own = {name: value for name, value in model.state_dict().items() if isinstance(value, torch.Tensor)}
+    if all(name in own and _fits(own[name], form) for name, form in state.items()):
+        names = {name: name for name in state}
+    elif len(own) == len(state) and all(map(_fits, own.values(), state.values())):
+        names = dict(zip(state, own, strict=True))
+    else:
+        raise Refused("weights-mismatch", _difference(own, state))
+    return "by-name" if all(a == b for a, b in names.items()) else "by-order", names | attributes
+
+
+def load_weights(model: torch.nn.Module, state: State, names: dict[str, str]) -> None:
+    """load_state_dict, as any user would call it, hooks of the module's included; plain attributes get tensors of their own."""
+    load_state(model, {names[name]: value for name, value in state.items() if name in names}, strict=False)
+
+
+def assign(model: torch.nn.Module, state: State, names: dict[str, str], in_place: bool) -> None:
+    """Other values for the entries: in the old tensors' memory, or in tensors of their own."""
+    entries = entries_of(model, names)
+    for name, value in state.items():
+        if is_plain(name) and name not in names:
+            continue
+        table, key = entries[name]
+        if in_place:
+            table[key].data.copy_(value)
+        else:
+            table[key].data = value
+
+
+def _fits(own: Any, form: Form) -> bool:
+    return isinstance(own, torch.Tensor) and list(own.shape) == form["shape"] and str(own.dtype)[6:] == form["dtype"]
+
+
+def _difference(own: State, state: dict[str, Form]) -> str:
+    missing = [name for name in state if name not in own]
+    if missing:
+        extra = [name for name in own if name not in state]
+        return f"ModelNew's state_dict lacks {', '.join(missing[:4])}" + (
+            f" and has {', '.join(extra[:4])}" if extra else ""
+        )
+    name = next(name for name in state if not _fits(own[name], state[name]))
+    return f"{name} is {own[name].dtype} {list(own[name].shape)} in ModelNew and torch.{state[name]['dtype']} {state[name]['shape']} in the module"

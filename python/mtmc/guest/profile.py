@@ -1,0 +1,91 @@
+"""How much of a call's time is spent inside torch's own operators, and which kind of library work they do.
+
+On a GPU: which kernels ran, for how long, and which of them are the file's own, by the driver's record of them.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from mtmc.device.device import Device
+
+# Operators that only make, view or copy memory.
+PLUMBING = frozenset(
+    "empty empty_like empty_strided new_empty new_empty_strided view _unsafe_view reshape expand permute transpose t slice "
+    "select split split_with_sizes chunk unbind squeeze unsqueeze as_strided detach alias clone copy_ _to_copy contiguous "
+    "zeros zeros_like zero_ fill_ full lift_fresh set_ resize_ is_pinned item _local_scalar_dense".split()
+)
+BLAS = frozenset("mm bmm addmm baddbmm mv addmv dot matmul linear addmm_ mkl_linear _linear_pointwise".split())
+
+
+class _OperatorClock(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.clock = time.perf_counter_ns
+        self.inside = 0
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        start = self.clock()
+        result = func(*args, **(kwargs or {}))
+        name = func.overloadpacket.__name__
+        if name not in PLUMBING:
+            self.inside += self.clock() - start
+            self.names.add(name)
+        return result
+
+
+# Names of kernels of the matrix libraries, and of those that only copy or fill.
+BLAS_KERNELS = re.compile(r"gemm|gemv|cutlass|nvjet|splitKreduce|cublas|dot_kernel|sgemm|xmma", re.IGNORECASE)
+COPIES = re.compile(r"^Mem(cpy|set)|FillFunctor|direct_copy_kernel|CatArrayBatchedCopy")
+DEFINED = re.compile(r"__global__\s+(?:void\s+|__launch_bounds__\s*\([^)]*\)\s*)*(\w+)")
+
+
+def profile_kernels(call: Callable[[], Any], device: Device, own: set[str], text: str) -> dict[str, Any]:
+    """As `profile_call` for a GPU; `own`: names of the file's Triton kernels, `text`: the file, which may hold CUDA C++."""
+    from torch.profiler import ProfilerActivity, profile
+
+    call()
+    device.synchronize()
+    try:
+        with profile(activities=[ProfilerActivity.CUDA]) as record:
+            call()
+            device.synchronize()
+        ran = [(e.name, e.time_range.elapsed_us()) for e in record.events() if e.device_type.name == "CUDA"]
+    except RuntimeError as error:
+        return {"own_kernel_share": None, "library_use": "", "note": f"no-profile: {str(error).splitlines()[0][:80]}"}
+    if not ran:
+        return {"own_kernel_share": None, "library_use": "", "note": "no-profile: no kernel was recorded"}
+    names = own | set(DEFINED.findall(text))
+    pattern = (
+        re.compile(r"(?<![A-Za-z0-9])(" + "|".join(map(re.escape, names)) + r")(?![A-Za-z0-9])") if names else None
+    )
+    mine = [pattern is not None and pattern.search(name) is not None for name, _ in ran]
+    others = {name for (name, _), is_mine in zip(ran, mine, strict=True) if not is_mine and not COPIES.search(name)}
+    total = sum(us for _, us in ran) or 1e-9
+    use = "none" if not others else "BLAS" if all(BLAS_KERNELS.search(name) for name in others) else "any"
+    return {
+        "own_kernel_share": sum(us for (_, us), is_mine in zip(ran, mine, strict=True) if is_mine) / total,
+        "library_use": use,
+        "launches": len(ran),
+        "operators": sorted(name[:80] for name in others),
+    }
+
+
+def profile_call(call: Callable[[], Any], device: Device) -> dict[str, Any]:
+    """`own_kernel_share` (0 to 1) of the median of five plain calls, and `library_use` (none, BLAS, any)."""
+    plain = sorted(device.timed(call)[1] for _ in range(5))[2]
+    clocks = []
+    for _ in range(3):
+        with _OperatorClock() as clock:
+            call()
+        clocks.append(clock)
+    inside = sorted(clock.inside for clock in clocks)[1]
+    names = clocks[-1].names
+    use = "none" if not names else "BLAS" if names <= BLAS else "any"
+    return {"own_kernel_share": max(0.0, 1.0 - inside / max(plain, 1)), "library_use": use, "operators": sorted(names)}

@@ -1,0 +1,251 @@
+"""Runs one candidate inside its locked room: what the guest that the zygote forks executes.
+
+Nothing that is answered from here is believed (docs/JUDGE.md): arguments are put into this process from outside, results are
+read from outside, the clock runs outside. What is said here can refuse a candidate, never certify one.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mtmc.device.cuda import DeviceError
+from mtmc.device.device import device_named, random_state, release
+from mtmc.guest import ahead, unplug
+from mtmc.guest.audit import Audit
+from mtmc.guest.candidate import Entries, Refused, assign, construct, entries_of, import_candidate, load_weights, match
+from mtmc.guest.failures import classify
+from mtmc.guest.profile import profile_call, profile_kernels
+from mtmc.guest.stopwatch import Stopwatch
+from mtmc.guest.tamper import Snapshot
+from mtmc.wire import blobs, outputs
+from mtmc.wire.forms import FormError, make, rebuilt, scalar_of, span_of
+from mtmc.wire.line import Line, Message, serve
+from mtmc.wire.task_error import first_line
+
+CAPABILITIES = (80, 90, 100)  # of the GPUs that kernels are compiled for where there is none
+TIMED = ("wake", "go")  # requests after which nothing else may be done at once
+# Those of calls in a row: what one leaves in torch's allocator, the next one uses.
+ROUND = ("arm", "hello", *TIMED, "after")
+
+
+class Runner:
+    # A candidate that walks up the stack to us, or to our tools, can hide no method behind an attribute.
+    __slots__ = (
+        *("parts", "device", "stopwatch", "audit", "snapshot", "changes", "release"),
+        *("model", "file", "names", "lent", "reported"),
+    )
+
+    def __init__(self, parts: list[str], device: str) -> None:
+        self.parts = parts
+        self.device = device_named(device)
+        self.device.confine()
+        self.stopwatch = Stopwatch(self.device)
+        self.audit: Audit | None = None
+        self.snapshot = Snapshot()
+        torch.set_num_threads(torch.get_num_threads())  # takes long the first time
+        self.changes: Callable[[], list[str]] | None = None  # bound: its class may be changed
+        self.model: torch.nn.Module | None = None
+        self.file = Path()
+        self.names: dict[str, str] = {}
+        self.lent: dict[str, torch.Tensor] = {}  # memory for weights to come
+        self.reported: Entries = {}  # entries of the state that the answers to `go` describe
+        self.release = release  # bound, as above
+
+    def handle(self, request: Message) -> Message:
+        """Any failure of the candidate's is a reply with `fail` and `message`; attempts that the audit saw come first."""
+        check = self.changes  # ours, whatever the request makes of the attribute
+        try:
+            reply = getattr(self, "on_" + request["op"])(request)
+        except Refused as refused:
+            reply = {"fail": refused.reason, "message": refused.message}
+        except DeviceError as error:  # of a kernel that was started before
+            reason, message = classify(error, "crashed", self.file)
+            reply = {"fail": reason, "message": message}
+        except (
+            RuntimeError
+        ) as error:  # ours fail on the GPU for what the candidate did to it: memory, or an earlier kernel
+            reason, message = classify(error, "", self.file)
+            reply = {"fail": reason, "message": message}
+            if not reason or self.device.name == "cpu":
+                reply = broken(request["op"], error)
+        except Exception as error:
+            reply = broken(request["op"], error)
+        if self.audit is not None and self.audit.found:
+            reason, detail = self.audit.found[0]
+            reply = {"fail": reason, "message": detail}
+        elif check is not None and "fail" not in reply:
+            changes = [] if request["op"] in TIMED else check()
+            if self.changes is not check:
+                changes.append("Runner.changes")
+            if changes:
+                reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
+        if request["op"] not in ROUND and "fail" not in reply:  # after a failure the GPU may not be asked for anything
+            self.release()
+        return reply
+
+    def on_hello(self, _: Message) -> Message:
+        return {"parts": self.parts}
+
+    def on_load(self, request: Message) -> Message:
+        """Imports the file and makes its ModelNew, whose weights come later (`lend`, `state`)."""
+        self.file = Path(request["file"])
+        os.environ.update(request["environment"])
+        torch.set_num_threads(request["threads"])
+        torch.set_grad_enabled(False)
+        if self.audit is None:  # the same candidate's may be loaded again
+            self.audit = Audit(request["writable"], request["secret"], request["asked"])
+            self.snapshot.begin()
+            self.changes = self.snapshot.changes
+        cls = import_candidate(self.file)
+        state = dict(request["state"]["dict"])
+        self.model = construct(cls, Path(request["task"]), self.file, request["seed"], self.device.where, state)
+        self.model.train(request["mode"] == "train")
+        weights, self.names = match(self.model, state)
+        self.device.synchronize()
+        return {"weights": weights, "claims": unplug.claims_kernels(self.file.read_text(errors="replace"))}
+
+    def on_lend(self, request: Message) -> Message:
+        """Memory for weights to come: by the names that the reference has for them."""
+        self.lent = {name: make(form) for name, form in request["state"]["dict"]}
+        return {"places": [self.device.place(span_of(tensor)) for tensor in self.lent.values()]}
+
+    def on_state(self, request: Message) -> Message:
+        """The weights that were lent become the module's: `load` copies them in as load_state_dict does, `assign` puts new
+        tensors in the old ones' place, `write` changes the old ones where they lie, unnoticed by their version counters."""
+        assert self.model is not None
+        lent, self.lent = self.lent, {}
+        try:
+            if request["how"] == "load":
+                load_weights(self.model, lent, self.names)
+            else:
+                assign(self.model, lent, self.names, in_place=request["how"] == "write")
+        except (Exception, SystemExit) as error:
+            raise Refused(*classify(error, "raised", self.file)) from error
+        self.device.synchronize()
+        return {}
+
+    def on_arm(self, request: Message) -> Message:
+        """Memory for the arguments of the call to come. `state`: entries whose places the answer to `go` tells."""
+        assert self.model is not None
+        self.reported = entries_of(self.model, {name: self.names.get(name, name) for name in request["state"]})
+        places = self.stopwatch.arm(request["form"], request["same_addresses"], request["hold"])
+        self.device.poison(request["poison"], sum(place["bytes"] for place in places))
+        return {"places": places}
+
+    def on_wake(self, _: Message) -> Message:
+        try:
+            self.stopwatch.rehearse(self.model)
+        except (Exception, SystemExit) as error:
+            raise Refused(*classify(error, "raised", self.file)) from error
+        self.device.ready()
+        self.device.wake()
+        return {}
+
+    def on_go(self, request: Message) -> Message:
+        watch = self.stopwatch
+        try:
+            elapsed = watch.go(self.model, request["values"], request["seed"], request["late"])
+        except (Exception, SystemExit) as error:
+            self.device.poison(False)
+            raise Refused(*classify(error, "raised", self.file)) from error
+        value = watch.held[-1]
+        if why := outputs.lazy(value):
+            raise Refused("lazy-output", why)
+        if watch.early:
+            raise Refused("background-work", "the caller's stream does not wait for the result")
+        try:
+            state = [[name, watch.described(table[key])] for name, (table, key) in self.reported.items()]
+            return {"ns": elapsed, "results": {"list": [watch.described(value), {"dict": state}]}}
+        except FormError as error:
+            raise Refused("wrong-shape", str(error)) from error
+
+    def on_after(self, _: Message) -> Message:
+        """What the call left behind: where the module's state lies, and torch's generator."""
+        assert self.model is not None
+        self.device.poison(False)
+        entries = entries_of(self.model, self.names)
+        state = [[name, self.stopwatch.described(table[key])] for name, (table, key) in entries.items()]
+        return {"state": {"dict": state}, "random_state": blobs.digest(random_state())}
+
+    def call(self, arguments: list[Any]) -> Any:
+        """One call that nobody times; what it raises becomes a reason."""
+        assert self.model is not None
+        try:
+            result = self.model(*arguments)
+            self.device.synchronize()
+            return result
+        except Refused:
+            raise
+        except (Exception, SystemExit) as error:
+            raise Refused(*classify(error, "raised", self.file)) from error
+
+    def on_profile(self, request: Message) -> Message:
+        arguments = self.stopwatch.arguments(request["values"])
+        if self.device.name == "cpu":
+            return profile_call(lambda: self.call(arguments), self.device)
+        own, text = unplug.triton_names(sys.modules["candidate"]), self.file.read_text(errors="replace")
+        found = profile_kernels(lambda: self.call(arguments), self.device, own, text)
+        return {**found, "claims": bool(own)}
+
+    def on_ahead(self, request: Message) -> Message:
+        """Compiles what one call would launch for GPUs that are not here. Nothing is launched."""
+        assert self.model is not None
+        model, arguments = self.model, self.stopwatch.arguments(request["values"])
+        try:
+            launches = ahead.recorded(lambda: model(*arguments))
+        except Exception as error:
+            raise Refused(*classify(error, "raised", self.file)) from error
+        failure, kernels = "", {launch[0].fn.__name__ for launch in launches}
+        for launch in launches:
+            for capability in CAPABILITIES:
+                try:
+                    ahead.compile_for(launch, capability)
+                except Exception as error:  # whatever the compiler raises is the answer
+                    failure = failure or f"{launch[0].fn.__name__} for sm_{capability}: {str(error).strip()[:300]}"
+        names = ", ".join(f"sm_{capability}" for capability in CAPABILITIES)
+        return {"kernels": len(kernels), "compiled_for": names, "failure": failure}
+
+    def on_compile(self, request: Message) -> Message:
+        """Compiles what a call launches, and launches nothing: for the candidate's other processes, and for this one once the
+        candidate is loaded again. Its arguments are zeros. Whatever goes wrong here is met again there."""
+        assert self.model is not None
+        if unplug.triton_names(sys.modules["candidate"]):  # Triton's driver alone would pass for a kernel of theirs
+            scalars, model = iter(request["values"]), self.model
+            arguments = rebuilt(request["form"], lambda one: make(one).zero_(), lambda _: scalar_of(next(scalars)))
+            ahead.compile_only(lambda: model(*arguments), ahead.workers_for(request["workers"]))
+            self.device.synchronize()
+            del model, arguments
+        self.model = None
+        del sys.modules["candidate"]
+        gc.collect()  # what the file keeps, too: this guest may wait, and others need the memory
+        torch.cuda.empty_cache()
+        return {}
+
+    def on_ghost(self, _: Message) -> Message:
+        """From now on the file's own Triton kernels do nothing. In a new process: what it captures or keeps was never
+        computed."""
+        if not unplug.triton_names(sys.modules["candidate"]):
+            return {"kernels": 0}
+        unplug.TritonLaunches().pull()
+        return {"kernels": 1}
+
+
+def broken(op: str, error: Exception) -> Message:
+    """Our own fault, or the candidate's doing to us: either way it is said, and the candidate is not certified."""
+    return {"fail": "crashed", "message": f"the judge's runner failed at {op!r}: {first_line(error)}"}
+
+
+def main(line: Line, parts: list[str], device: str) -> None:
+    """The guest's life: answer the judge until it closes the line."""
+    sys.dont_write_bytecode = True
+    tempfile.tempdir = os.environ.get("TMPDIR")
+    runner = Runner(parts, device)
+    serve(line, runner.handle, ("wake",) if device != "cpu" else ())

@@ -1,0 +1,116 @@
+"""One call at a time, under command of the judge: memory for its arguments is made here, their values are put there from outside
+while this process stands still. Candidates and rivals make all their calls through this same code, whether anybody measures the
+results, the time, or both.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from mtmc.device.device import Device, seed_all
+from mtmc.wire import blobs
+from mtmc.wire.forms import Form, form_of, make, rebuilt, scalar_of, span_of
+from mtmc.wire.outputs import lazy, tensors
+
+REHEARSED_BYTES = 256 << 20  # of arguments; beyond, a call is long enough
+LEAST_DELAY, MOST_DELAY = 0.001, 0.02  # seconds; a first call may take far longer, and compiles
+MOST_HELD = 8  # results that a caller keeps while it makes more calls
+
+
+class Stopwatch:
+    __slots__ = ("device", "clock", "form", "places", "before", "held", "last_ns", "early")
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.clock = device.timed  # bound: its class may be changed
+        self.form: Form = {"list": []}
+        self.places: list[torch.Tensor] = []  # the memory of the arguments of the call to come, or of the last one
+        self.before: list[Any] | None = None  # the last call's arguments
+        self.held: deque[Any] = deque(maxlen=1)  # results: alive, as a caller may keep them
+        self.last_ns = 0  # for which the last call kept the host
+        self.early = False  # was the last result copied before it was there?
+
+    def arm(self, form: Form, same_addresses: bool, hold: int) -> list[dict[str, Any]]:
+        """Memory for the arguments of the next call, new or the last call's, and where it lies. `hold`: how many of the last
+        results stay alive."""
+        if not (same_addresses and self.places and form == self.form):
+            old, self.places = self.places, []
+            rebuilt(form, lambda one: self.places.append(make(one)), lambda _: None)
+            del old  # after the new was made, so that it cannot lie at the same addresses
+        self.form = form
+        self.held = deque(self.held, maxlen=max(1, min(hold, MOST_HELD)))
+        return [self.device.place(span_of(tensor)) for tensor in self.places]
+
+    def rehearse(self, call: Callable[..., Any]) -> None:
+        """One more call with the values of the last one. A short kernel's time is mostly the host's, whose caches are as cold
+        after a round of other processes as no program's are. The CPU's calls go without: there, these are the caches that
+        shall be cold."""
+        if self.before is None or self.device.name == "cpu":
+            return
+        if sum(tensor.nbytes for tensor in tensors(self.before)) <= REHEARSED_BYTES:
+            call(*self.before)
+            self.device.synchronize()
+        self.before = None
+
+    def go(self, call: Callable[..., Any], values: list[Form], seed: int | None, late: bool) -> int:
+        """Makes the call on what lies in its places and keeps the result; the duration in ns. `values`: the scalars among the
+        arguments. `late`: the arguments get their values on the caller's stream only when it has been busy for a while, and the
+        result is copied there at once: what runs beside that stream reads too early, or is copied too early."""
+        arguments = self.arguments(values)
+        if seed is not None:
+            seed_all(seed)
+        copies: list[torch.Tensor] = []
+
+        def play() -> Any:
+            self._come_late()
+            value = call(*arguments)
+            if not lazy(value):
+                copies.extend(tensor.clone() for tensor in tensors(value))
+            return value
+
+        gc.disable()
+        try:
+            result, elapsed = self.clock(play if late else lambda: call(*arguments))
+        finally:
+            gc.enable()
+        self.early = bool(copies) and blobs.digest(copies) != blobs.digest(tensors(result))
+        self.before, self.last_ns = arguments, elapsed
+        self.held.append(result)
+        return elapsed
+
+    def arguments(self, values: list[Form]) -> list[Any]:
+        """Those that lie in their places by now, with these scalars among them."""
+        scalars, places = iter(values), iter(self.places)
+        return rebuilt(self.form, lambda _: next(places), lambda _: scalar_of(next(scalars)))
+
+    def _come_late(self) -> None:
+        held = [t for t in self.places if t.numel() and not torch._debug_has_internal_overlap(t)]
+        values = [tensor.clone() for tensor in held]
+        for tensor in held:
+            tensor.data.zero_()
+        self.device.synchronize()
+        self.device.delay(min(LEAST_DELAY + 2 * self.last_ns * 1e-9, MOST_DELAY))
+        for tensor, value in zip(held, values, strict=True):
+            tensor.data.copy_(value)
+
+    def described(self, value: Any) -> Form:
+        """The form of a result, with the places of its tensors."""
+        form = form_of(value)
+        found = iter(tensors(value))
+
+        def placed(one: Form) -> Form:
+            tensor = next(found)
+            one |= {"stride": list(tensor.stride()), **self.device.place(span_of(tensor))}
+            return one
+
+        rebuilt(form, placed, lambda _: None)
+        return form
+
+    def forget(self) -> None:
+        """Keeps no result."""
+        self.held.clear()

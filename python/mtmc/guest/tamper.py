@@ -1,0 +1,134 @@
+"""Are the functions and the global flags of torch, time and their like still what they were before the candidate came?"""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import hashlib
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from types import ModuleType
+
+import torch
+import torch.utils._pytree as pytree
+
+from mtmc.device.cuda import persisting_l2
+
+WATCHED: tuple[ModuleType | type, ...] = (
+    builtins,
+    gc,
+    hashlib,
+    json,
+    os,
+    random,
+    statistics,
+    subprocess,
+    sys.modules["math"],
+    time,
+    torch,
+    torch.Tensor,
+    torch._C,
+    torch._C._nn,
+    torch._C.TensorBase,
+    torch.autograd,
+    torch.cuda,
+    torch.cuda.CUDAGraph,
+    torch.cuda.Event,
+    torch.cuda.Stream,
+    torch.cuda.StreamContext,
+    torch.linalg,
+    torch.nn,
+    torch.nn.Module,
+    torch.nn.Parameter,
+    torch.nn.functional,
+    torch.testing,
+    torch.utils,
+    pytree,
+)
+HANDLED = sorted(signal.valid_signals() - {signal.SIGCHLD})  # processes may be waited for in any way
+# What Python and torch change by themselves when they are used.
+OWN_CHANGES = {"_", "__warningregistry__", "__doc__", "environ", "__builtins__"}
+
+
+def _device_state() -> dict[str, object]:
+    """What the next call on the GPU would find; nothing is initialised by asking."""
+    if not torch.cuda.is_initialized():
+        return {}
+    return {
+        "current device": torch.cuda.current_device(),
+        "current stream": torch.cuda.current_stream().cuda_stream,
+        "graph capture": torch.cuda.is_current_stream_capturing(),
+        "L2 lines that stay": persisting_l2(),
+    }
+
+
+def _flags() -> dict[str, object]:
+    return {
+        "default dtype": torch.get_default_dtype(),
+        "gradients": torch.is_grad_enabled(),
+        "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+        "float32 matmul precision": torch.get_float32_matmul_precision(),
+        "cuda matmul TF32": torch.backends.cuda.matmul.allow_tf32,
+        "cudnn TF32": torch.backends.cudnn.allow_tf32,
+        "cudnn enabled": torch.backends.cudnn.enabled,
+        "cudnn benchmark": torch.backends.cudnn.benchmark,
+        "cudnn deterministic": torch.backends.cudnn.deterministic,
+        "cuda reduced precision": (
+            torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction,
+            torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction,
+            torch.backends.cuda.matmul.allow_fp16_accumulation,
+        ),
+        "attention kernels": (
+            torch.backends.cuda.flash_sdp_enabled(),
+            torch.backends.cuda.mem_efficient_sdp_enabled(),
+            torch.backends.cuda.math_sdp_enabled(),
+            torch.backends.cuda.cudnn_sdp_enabled(),
+        ),
+        **_device_state(),
+        "mkldnn enabled": torch.backends.mkldnn.enabled,
+        "default device": str(torch.get_default_device()),
+        "tracing": (sys.gettrace() is None, sys.getprofile() is None),
+        "dispatch modes": torch._C._len_torch_dispatch_stack(),
+        "function modes": torch._C._len_torch_function_stack(),
+        "signal handlers": [signal.getsignal(number) for number in HANDLED],
+        "timers": [signal.getitimer(which)[0] > 0 for which in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL)],
+    }
+
+
+class Snapshot:
+    """Identities by owner and name, taken before the candidate is imported; flags, once `begin` is called right before."""
+
+    def __init__(self) -> None:
+        # The objects themselves are kept, so that no other object can take over an identity.
+        own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "mtmc"]
+        classes = [value for module in own for value in vars(module).values() if isinstance(value, type)]
+        watched = dict.fromkeys([*WATCHED, *own, *(cls for cls in classes if cls.__module__.startswith("mtmc"))])
+        self.functions = [
+            (
+                owner.__name__,
+                vars(owner),
+                [(k, v) for k, v in vars(owner).items() if k not in OWN_CHANGES and callable(v)],
+            )
+            for owner in watched
+        ]
+        self.modules = {
+            name: sys.modules.get(name) for name in ("torch", "time", "gc", "builtins", "torch.nn.functional")
+        }
+        self.begin()
+
+    def begin(self) -> None:
+        self.flags = _flags()
+
+    def changes(self) -> list[str]:
+        """`module.name` of everything that was replaced or removed, and the names of flags that have another value."""
+        found = [f"sys.modules[{name}]" for name, module in self.modules.items() if sys.modules.get(name) is not module]
+        for owner, now, before in self.functions:
+            found += [f"{owner}.{name}" for name, value in before if now.get(name) is not value]
+        flags = _flags()
+        return found + [name for name, value in self.flags.items() if flags[name] != value]

@@ -1,0 +1,265 @@
+"""One call of a process that is not believed, seen from outside: it stands still while its arguments are put into its memory,
+the clock runs from the byte that releases it until it stands still again, and what it returned is read where it lies.
+
+    ready     it makes memory for the arguments, gets ready, and is stopped         -> its places
+    release   (the values are put there;) it goes on, answers, and is stopped       -> its answer, the time, what was read
+    proceed   it goes on
+
+Candidates and rivals are conducted by this same code. On a GPU the referee puts and reads the values between these steps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import torch
+
+from mtmc.device.device import Cpu
+from mtmc.keeper.reach import ReachError, erase, mapped, own_code, put, same, take, threads_of
+from mtmc.wire.forms import FormError, checked, offsets, span_bytes, tensors_of
+from mtmc.wire.line import Message
+
+SCRATCH_BYTES = 1 << 22
+STILL_SECONDS = 5.0  # until every thread of a stopped process stands still
+
+
+class Player(Protocol):
+    """Who is conducted."""
+
+    def pid(self) -> int:
+        """The process whose memory is meant."""
+
+    def tree(self) -> list[int]:
+        """It and all that descends from it."""
+
+    def tell(self, request: Message) -> None:
+        """Sends a request. OSError when it is gone."""
+
+    def unasked(self) -> Message | None:
+        """How it ended, where it has said something that nobody asked for; it says nothing else while it stands still."""
+
+    def call(self, request: Message, timeout: float) -> Message:
+        """Sends one and waits: {"reply", ...} or how it died."""
+
+    def answer(self, start: float, timeout: float, halt: list[int]) -> Message:
+        """Waits for the answer to what was sent at `start`; these processes are stopped before the time is taken."""
+
+    def end_because(self, reason: str, detail: str) -> Message:
+        """Ends it; how it died."""
+
+
+class Conductor:
+    def __init__(self, player: Player, draws: int) -> None:
+        """`draws`: descriptor of the folder below which arguments lie, -1 where they never pass through us."""
+        self.player, self.draws = player, draws
+        self.device = Cpu()  # whose caches are swept
+        self.source: list[torch.Tensor] = []  # what was put into the places
+        self.scratch = torch.empty(SCRATCH_BYTES, dtype=torch.uint8)
+        self.stopped: list[int] = []
+        self.places: list[tuple[int, int]] = []  # address and size of each argument
+        self.resumed_ns = 0.0  # processor time of the tree when it last went on
+
+    def ready(self, request: Message) -> Message:
+        """`kept_ms`: processor time since the last call's end; `busy_ms`: for getting ready for this one."""
+        before = self._processor_ns()
+        for step in ({**request["arm"], "op": "arm"}, {"op": "wake"}):
+            told = self.player.call(step, request["timeout"])
+            if "reply" not in told or "fail" in told["reply"]:
+                return told
+            if step["op"] == "arm":
+                reply = told["reply"]
+        self._stop()
+        if (places := self._places(reply)) is None:
+            return self.player.end_because("tampered", "its arguments lie nowhere")
+        self.places = places
+        kept = max(0.0, before - self.resumed_ns) / 1e6 if self.resumed_ns else 0.0
+        return {"reply": reply, "busy_ms": max(0.0, self._processor_ns() - before) / 1e6, "kept_ms": kept}
+
+    @staticmethod
+    def _is_place(place: Any) -> bool:
+        return isinstance(place, dict) and all(type(place.get(k)) is int and place[k] >= 0 for k in ("at", "bytes"))
+
+    def lend(self, request: Message) -> Message:
+        """Asks for memory (`step`) and puts values there, outside of any call. `stay`: somebody else will put them there."""
+        told = self.player.call(request["step"], request["timeout"])
+        if "reply" not in told or "fail" in told["reply"]:
+            return told
+        self._stop()
+        if (places := self._places(told["reply"])) is None:
+            return self.player.end_because("tampered", "its values lie nowhere")
+        self.places = places
+        if "fill" in request and (failed := self._fill(request["fill"])):
+            return failed
+        if not request.get("stay"):
+            self.proceed()
+        return told
+
+    def _places(self, reply: Message) -> list[tuple[int, int]] | None:
+        found = reply.get("places")
+        if not isinstance(found, list) or not all(self._is_place(place) for place in found):
+            return None
+        return [(place["at"], place["bytes"]) for place in found]
+
+    def _fill(self, name: str) -> Message | None:
+        """How it ended, where that cannot be."""
+        try:
+            self.source = self._sources(name)
+            for (address, _), values in zip(self.places, self.source, strict=True):
+                put(self.player.pid(), address, values)
+        except (ReachError, ValueError) as error:
+            return self.player.end_because("tampered", f"its arguments cannot be put in their place: {error}")
+        return None
+
+    def release(self, request: Message) -> Message:
+        """`fill`: the file of the arguments, below `draws`; `out`: where the results are written, of `most_bytes` at most, when
+        they shall be read; `stay`: it stands still afterwards. `wall_ms`: from the byte that releases it until it stands still;
+        `modified`: the arguments that are not what was put there (only where results are read)."""
+        if told := self.player.unasked():
+            return told
+        self.source = []
+        if "fill" in request:
+            if failed := self._fill(request["fill"]):
+                return failed
+            self.device.flush()
+        start = time.perf_counter()
+        try:
+            self.player.tell({**request["go"], "op": "go"})
+        except OSError:
+            pass  # `answer` finds out how it ended
+        pids = self._go_on()
+        answer = self.player.answer(start, request["timeout"], pids)
+        if "reply" not in answer:
+            return answer
+        self._stop()
+        if "fail" not in answer["reply"] and request.get("out"):
+            answer |= self._read(answer["reply"].get("results"), request)
+        if not request.get("stay") or "fail" in answer["reply"]:
+            self.proceed()
+        return answer
+
+    def proceed(self, _: Message | None = None) -> Message:
+        self.resumed_ns = self._processor_ns()
+        self._go_on()
+        return {"ok": True}
+
+    def look(self, request: Message) -> Message:
+        """Reads what a form describes into the file `out`."""
+        self._stop()
+        found = self._read(request["form"], request)
+        if not request.get("stay"):
+            self.proceed()
+        return found
+
+    def reread(self, request: Message) -> Message:
+        """Do the results that were read into a file lie there unchanged?"""
+        forms = tensors_of(checked(request["form"], request["most_bytes"]))
+        starts, end = offsets(forms)
+        self._stop()
+        descriptor = os.open(request["out"], os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            memory = mapped(descriptor, end)
+            rows = zip(forms, starts, strict=True)
+            alike = all(self._same(form["at"], memory[at : at + span_bytes(form)]) for form, at in rows)
+        except ReachError:
+            alike = False
+        finally:
+            os.close(descriptor)
+            self.proceed()
+        return {"same": alike}
+
+    def unplug(self, request: Message) -> Message:
+        """How many native libraries that lie in these folders, or in memory only, are loaded; `pull`: from now on all that they do
+        is return."""
+        self._stop()
+        found = own_code(self.player.pid(), request["folders"])
+        if request["pull"]:
+            erase(self.player.pid(), found)
+        self.proceed()
+        return {"kernels": len(found)}
+
+    def _same(self, address: int, source: torch.Tensor) -> bool:
+        return same(self.player.pid(), address, source, self.scratch)
+
+    def _sources(self, name: str) -> list[torch.Tensor]:
+        sizes = [size for _, size in self.places]
+        starts, end = [], 0
+        for size in sizes:
+            starts.append(-(-end // 64) * 64)
+            end = starts[-1] + size
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.draws)
+        try:
+            if os.fstat(descriptor).st_size != end:
+                raise ValueError(f"{end} bytes instead of {os.fstat(descriptor).st_size}")
+            memory = mapped(descriptor, end)
+        finally:
+            os.close(descriptor)
+        return [memory[at : at + size] for at, size in zip(starts, sizes, strict=True)]
+
+    def _read(self, form: Any, request: Message) -> Message:
+        try:
+            forms = tensors_of(checked(form, request["most_bytes"]))
+            if not all(type(one.get("at")) is int for one in forms):
+                raise FormError("a result without an address")
+        except FormError as error:
+            return {"unreadable": str(error)}
+        starts, end = offsets(forms)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(request["out"])  # an earlier candidate's, which somebody may still look at
+        descriptor = os.open(request["out"], os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            os.ftruncate(descriptor, end)
+            memory = mapped(descriptor, end, writes=True)
+            for one, at in zip(forms, starts, strict=True):
+                take(self.player.pid(), one["at"], memory[at : at + span_bytes(one)])
+            rows = enumerate(zip(self.places, self.source, strict=False))
+            modified = [index for index, ((address, _), values) in rows if not self._same(address, values)]
+        except ReachError as error:
+            return {"unreadable": str(error)}
+        finally:
+            os.close(descriptor)
+        return {"modified": modified}
+
+    def _processor_ns(self) -> float:
+        return sum(map(processor_ns, self.player.tree()))
+
+    def _stop(self) -> None:
+        """All of the tree, what was started meanwhile included, stands still. Who does not is ended: nothing that it does later
+        can be seen."""
+        until = time.perf_counter() + STILL_SECONDS
+        while time.perf_counter() < until:
+            tree = self.player.tree()
+            new = [pid for pid in tree if pid not in self.stopped]
+            self.stopped = tree
+            send(new, signal.SIGSTOP)
+            if not new and set(threads_of(tree)) <= set("TtZX"):
+                return
+            if new:
+                send(tree, signal.SIGSTOP)
+        send(self.stopped, signal.SIGKILL)
+
+    def _go_on(self) -> list[int]:
+        """Which processes do so."""
+        pids, self.stopped = self.stopped, []
+        send(pids, signal.SIGCONT)
+        return pids
+
+
+def processor_ns(pid: int) -> float:
+    """Processor time of a process since it began, of threads that have ended, too (clock_getcpuclockid(3))."""
+    try:
+        return time.clock_gettime_ns((~pid << 3) | 2)
+    except OSError:
+        return 0  # it has ended
+
+
+def send(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass  # it was faster

@@ -1,0 +1,102 @@
+"""Into another process's memory while it stands still: what is put there was not there before, what is read there is not told
+by it. Linux: process_vm_readv(2) and process_vm_writev(2); allowed for what descends from us, walls and all.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import platform
+from collections.abc import Iterable
+
+import torch
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PIECE = 1 << 30  # bytes of one call: the kernel takes 2 GiB at most
+
+
+class ReachError(Exception):
+    """The memory is not there, or may not be looked at."""
+
+
+class _Span(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_void_p), ("size", ctypes.c_size_t)]
+
+
+def _transfer(call: str, pid: int, ours: int, theirs: int, size: int) -> None:
+    done = 0
+    function = getattr(LIBC, call)
+    function.restype = ctypes.c_ssize_t
+    while done < size:
+        piece = min(PIECE, size - done)
+        mine, other = _Span(ours + done, piece), _Span(theirs + done, piece)
+        moved = function(pid, ctypes.byref(mine), 1, ctypes.byref(other), 1, 0)
+        if moved <= 0:
+            raise ReachError(f"{size} bytes at {theirs:#x}: {os.strerror(ctypes.get_errno())}")
+        done += moved
+
+
+def put(pid: int, address: int, source: torch.Tensor) -> None:
+    """Writes the bytes of a contiguous tensor of ours."""
+    _transfer("process_vm_writev", pid, source.data_ptr(), address, source.numel() * source.element_size())
+
+
+def take(pid: int, address: int, target: torch.Tensor) -> None:
+    """Reads into a contiguous tensor of ours."""
+    _transfer("process_vm_readv", pid, target.data_ptr(), address, target.numel() * target.element_size())
+
+
+def mapped(descriptor: int, size: int, writes: bool = False) -> torch.Tensor:
+    """The bytes of an open file as a tensor; it keeps the mapping."""
+    if not size:
+        return torch.empty(0, dtype=torch.uint8)
+    flags, rights = mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE
+    if not writes:
+        flags = mmap.MAP_PRIVATE  # writable for Python's buffers, and never written
+    return torch.frombuffer(mmap.mmap(descriptor, size, flags, rights), dtype=torch.uint8)
+
+
+def same(pid: int, address: int, source: torch.Tensor, scratch: torch.Tensor) -> bool:
+    """Does the memory there hold these bytes? Compared piece by piece through `scratch`."""
+    for part in source.split(scratch.numel()) if source.numel() else ():
+        take(pid, address, scratch[: part.numel()])
+        if not torch.equal(scratch[: part.numel()], part):
+            return False
+        address += part.numel()
+    return True
+
+
+def threads_of(pids: Iterable[int]) -> list[str]:
+    """The states of all threads of some processes, a letter each (proc(5))."""
+    states = []
+    for pid in pids:
+        try:
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
+                    states.append(file.read().rpartition(b")")[2].split()[0].decode())
+        except OSError:
+            continue  # it has ended
+    return states
+
+
+RETURN = {"x86_64": b"\xc3", "aarch64": b"\xc0\x03\x5f\xd6"}
+
+
+def own_code(pid: int, folders: list[str]) -> list[tuple[int, int]]:
+    """Where the machine code lies that a process mapped from these folders, or from memory only: first and last address."""
+    with open(f"/proc/{pid}/maps") as file:
+        rows = [line.split(None, 5) for line in file.read().splitlines()]
+    mine = [row for row in rows if len(row) == 6 and "x" in row[1] and row[5].startswith(("/memfd:", *folders))]
+    return [(int(row[0].split("-")[0], 16), int(row[0].split("-")[1], 16)) for row in mine]
+
+
+def erase(pid: int, code: list[tuple[int, int]]) -> None:
+    """Every instruction there becomes a return. Through /proc/PID/mem, which asks for no right to write there."""
+    nothing = RETURN[platform.machine()]
+    descriptor = os.open(f"/proc/{pid}/mem", os.O_RDWR)
+    try:
+        for start, end in code:
+            os.pwrite(descriptor, nothing * ((end - start) // len(nothing)), start)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,322 @@
+"""Forks one locked guest per candidate from a process in which torch is already imported, and stands between it and the
+judge: relays requests, holds the stopwatch outside the guest, and ends guests that take too long or too much.
+
+Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op": "prepare", ...} (the same for the guest to
+come, which makes itself ready while another one works), {"op": "call", "request", "timeout"}, {"op": "ready"}, {"op":
+"release"}, {"op": "proceed"}, {"op": "look"} and {"op": "reread"} (one call of the candidate: see conduct.py), {"op": "quiet"} (does the guest
+still work while nobody asks it to?), {"op": "end"}; {"op": "beside", "posted", ...} (requests for a guest that works
+beside the one that is judged), {"op": "leave", "folder", "timeout"} (once it has answered all, it ends), {"op": "adopt",
+"folder", "timeout"} (then it is the one that is judged), {"op": "pause"}, {"op": "resume"} (all but the one that is judged
+stand still).
+
+CUDA is never initialised here: a process that was forked afterwards could not use it. Each guest does, once it is locked.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+import torch._dynamo  # torch imports it when it is first needed, and then wraps functions of its own
+import torch._dynamo.mutation_guard
+
+from mtmc.guest import ahead, runner
+from mtmc.guest.limits import Limits
+from mtmc.keeper.conduct import Conductor, send
+from mtmc.keeper.others import Others, excess
+from mtmc.keeper.processes import kill_tree, process_tree, usage
+from mtmc.keeper.sandbox import Guest, can_own_proc, level, lock, reach, start_guest
+from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
+from mtmc.wire.task_error import first_line
+
+WATCH_SECONDS = 0.05
+COMPILED_FOR = 90  # any GPU will do
+START_SECONDS = 60.0  # until a guest answers for the first time
+SETTLE_SECONDS, LISTEN_SECONDS = 0.03, 0.02  # OpenMP's threads spin for some milliseconds after a call
+
+
+def forget(package: str) -> None:
+    """Whoever imports it next imports its Python modules anew. Native ones stay: they cannot be loaded twice."""
+    native = package + "._C"
+    for name in [name for name in sys.modules if name == package or name.startswith(package + ".")]:
+        if not name.startswith(native):
+            del sys.modules[name]
+
+
+class Zygote:
+    def __init__(self) -> None:
+        self.guest: Guest | None = None
+        self.others = Others(self.start, self.finish)
+        self.limits = Limits(memory_bytes=1 << 62)
+        self.ending: list[int] = []  # keepers that were killed
+        self.own_proc: bool | None = None  # found out for the first guest on a GPU
+        self.draws = int(os.environ["MTMC_DRAWS"])
+        self.conductor = Conductor(self, self.draws)
+        self.asked = 0.0  # when the guest last answered
+
+    def handle(self, request: Message) -> Message:
+        return getattr(self, "on_" + request["op"])(request)
+
+    def on_hello(self, _: Message) -> Message:
+        return {"ok": True, "torch": torch.__version__}
+
+    def on_spawn(self, request: Message) -> Message:
+        self.end()
+        self.limits = Limits(**request["limits"])
+        if spare := self.others.take(request["folder"]):  # may have died while it waited
+            self.guest = spare
+            started = self.answer(time.perf_counter(), START_SECONDS)
+            if "reply" not in started or self.has_spoken():  # through no fault of the candidate that it waited for
+                self.end()
+                spare = None
+        if spare is None:
+            self.guest = self.start(request)
+            started = self.call({"op": "hello"}, START_SECONDS)
+        parts = self.guest.parts + started.get("reply", {}).get("parts", []) if self.guest else []
+        return {**started, "sandbox": level(parts), "parts": parts}
+
+    def start(self, request: Message) -> Guest:
+        folder = Path(request["folder"])
+        folder.mkdir(parents=True, exist_ok=True)
+        limits = Limits(**request["limits"])
+        writable = reach(request["writable"], limits.device)
+
+        def main(line: Line) -> None:
+            os.environ.update(request["environment"])
+            if os.environ["TRITON_INTERPRET"] == "1":
+                forget("triton")  # its own functions are compiled or interpreted as it was when they were imported
+            os.chdir(folder)
+            runner.main(line, lock(writable, limits), limits.device)
+
+        others = self.others.guests() + ([self.guest] if self.guest is not None else [])
+        # Other candidates' lines, and the folder of all arguments.
+        foreign = [*([self.draws] if self.draws >= 0 else []), *(other.line.incoming for other in others)]
+        if limits.device == "cpu":
+            return start_guest(main, folder, foreign, writable, hidden=request["hidden"])
+        if self.own_proc is None:
+            self.own_proc = can_own_proc()
+        return start_guest(main, folder, foreign, writable, self.own_proc, request["hidden"])
+
+    def on_prepare(self, request: Message) -> Message:
+        self.others.prepare(request)
+        return {"ok": True}
+
+    def on_beside(self, request: Message) -> Message:
+        self.others.post(request)
+        return {"ok": True}
+
+    def on_leave(self, request: Message) -> Message:
+        self.others.leave(request["folder"], request["timeout"])
+        return {"ok": True}
+
+    def on_adopt(self, request: Message) -> Message:
+        """`reply`: the last answer of a guest that has worked beside the others; none where there is no such guest."""
+        self.end()
+        if (worker := self.others.adopt(request["folder"], request["timeout"])) is None:
+            return {}
+        self.guest, self.limits, self.asked = worker.guest, worker.limits, time.perf_counter()
+        parts = self.guest.parts + worker.replies[0].get("parts", [])
+        return {"reply": worker.replies[-1], "sandbox": level(parts)}
+
+    def on_pause(self, _: Message) -> Message:
+        self.reap()
+        self.others.signal(signal.SIGSTOP)
+        return {"ok": True}
+
+    def on_resume(self, _: Message) -> Message:
+        self.others.signal(signal.SIGCONT)
+        return {"ok": True}
+
+    def on_call(self, request: Message) -> Message:
+        return self.call(request["request"], request["timeout"])
+
+    def on_lend(self, request: Message) -> Message:
+        return self.conductor.lend(request)
+
+    def on_look(self, request: Message) -> Message:
+        return self.conductor.look(request)
+
+    def on_ready(self, request: Message) -> Message:
+        return self.conductor.ready(request)
+
+    def on_release(self, request: Message) -> Message:
+        return self.conductor.release(request)
+
+    def on_proceed(self, _: Message) -> Message:
+        return self.conductor.proceed()
+
+    def on_unplug(self, request: Message) -> Message:
+        return self.conductor.unplug(request)
+
+    def on_reread(self, request: Message) -> Message:
+        return self.conductor.reread(request)
+
+    def pid(self) -> int:
+        assert self.guest is not None
+        return self.guest.guest
+
+    def tree(self) -> list[int]:
+        if self.guest is None:
+            return []
+        return [pid for pid in process_tree(self.guest.keeper)[1:] if pid != self.guest.init]
+
+    def tell(self, request: Message) -> None:
+        assert self.guest is not None
+        self.guest.line.send(request)
+
+    def has_spoken(self) -> bool:
+        """After an answer the guest says nothing unasked: what can be read is its end, or not its runner's."""
+        assert self.guest is not None
+        return bool(select.select([self.guest.line.incoming], [], [], 0)[0])
+
+    def unasked(self) -> Message | None:
+        assert self.guest is not None
+        if not self.guest.line.buffer and not self.has_spoken():
+            return None
+        try:
+            if self.guest.line.buffer or self.guest.line.read_some():
+                return self.end_because("tampered", "the guest wrote to its line without being asked")
+        except ConnectionResetError:
+            pass  # it has ended before it read all
+        return self._ended()
+
+    def on_quiet(self, _: Message) -> Message:
+        """How long the guest's threads ran while it had nothing to do, after the time that idle threads may spin."""
+        if self.guest is None:
+            return {"died": "crashed", "detail": "no guest"}
+        time.sleep(max(0.0, self.asked + SETTLE_SECONDS - time.perf_counter()))
+        before = usage(self.guest.keeper, without=self.guest.init)
+        time.sleep(LISTEN_SECONDS)
+        after = usage(self.guest.keeper, without=self.guest.init)
+        return {"busy_ms": (after.cpu_ns - before.cpu_ns) / 1e6, "processes": after.processes, "threads": after.threads}
+
+    def on_end(self, _: Message) -> Message:
+        self.end()
+        return {"ok": True}
+
+    def call(self, request: Message, timeout: float) -> Message:
+        """Relays one request. The reply carries the wall time seen from here, or how the guest died."""
+        if self.guest is None:
+            return {"died": "crashed", "detail": "no guest"}
+        if told := self.unasked():
+            return told
+        start = time.perf_counter()
+        try:
+            self.guest.line.send(request)
+        except OSError:
+            return self._ended()
+        return self.answer(start, timeout)
+
+    def answer(self, start: float, timeout: float, halt: list[int] | None = None) -> Message:
+        """The guest's answer to a request that was sent at `start`. `halt`: processes to stop before the time is taken."""
+        assert self.guest is not None
+        while True:
+            left = start + timeout - time.perf_counter()
+            try:
+                if select.select([self.guest.line.incoming], [], [], max(0.0, min(left, WATCH_SECONDS)))[0]:
+                    if not self.guest.line.read_some():
+                        return self._ended()
+                    if self.guest.line.complete():
+                        send(halt or [], signal.SIGSTOP)
+                        self.asked = time.perf_counter()
+                        wall = self.asked - start
+                        return {"reply": self.guest.line.receive(), "wall_ms": wall * 1e3}
+            except ConnectionResetError:
+                return self._ended()
+            except ValueError:
+                return self.end_because("tampered", "the guest wrote something else than an answer to its line")
+            if found := excess(self.guest, self.limits):
+                return self.end_because(*found)
+            self.others.watch()
+            if left <= 0:
+                return self.end_because("timed-out", f"no answer within {timeout:.0f} s")
+
+    def end_because(self, reason: str, detail: str) -> Message:
+        self.end()
+        return {"died": reason, "detail": detail}
+
+    def _ended(self) -> Message:
+        """The guest closed its line: how did it end?"""
+        assert self.guest is not None
+        guest, self.guest = self.guest, None
+        deadline = time.perf_counter() + 2.0
+        code = None
+        while code is None and time.perf_counter() < deadline:
+            pid, status = os.waitpid(guest.keeper, os.WNOHANG)
+            code = os.waitstatus_to_exitcode(status) if pid else None
+            time.sleep(0.001)
+        if code is None:  # it closed the line and goes on
+            self.guest = guest
+            return self.end_because("crashed", "closed its line and went on")
+        os.close(guest.line.incoming)
+        how = f"signal {code - 128}" if code > 128 else f"exit code {code}"
+        return {"died": "crashed", "detail": how}
+
+    def end(self) -> None:
+        self.conductor = Conductor(self, self.draws)
+        if self.guest is not None:
+            self.finish(self.guest)
+            self.guest = None
+
+    def finish(self, guest: Guest) -> None:
+        """Ends a guest. On a GPU the driver takes its time to clean up after it: nobody waits before the next timed call."""
+        kill_tree(guest.init)
+        kill_tree(guest.keeper)
+        os.close(guest.line.incoming)
+        self.ending.append(guest.keeper)
+        if self.own_proc is None:
+            self.reap()
+
+    def reap(self) -> None:
+        while self.ending:
+            os.waitpid(self.ending.pop(), 0)
+
+
+def load_gpu_packages() -> None:
+    """Imports what candidates for a GPU import, and has Triton compile once, which needs no GPU: the compiler finds its
+    tools and hashes itself for half a second the first time. Triton may be missing here, and then theirs say so."""
+    try:
+        from triton.runtime.build import platform_key
+
+        from mtmc.device.triton_seed_kernel import run_into
+    except ImportError:
+        return
+    platform_key()  # kept from now on; it starts a process
+    before = os.environ.get("TRITON_CACHE_DIR")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["TRITON_CACHE_DIR"] = folder
+        x = torch.zeros(64)
+        try:
+            for launch in ahead.recorded(lambda: run_into(x, x)):
+                ahead.compile_for(launch, COMPILED_FOR)
+        except Exception as error:  # only slower: each candidate finds out for itself what does not work
+            print(f"having Triton compile ahead: {first_line(error)}", file=sys.stderr)
+    del os.environ["TRITON_CACHE_DIR"]
+    if before is not None:
+        os.environ["TRITON_CACHE_DIR"] = before
+
+
+def main() -> None:
+    if sys.argv[1:] == ["cuda"]:
+        load_gpu_packages()
+    torch.set_num_threads(1)  # a process that has used OpenMP's threads can fork none that use them
+    gc.freeze()  # what is loaded by now is never garbage: collections in guests skip it
+    torch._dynamo.mutation_guard.install_generation_tagging_init()  # as the first torch.compile does
+    zygote = Zygote()
+    try:
+        serve(Line(REQUESTS, REPLIES), zygote.handle, meanwhile=zygote.others.watch)
+    finally:
+        for guest in zygote.others.guests():
+            zygote.finish(guest)
+        zygote.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""What eager errs on a kind of draws, and what a candidate may err that is as exact: measurements, of which the judge makes limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any
+
+import torch
+
+from mtmc.referee.measure import Measurement, measure, settled
+from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth, half_an_ulp
+from mtmc.referee.sampled import Sampler
+from mtmc.referee.slices import Slices, taken
+from mtmc.referee.summation import OneByOne
+from mtmc.referee.truth import SINGLE, TruthError, widen
+from mtmc.task.accuracy import Tf32Matmuls, fp32_only
+from mtmc.wire.outputs import tensors
+from mtmc.wire.plain import is_plain
+
+SEEDS = 5  # how many draws of a kind make its budget
+SEEDS_OF_OTHERS = 2  # of kinds on which a candidate may raise: the judge holds those to the task's budget as well
+OWN_ELEMENTS = (
+    1 << 24
+)  # of a draw's outputs: of larger ones eager's errors on this very draw are not measured beside its kind's
+Runs = list[list[Measurement]]
+
+
+@dataclass
+class Draw:
+    """A draw with all that is known about it."""
+
+    arguments: list[Any]
+    seed: int
+    state: State
+    eager: Eager
+    truth: Truth
+    sampler: Sampler | None = None
+    slices: Slices | None = None  # where the truth is that of some samples only
+
+    @cached_property
+    def finite(self) -> bool:
+        """Are all arguments?"""
+        floats = [t for t in tensors(self.arguments) if t.is_floating_point()]
+        return all(bool(t.isfinite().all()) for t in floats)
+
+    def rows(self) -> list[tuple[Any, Callable[[Any], Any], Any]]:
+        """Of each result: eager's, how it is cut to where the truth is known, and the truth."""
+        whole = [(e, lambda x: x, t) for e, t in zip(self.eager.calls[0], self.truth.calls[0], strict=True)]
+        if (found := self.slices) is None:
+            return whole
+        cuts = [partial(taken, axis=axis, places=found.places) for axis in found.cut.results]
+        return [(e, cut, t) for (e, _, t), cut in zip(whole, cuts, strict=True)]
+
+    def bytes(self) -> int:
+        held = tensors([self.arguments, self.eager.calls, self.truth.calls, [t.values for t in self.truth.ties if t]])
+        return sum({t.data_ptr(): t.numel() * t.element_size() for t in held}.values())
+
+
+@dataclass
+class Errors:
+    """Against the truth, run by run, output by output: eager's own, those that candidates are allowed, and by cause those of
+    what a candidate may do otherwise: arguments moved by half an ulp, sums in another order."""
+
+    eager: Runs = field(default_factory=list)
+    allowed: Runs = field(default_factory=list)
+    beside: dict[str, Runs] = field(default_factory=dict)
+
+
+class Budgets:
+    """`others`: kinds on which a candidate may raise. `draw` makes a draw by its name."""
+
+    def __init__(self, reference: Reference, accuracy: str, others: list[str], draw: Callable[[str], Draw]) -> None:
+        self.reference, self.accuracy, self.others, self.draw = reference, accuracy, others, draw
+        self.has_sums = True  # until another order of summation has changed none
+        self.known: dict[str, Errors] = {}
+
+    def of_kind(self, kind: str) -> Errors:
+        """On SEEDS draws of a kind; and on the first of them, what half an ulp in the arguments does to the truth, and another
+        order of summation to eager. Of large draws on as many slices of one."""
+        count = SEEDS_OF_OTHERS if kind in self.others else SEEDS
+        if kind not in self.known and (draw := self.draw(f"{kind}-0")).slices is not None:
+            assert draw.sampler is not None
+            self.known[kind] = Errors(*draw.sampler.errors(draw, draw.slices, count))
+        if kind not in self.known:
+            found = Errors()
+            for index in range(count):
+                self._add(found, self.draw(f"{kind}-{index}"))
+            if kind not in self.others:
+                draw = self.draw(f"{kind}-0")
+                moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(draw.seed))
+                found.beside["half-ulp"] = compare_calls(draw, moved.calls[:1], moved.after)
+                found.beside["order-of-sums"] = self._other_order(draw)
+            self.known[kind] = found
+        return self.known[kind]
+
+    def of_draw(self, draw: Draw) -> Errors:
+        """Eager's errors on this very draw: how exact any kernel can be depends on the values, too."""
+        sizes = [t.numel() for t in tensors(draw.eager.calls[0])]
+        if self.accuracy == "strict" or (draw.slices is None and sum(sizes) > OWN_ELEMENTS):
+            return Errors()
+        return Errors(allowed=compare_calls(draw, draw.eager.calls, draw.eager.after))
+
+    def _add(self, found: Errors, draw: Draw) -> None:
+        own = compare_calls(draw, draw.eager.calls, draw.eager.after)
+        found.eager += own
+        if self.accuracy == "strict":
+            run = self._in_single(draw)
+            found.allowed += compare_calls(draw, run.calls, run.after)
+            return
+        found.allowed += own
+        if self.accuracy == "tf32":
+            with Tf32Matmuls():
+                rounded = self.reference.run_eager(draw.arguments, draw.state, draw.seed)
+            found.allowed += compare_calls(draw, rounded.calls, rounded.after)
+
+    def _in_single(self, draw: Draw) -> Truth:
+        """The calls in fp32 throughout, whatever narrower types the module names."""
+        single = partial(widen, widths=SINGLE)
+        with fp32_only():
+            return self.reference.run_truth(draw.arguments, draw.state, draw.eager, single, SINGLE)
+
+    def _other_order(self, draw: Draw) -> Runs:
+        """Errors of what makes the budget had its sums been added one term after the other."""
+        if not self.has_sums:
+            return []
+        run: Eager | Truth
+        try:
+            with OneByOne() as mode:
+                if self.accuracy == "strict":
+                    run = self._in_single(draw)
+                else:
+                    run = self.reference.run_eager(draw.arguments, draw.state, draw.seed)
+        except (EagerError, TruthError):  # torch's definition of an operator may not take its arguments
+            self.has_sums = False
+            return []
+        self.has_sums = mode.sums > 0
+        return compare_calls(draw, run.calls, run.after) if self.has_sums else []
+
+
+def compare_calls(draw: Draw, calls: list[list[Any]], states: list[State]) -> Runs:
+    """Calls of the reference itself in any precision, narrowed to eager's types before they are measured. A call that repeats
+    the one before it is measured once."""
+    found = []
+    for index, call in enumerate(calls):
+        if index and call is calls[0]:
+            continue
+        narrow = [_like(value, e) for value, e in zip(call, draw.eager.calls[index], strict=True)]
+        after = {name: _like(value, draw.state[name]) for name, value in states[index].items()}
+        found.append(compare(draw, index, narrow, after))
+    return found
+
+
+def compare(draw: Draw, call: int, leaves: list[Any], state: State) -> list[Measurement]:
+    """Measurements of all outputs of one call, then of the state that it left."""
+    if draw.slices is not None:
+        assert draw.sampler is not None
+        return draw.sampler.compare(draw, draw.slices, call, leaves, state)
+    found = []
+    eager, truth = draw.eager.calls[call], draw.truth.calls[call]
+    for index, (c, e, t) in enumerate(zip(leaves, eager, truth, strict=True)):
+        found.append({"output": str(index)} | measure(c, e, t, draw.truth.ties[index]))
+    for name, e in draw.eager.after[call].items():
+        if is_plain(name) and name not in state:
+            continue  # the candidate does without: it is judged by what it returns
+        c = state[name] if draw.finite else settled(state[name], e)
+        found.append({"output": f"state:{name}"} | measure(c, e, draw.truth.after[call][name], None))
+    return found
+
+
+def _like(value: Any, e: Any) -> Any:
+    """A value in the type of eager's, so that both are measured alike."""
+    return value.to(e.dtype) if isinstance(e, torch.Tensor) else value

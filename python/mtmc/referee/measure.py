@@ -1,0 +1,233 @@
+"""Measures what a call returned against the float64 truth: numbers only, the judge decides."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from mtmc.referee.tails import added, smallest_whole, tails
+from mtmc.referee.truth import Ties
+
+Measurement = dict[str, Any]
+OFFICIAL, LEGACY = {torch.float32: 1e-4, torch.float64: 1e-4}, 1e-2
+POISON = 0xFE
+PIECE = 1 << 27  # elements that are measured at a time
+
+
+def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
+    """One output: the candidate's c, eager's e and the truth t. `mismatch` names what is not even comparable. Python floats
+    are measured as tensors of one: eager's own rounding counts."""
+    if not isinstance(e, torch.Tensor):
+        if isinstance(c, torch.Tensor) or type(c) is not type(e):
+            return {"mismatch": "wrong-shape", "detail": f"a {type(c).__name__} instead of a {type(e).__name__}"}
+        if not isinstance(e, float):
+            return _measure_exact(c, e)
+        c, e, t = (torch.tensor(value, dtype=torch.float64) for value in (c, e, t))
+    if not isinstance(c, torch.Tensor):
+        return {"mismatch": "wrong-shape", "detail": f"a {type(c).__name__} instead of a tensor"}
+    if c.shape != e.shape:
+        return {"mismatch": "wrong-shape", "detail": f"{list(c.shape)} instead of {list(e.shape)}"}
+    if c.dtype != e.dtype:
+        return {"mismatch": "wrong-dtype", "detail": f"{c.dtype} instead of {e.dtype}"}
+    if c.device.type != e.device.type:
+        return {"mismatch": "wrong-dtype", "detail": f"on {c.device.type} instead of {e.device.type}"}
+    if t.device != e.device:  # the device's memory was too small for the truth
+        c, e = c.to(t.device), e.to(t.device)
+    found: Measurement = {
+        "dtype": str(e.dtype)[6:],
+        "numel": e.numel(),
+        "exact": same_bits(c, e),
+        "poison": poisoned(c, e),
+    }
+    if e.is_complex():
+        found |= _measure_float(*(torch.view_as_real(x) for x in (c, e, t)))
+        del found["tails"]["elements"]  # a small part of a large number is no number of its own: rows are of two parts
+        return jsonable(found)
+    if e.is_floating_point():
+        return jsonable(found | _measure_float(c, e, t))
+    return jsonable(found | _measure_integer(c, t, ties))
+
+
+def settled(c: Any, e: torch.Tensor) -> Any:
+    """A state after arguments that were not finite, as eager left it where one holds NaN and the other an infinity: which of
+    them a running mean becomes hangs on the order of additions, and torch's own differ between CPU and GPU."""
+    if not isinstance(c, torch.Tensor) or c.shape != e.shape or c.dtype != e.dtype or c.device != e.device:
+        return c
+    lost = (c.isnan() & e.isinf()) | (c.isinf() & e.isnan())
+    return torch.where(lost, e, c) if bool(lost.any()) else c
+
+
+def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measurement:
+    """In pieces where the tensors are large: a dozen temporaries in double would not fit beside them. Pieces are of rows."""
+    if e.numel() <= PIECE:
+        return _summary([_measure_piece(c, e, t, _scale(e, t))])
+    width = e.shape[-1] if e.shape[-1] <= PIECE else 1
+    scale = _scale(e, t)
+    c, e, t = (x.reshape(-1, width) if width > 1 else x.reshape(-1) for x in (c, e, t))
+    rows = max(1, PIECE // width)
+    pieces = zip(c.split(rows), e.split(rows), t.split(rows), strict=True)
+    return _summary([_measure_piece(*piece, scale) for piece in pieces])
+
+
+def _scale(e: torch.Tensor, t: torch.Tensor) -> float:
+    """The largest |t| that is finite in both."""
+    if not t.numel():
+        return 0.0
+    top = max(abs(float(bound)) for bound in t.aminmax())
+    if math.isfinite(top):
+        return top
+    return _largest(torch.where(torch.isfinite(e) & torch.isfinite(t), t, 0.0).double())
+
+
+def _summary(pieces: list[Measurement]) -> Measurement:
+    norm_truth, error = (math.hypot(*(piece[key] for piece in pieces)) for key in ("norm_truth", "error"))
+    count = {
+        key: sum(piece[key] for piece in pieces) for key in ("nonfinite", "mismatched", "official_bad", "legacy_bad")
+    }
+    return {
+        "kind": "float",
+        "error": error / norm_truth if norm_truth > 0 else (0.0 if error == 0 else None),
+        "off": error,
+        "norm_truth": norm_truth,
+        "max_error": max(piece["max_error"] for piece in pieces),
+        "max_truth": max(piece["max_truth"] for piece in pieces),
+        "tails": added([piece["tails"] for piece in pieces]),
+        **count,
+    }
+
+
+def _measure_piece(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, top: float) -> Measurement:
+    """As the summary, with norms that are not divided yet. `top`: the largest |t| of the whole output."""
+    t = t.double()
+    c64, e64 = c.double(), e.double()
+    rule = OFFICIAL.get(e.dtype, LEGACY)
+    nonfinite = mismatched = 0
+    differs = None  # where candidate and eager differ in what is not finite
+    if not all(math.isfinite(float(x.sum())) for x in (c64, e64, t)):  # slower: only finite values are compared
+        finite_c, finite_e, finite_t = torch.isfinite(c64), torch.isfinite(e64), torch.isfinite(t)
+        # torch's own vector code makes NaN of some infinities that its definition keeps: either is right
+        alike = (torch.isnan(c64) & (torch.isnan(e64) | torch.isnan(t))) | (c64 == e64) | (c64 == t)
+        nonfinite = int((~finite_c & finite_e).sum())
+        mismatched = int((~finite_e & ~finite_t & ~alike).sum())
+        differs = ~(finite_c & finite_e) & ~(c64 == e64)
+        t = torch.where(finite_e & finite_t, t, 0.0)
+        c64 = torch.where(finite_e & finite_t & finite_c, c64, t)
+        e64 = torch.where(finite_e, e64, 0.0)
+        off = torch.where(finite_c & finite_e, (c.double() - e64).abs(), 0.0)
+    else:
+        off = (c64 - e64).abs_()
+    difference = c64 - t
+    norm_truth, error = _norm(t), _norm(difference)
+    scale = e64.abs()
+    official_bad = _beyond(rule, off, scale, differs)
+    return {
+        "error": error,
+        "norm_truth": norm_truth,
+        "max_error": _largest(difference),
+        "max_truth": _largest(t),
+        "tails": tails(difference, t, smallest_whole(e.dtype), top),
+        "nonfinite": nonfinite,
+        "mismatched": mismatched,
+        "official_bad": official_bad,
+        "legacy_bad": _beyond(LEGACY, off, scale, differs) if official_bad else 0,  # the looser rule of the two
+    }
+
+
+def _beyond(rule: float, off: torch.Tensor, scale: torch.Tensor, differs: torch.Tensor | None) -> int:
+    """How many elements are further off than torch.allclose with this rtol and atol lets them be."""
+    bad = off > scale * rule + rule
+    return int((bad if differs is None else bad | differs).sum())
+
+
+def _norm(x: torch.Tensor) -> float:
+    """The 2-norm, safe from overflow and underflow of the squares."""
+    norm = float(torch.linalg.vector_norm(x))
+    if 1e-100 < norm < 1e100:
+        return norm
+    top = _largest(x)
+    return float(torch.linalg.vector_norm(x / top)) * top if top > 0 else 0.0
+
+
+def jsonable(measurement: Measurement) -> Measurement:
+    """JSON has no infinity and no NaN: they become null, which the judge reads as beyond any limit."""
+    return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in measurement.items()}
+
+
+def _largest(x: torch.Tensor) -> float:
+    return float(torch.linalg.vector_norm(x, math.inf)) if x.numel() else 0.0
+
+
+def _measure_integer(c: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> Measurement:
+    """`gap`: by how much the values that indices point to are worse than the best. `wrong`, `distance`: of what is no tie, how
+    many differ from the truth, and by how much at most. `repeated`: indices that an ordering returns twice in a row."""
+    wrong = c != t
+    gap, repeated = 0.0, 0
+    if ties is not None and bool(wrong.any()) and c.dtype not in (torch.bool,):
+        in_range = (c >= 0) & (c < ties.values.shape[ties.dim])
+        chosen, best = ties.at(c), ties.at(t)
+        scale = float(torch.where(best.isfinite(), best, 0.0).square().mean().sqrt()) or 1.0
+        tied = (chosen == best) | (chosen.isnan() & best.isnan())  # infinities, too
+        gaps = torch.where(wrong & in_range & ~tied, (chosen - best).abs() / scale, 0.0)
+        gap = float(gaps.nan_to_num(nan=math.inf).max())
+        wrong = wrong & ~in_range  # the rest is judged by its gap
+        if ties.distinct:
+            repeated = int((c.sort(ties.dim).values.diff(dim=ties.dim) == 0).sum()) if c.dim() else 0
+    count, bad = int(wrong.sum()), int((c != t).sum())
+    distance = float((c[wrong].double() - t[wrong].double()).abs().max()) if count else 0.0
+    numbers = {"wrong": count, "distance": distance, "gap": gap, "repeated": repeated}
+    return {"kind": "integer", **numbers, "official_bad": bad, "legacy_bad": bad}
+
+
+def _measure_exact(c: Any, e: Any) -> Measurement:
+    """Python integers, truth values, text and None: equal to eager's."""
+    bad = int(c != e)
+    distance = float(min(abs(c - e), 1 << 62)) if isinstance(e, int) else float(bad)
+    return {
+        "kind": "integer",
+        "dtype": type(e).__name__,
+        "numel": 1,
+        "exact": not bad,
+        "poison": 0,
+        "wrong": bad,
+        "distance": distance,
+        "gap": 0.0,
+        "repeated": 0,
+        "official_bad": bad,
+        "legacy_bad": bad,
+    }
+
+
+def nearest_constant(t: Any) -> float:
+    """The constant nearest to a truth: the mean of what is finite, of integers the most frequent one."""
+    if not isinstance(t, torch.Tensor) or not t.numel() or t.is_complex():
+        return 0.0
+    if not t.is_floating_point():
+        return float(t.double().flatten().mode().values)
+    finite = torch.isfinite(t)
+    return float(torch.where(finite, t, 0.0).sum() / finite.sum().clamp(min=1))
+
+
+def same_bits(c: torch.Tensor, e: torch.Tensor) -> bool:
+    return torch.equal(_bits(c), _bits(e))
+
+
+def poisoned(c: torch.Tensor, e: torch.Tensor) -> int:
+    """How many elements hold the byte pattern that fresh memory is filled with, where eager's do not."""
+    width = c.element_size()
+    if not c.numel() or width == 1:
+        return 0
+    lanes = _bits(c).element_size()
+    pattern = int.from_bytes(bytes([POISON] * lanes), "little", signed=True)
+    rows = (_bits(c) == pattern).reshape(-1, width // lanes).all(1)
+    if not rows.any():
+        return 0
+    own = (_bits(e) == pattern).reshape(-1, width // lanes).all(1)
+    return int((rows & ~own).sum())
+
+
+def _bits(x: torch.Tensor) -> torch.Tensor:
+    """The memory of all elements in order, as a row of the widest integers that divide an element (complex128: two)."""
+    flat = x.contiguous().reshape(-1)
+    return flat.view({1: torch.uint8, 2: torch.int16, 4: torch.int32}.get(x.element_size(), torch.int64))

@@ -1,0 +1,282 @@
+"""The user's module, run in its own precision (eager) and in double (truth), from a given state and a given seed."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any
+
+import torch
+from torch.func import functional_call
+
+from mtmc.device.device import Device, generator_on, random_state
+from mtmc.referee.draws import map_floats
+from mtmc.referee.measure import same_bits
+from mtmc.referee.slices import Run
+from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
+from mtmc.task.plain_state import drawn_at_random
+from mtmc.task.scalars import ScalarReads
+from mtmc.task.task import Task, first_line
+from mtmc.wire import blobs, outputs
+from mtmc.wire.blobs import structure_of
+from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
+
+CALLS = 2  # a module with state is called twice from the same state
+PIECE = 1 << 26  # elements that are moved at a time
+
+
+class EagerError(Exception):
+    """The module itself raises on these arguments."""
+
+
+@dataclass
+class Eager:
+    """What eager returned, call by call, and what it did to its surroundings."""
+
+    calls: list[list[Any]]  # leaves of each call's result
+    after: list[State]  # after each call, the entries that any of them changed
+    structure: str
+    random_state: str
+    drawn: list[list[Any]]
+    modified: list[int]  # arguments that eager itself changes
+    aliases: bool  # eager's own output shares memory with an argument or a weight
+    overlapping: list[bool]
+    seconds: float  # of the last call
+
+    @property
+    def state(self) -> State:
+        """After the last call."""
+        return self.after[-1]
+
+    @property
+    def repeats(self) -> bool:
+        """Does the same call give the same answer again?"""
+        return not self.state and not self.drawn[0]
+
+
+@dataclass
+class Truth:
+    calls: list[list[Any]]
+    after: list[State]
+    ties: list[Ties | None] = field(default_factory=list)  # per leaf of the first call
+
+    @property
+    def state(self) -> State:
+        return self.after[-1]
+
+
+class Reference:
+    def __init__(self, task: Task, seed: int, device: Device) -> None:
+        self.task, self.device, self.seed = task, device, seed
+        self.model = task.make_model(seed)
+        self.attributes = {self.model: Attributes(self.model)}
+        plain, registered = plain_tensors(self.model), self.model.state_dict()
+        before = {name: value.clone() for name, value in (registered | plain).items()}
+        self.scalars = ScalarReads()  # whose names no draw may exchange
+        tensors = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
+        self.scalars.follow(tensors, tensors)
+        with self.scalars:
+            changed = changed_by(self.model, lambda: task.check_runs(self.model))
+        drawn = drawn_at_random(task, {key: before[key] for key in plain})
+        self.plain = sorted({*changed, *drawn})  # the keys of those plain attributes that are state
+        self.pristine: State = {name: before[name] for name in (*registered, *self.plain)}
+        self.load(self.model, self.pristine)
+        self.wide = self._copy().double()
+
+    def load(self, model: torch.nn.Module, state: State) -> None:
+        """The state, and of all other attributes the objects that the constructor left there."""
+        self.attributes.setdefault(model, Attributes(model)).restore()
+        load_state(model, state)
+
+    def state_of(self, model: torch.nn.Module) -> State:
+        """Every entry of the state as it is now. A plain attribute that is gone has none."""
+        plain = plain_tensors(model) if self.plain else {}
+        return model.state_dict() | {key: plain[key] for key in self.plain if key in plain}
+
+    @cached_property
+    def single(self) -> torch.nn.Module:
+        return self._copy().float()
+
+    def _copy(self) -> torch.nn.Module:
+        try:
+            return copy.deepcopy(self.model)
+        except Exception:  # some modules cannot be copied: they are built again
+            return self.task.make_model(self.seed)
+
+    def held(self, state: State) -> State:
+        """The state as the module holds it: entries that share memory have one value."""
+        self.load(self.model, state)
+        now = self.state_of(self.model)
+        return {name: now[name].clone() for name in state}
+
+    def run_eager(self, arguments: list[Any], state: State, seed: int) -> Eager:
+        self.load(self.model, state)
+        held, versions = self.state_of(self.model), self._versions()
+        pristine, arguments = arguments, blobs_copy(arguments)
+        torch.manual_seed(seed)
+        results, drawn, after = [], [], []
+        for index in range(CALLS):
+            if index and not identical(arguments, pristine):
+                arguments = blobs_copy(pristine)
+            self.device.synchronize()
+            record, start = Record(), time.perf_counter()
+            try:
+                with record:
+                    result = self.model(*arguments)
+                self.device.synchronize()
+            except Exception as error:
+                raise EagerError(first_line(error)) from error
+            seconds = time.perf_counter() - start
+            if not results:
+                mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
+                aliases = outputs.overlaps(outputs.tensors(result), mine)
+                structure, overlapping = structure_of(result), outputs.self_overlapping(result)
+            # what is returned may be the state itself, which moves on
+            results.append([leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in blobs.leaves(result)])
+            drawn.append(record.drawn)
+            if self._versions() == versions and not record.drawn:
+                results, drawn, after = results * CALLS, drawn * CALLS, [{}] * CALLS
+                break
+            written = self._versions() != versions
+            after.append({n: v.clone() for n, v in self.state_of(self.model).items()} if written else {})
+        del held  # until here, so that no other tensor lay where one of them was
+        changed = {n for states in after for n, v in states.items() if not identical(v, state[n])}
+        return Eager(
+            calls=results,
+            after=[{name: states[name] for name in state if name in changed and name in states} for states in after],
+            structure=structure,
+            random_state=blobs.digest(random_state()),
+            drawn=drawn,
+            modified=[i for i, argument in enumerate(arguments) if not identical(argument, pristine[i])],
+            aliases=aliases,
+            overlapping=overlapping,
+            seconds=seconds,
+        )
+
+    def _versions(self) -> list[tuple[int, int]]:
+        """Changes whenever an entry of the state is written to or replaced."""
+        return [(value.data_ptr(), value._version) for value in self.state_of(self.model).values()]
+
+    def run_truth(
+        self,
+        arguments: list[Any],
+        state: State,
+        eager: Eager,
+        move: Callable[[torch.Tensor], torch.Tensor],
+        widths: Widths = WIDER,
+    ) -> Truth:
+        """The same calls in double; `move` widens the arguments, and may change them (see `half_an_ulp`). With `SINGLE`
+        the module runs in fp32 where it names narrower types. On the host where the device's memory is too small."""
+        model = self._model(widths)
+        try:
+            return self._replay(model, arguments, state, eager, move, widths)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+        try:
+            model.to("cpu")
+            on_host = replace(eager, drawn=blobs.moved(eager.drawn, torch.device("cpu")))
+            arguments, state = blobs.moved(arguments, torch.device("cpu")), blobs.moved(state, torch.device("cpu"))
+            return self._replay(model, arguments, state, on_host, move, widths)
+        finally:
+            model.to(self.device.where)
+
+    def run_samples(self, eager: Eager, move: Callable[[torch.Tensor], torch.Tensor], widths: Widths = WIDER) -> Run:
+        """As run_truth, for some of the samples and what the state holds of them: for slices.py. With no widths the module runs
+        in its own precision."""
+
+        def run(arguments: list[Any], state: State) -> tuple[list[list[Any]], list[State]]:
+            truth = self._replay(self._model(widths), arguments, state, eager, move, widths)
+            return truth.calls, truth.after
+
+        return run
+
+    def _model(self, widths: Widths) -> torch.nn.Module:
+        return self.wide if widths is WIDER else self.single if widths else self.model
+
+    def _replay(
+        self,
+        model: torch.nn.Module,
+        arguments: list[Any],
+        state: State,
+        eager: Eager,
+        move: Callable[[torch.Tensor], torch.Tensor],
+        widths: Widths,
+    ) -> Truth:
+        own = self.state_of(model)
+        cut = any(own[name].shape != value.shape for name, value in state.items())  # a few channels of the weights
+        given = {name: widen(value, widths).clone() for name, value in state.items()} if cut else {}
+        if not cut:
+            with torch.no_grad():
+                # Parameters and buffers widen as they are copied.
+                self.load(model, {n: widen(value, widths) if is_plain(n) else value for n, value in state.items()})
+        calls, ties, after = [], [], []
+        for index in range(CALLS):
+            if index and eager.repeats:
+                calls.append(calls[0])
+                after.append({})
+                continue
+            if index == 0 or eager.modified:
+                wide = map_floats(blobs_copy(arguments), move)
+            call = (
+                partial(functional_call, model, given, tuple(wide), tie_weights=False) if cut else partial(model, *wide)
+            )
+            result, found = run_wide(call, eager.drawn[index], widths)
+            leaves = [widen(leaf, widths) for leaf in blobs.leaves(result)]
+            if index == 0:
+                ties = [found.get(leaf.data_ptr()) if isinstance(leaf, torch.Tensor) else None for leaf in leaves]
+            if eager.state:
+                leaves = [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+            calls.append(leaves)
+            now = given if cut else self.state_of(model)
+            after.append({name: widen(now[name], widths).clone() for name in eager.state})
+        if len(calls[0]) != len(eager.calls[0]):
+            raise TruthError("in double the module returns another number of outputs")
+        return Truth(calls, after, ties)
+
+
+def identical(one: Any, other: Any) -> bool:
+    """Bit for bit, in all tensors and scalars?"""
+
+    def same(a: Any, b: Any) -> bool:
+        if not isinstance(a, torch.Tensor):
+            return repr(a) == repr(b)
+        return (a.dtype, a.shape) == (b.dtype, b.shape) and same_bits(blobs.plain(a), blobs.plain(b))
+
+    return structure_of(one) == structure_of(other) and all(map(same, blobs.leaves(one), blobs.leaves(other)))
+
+
+def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Widens a tensor and moves each element by half a unit in the last place of its own type, up or down."""
+    generators: dict[torch.device, torch.Generator] = {}
+
+    def move(x: torch.Tensor) -> torch.Tensor:
+        generator = generators.setdefault(x.device, generator_on(x.device, seed))
+        wide = x.to(torch.float64, copy=True)
+        for part in wide.view(-1).split(PIECE) if wide.is_contiguous() else [wide]:
+            up = torch.randint(0, 2, part.shape, generator=generator, device=x.device, dtype=torch.int8)
+            part.mul_(1 + (up.double() * 2 - 1) * torch.finfo(x.dtype).eps / 2)
+        return wide
+
+    return move
+
+
+def blobs_copy(arguments: list[Any]) -> list[Any]:
+    """Fresh memory for every tensor, strides kept."""
+
+    def copied(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value.clone(memory_format=torch.preserve_format) if value.is_contiguous() else _same_strides(value)
+        if isinstance(value, dict):
+            return {key: copied(part) for key, part in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [copied(part) for part in value]
+        return value
+
+    return [copied(argument) for argument in arguments]
+
+
+def _same_strides(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)

@@ -1,0 +1,204 @@
+"""Measures a large result of which some samples have a truth: those against it by the usual rules, the others against eager's.
+
+Where a candidate is further from eager than eager itself from the truth would explain, those samples get their truth too, so
+that ill-conditioned elements are judged by what is right. What is left is a number for the judge: `elsewhere`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+import torch
+
+from mtmc.referee import slices
+from mtmc.referee.draws import seed_of
+from mtmc.referee.elsewhere import Difference, difference, rms, worst_block
+from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, measure, poisoned, same_bits, settled
+from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
+from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
+from mtmc.referee.summation import OneByOne
+from mtmc.referee.truth import SINGLE, TruthError, widen
+from mtmc.task.accuracy import Tf32Matmuls, fp32_only
+from mtmc.wire.outputs import bytes_of_all, tensors
+
+ROUNDS, MOST = 4, 16  # how often further samples are asked for, and which part of all at a time
+FLOOR = 2.0**-21  # what any fp32 kernel may err
+COUNTS = ("nonfinite", "mismatched", "official_bad", "legacy_bad")
+Runs = list[list[Measurement]]  # run by run, output by output
+
+
+class Draw(Protocol):
+    arguments: list[Any]
+    seed: int
+    state: State
+    eager: Eager
+
+    @property
+    def finite(self) -> bool:
+        """Are all arguments?"""
+
+
+@dataclass
+class Sampler:
+    """The truth of large draws of one task, and what is measured against it."""
+
+    reference: Reference
+    session: int
+    accuracy: str
+    cuts: dict[str, Cut | None] = field(default_factory=dict)  # by the shapes of arguments and results
+
+    def slices(self, draw: Draw, number: int = 0) -> Slices | None:
+        """The truth of some samples of a large draw, of others for each number; None where its truth must be whole."""
+        eager, arguments, state = draw.eager, draw.arguments, draw.state
+        size = bytes_of_all(arguments) + bytes_of_all(eager.calls[0])
+        if size < slices.LARGE_BYTES or eager.drawn[0]:
+            return None
+        run, seed = self.reference.run_samples(eager, widen), seed_of(self.session, f"slices-{number}")
+        shapes = repr([(tuple(x.shape), x.dtype) for x in tensors([arguments, eager.calls[0]])])
+        try:
+            if shapes not in self.cuts:
+                self.cuts[shapes] = find_cut(run, arguments, state, eager.calls, list(eager.state), seed)
+            cut = self.cuts[shapes]
+            return cut and sliced_truth(run, cut, arguments, state, eager.calls, seed)
+        except (NotSeparableError, TruthError, torch.OutOfMemoryError):
+            self.cuts[shapes] = None  # the whole truth says what is wrong, or is computed on the host
+            return None
+
+    def errors(self, draw: Draw, first: Slices, count: int) -> tuple[Runs, Runs, dict[str, Runs]]:
+        """On so many slices of one draw: eager's own, those allowed, and on the first those beside (see Errors). What tells is
+        how many elements are compared."""
+        reference, eager, allowed = self.reference, [], []
+        if self.accuracy == "tf32":
+            with Tf32Matmuls():
+                rounded = reference.run_eager(draw.arguments, draw.state, draw.seed)
+        for number in range(count):
+            found = self.slices(draw, number) if number else first
+            if found is None:
+                continue  # these samples could not be told apart
+            own = within(draw, found, *_cut(draw, found, draw.eager))
+            eager += own
+            allowed += own if self.accuracy != "strict" else []
+            if self.accuracy == "tf32":
+                allowed += within(draw, found, *_cut(draw, found, rounded))
+            elif self.accuracy == "strict":
+                with fp32_only():
+                    single = reference.run_samples(draw.eager, partial(widen, widths=SINGLE), SINGLE)
+                    allowed += within(draw, found, *_run_on(draw, found, single))
+        calls, states = _run_on(draw, first, reference.run_samples(draw.eager, half_an_ulp(draw.seed)))
+        beside = {"half-ulp": within(draw, first, calls[:1], states[:1]), "order-of-sums": []}
+        beside["order-of-sums"] = self._other_order(draw, first)
+        return eager, allowed, beside
+
+    def _other_order(self, draw: Draw, found: Slices) -> Runs:
+        """Errors of what makes the budget had its sums been added one term after the other."""
+        try:
+            with OneByOne() as mode:
+                if self.accuracy == "strict":
+                    single = partial(widen, widths=SINGLE)
+                    with fp32_only():
+                        run = _run_on(draw, found, self.reference.run_samples(draw.eager, single, SINGLE))
+                else:
+                    run = _run_on(draw, found, self.reference.run_samples(draw.eager, lambda x: x, {}))
+        except TruthError:  # torch's definition of an operator may not take its arguments
+            return []
+        return within(draw, found, *run) if mode.sums else []
+
+    def compare(self, draw: Draw, found: Slices, call: int, leaves: list[Any], state: State) -> list[Measurement]:
+        """One call's results, all leaves, and the changed entries of the state after it."""
+        run, known = self.reference.run_samples(draw.eager, widen), found
+        for last in [False] * ROUNDS + [True]:
+            rows, suspects = [], []
+            for index, (c, e, t) in enumerate(zip(leaves, draw.eager.calls[call], known.calls[call], strict=True)):
+                row, more = compare(c, e, t, found.cut.results[index], known.places, len(found.places))
+                rows.append({"output": str(index)} | row)
+                suspects += more
+            if last or not suspects:
+                break
+            most = max(1, found.cut.size // MOST)
+            known = extended(run, known, draw.arguments, draw.state, list(dict.fromkeys(suspects))[:most])
+        for name, e in draw.eager.after[call].items():
+            c, t, axis = state.get(name, draw.state[name]), found.states[call][name], found.cut.state.get(name)
+            c = c if draw.finite else settled(c, e)
+            row = measure(c, e, t, None) if axis is None else compare(c, e, t, axis, found.places, len(found.places))[0]
+            rows.append({"output": f"state:{name}"} | row)
+        return rows
+
+
+def _cut(draw: Draw, found: Slices, run: Eager) -> tuple[list[list[Any]], list[State]]:
+    """What a call on all samples returned and left of those of a slice."""
+    calls = [found.cut.of_call(leaves, found.places) for leaves in run.calls]
+    return calls, [found.cut.of_state({**draw.state, **state}, found.places) for state in run.after]
+
+
+def _run_on(draw: Draw, found: Slices, run: Run) -> tuple[list[list[Any]], list[State]]:
+    return run(found.cut.of_arguments(draw.arguments, found.places), found.cut.of_state(draw.state, found.places))
+
+
+def within(draw: Draw, found: Slices, calls: list[list[Any]], states: list[State]) -> Runs:
+    """Calls of the reference itself on the samples of a slice, in any precision, by the usual rules and by blocks."""
+    runs = []
+    repeats = draw.eager.calls[-1] is draw.eager.calls[0]
+    calls = calls[:1] if repeats else calls
+    for index, (leaves, state) in enumerate(zip(calls, states, strict=False)):
+        whole = {str(i): leaf for i, leaf in enumerate(draw.eager.calls[index])}
+        axes = dict(zip(whole, found.cut.results, strict=True))
+        mine, truth = dict(zip(whole, leaves, strict=True)), dict(zip(whole, found.calls[index], strict=True))
+        for name, value in draw.eager.after[index].items():
+            key = f"state:{name}"
+            whole[key], axes[key] = value, found.cut.state.get(name)
+            mine[key], truth[key] = state[name], found.states[index][name]
+        rows = []
+        for name, e in whole.items():
+            c, t, axis = mine[name].to(e.dtype), truth[name], axes[name]
+            block = {} if axis is None else {"block_error": worst_block(c, t, rms(t))}
+            rows.append({"output": name} | measure(c, taken(e, axis, found.places), t, None) | block)
+        runs.append(rows)
+    return runs
+
+
+def compare(
+    c: Any, e: torch.Tensor, t: torch.Tensor, axis: int, places: torch.Tensor, asked: int
+) -> tuple[Measurement, list[int]]:
+    """The measurement, and the samples whose truth should be known. The places beyond the first that were `asked` for came
+    later, because c is far from e there: they count for the largest element only."""
+    alike = isinstance(c, torch.Tensor) and (c.shape, c.dtype, c.device.type) == (e.shape, e.dtype, e.device.type)
+    if not alike:
+        return measure(c, e, e, None), []  # says what is not alike
+    first = torch.arange(asked, device=places.device)
+    inside, own, exact = taken(c, axis, places), taken(e, axis, places), same_bits(c, e)
+    parts = [taken(x, axis, first) for x in (inside, own, t)]
+    found, scale = measure(*parts, None), rms(parts[2])
+    if asked < len(places):
+        found = _with_extremes(found, measure(inside, own, t, None))
+    rules = (OFFICIAL.get(e.dtype, LEGACY), LEGACY)
+    plain = exact and math.isfinite(float(e.sum()))  # nothing to be found
+    rest = Difference(e.numel() - t.numel()) if plain else difference(c, e, axis, places, rules, scale)
+    for count in COUNTS:
+        found[count] += getattr(rest, count)
+    eager_block, eager_max = worst_block(own, t, scale), _largest_finite(own.to(t.dtype) - t)
+    found |= {"exact": exact, "poison": poisoned(c, e), "numel": e.numel(), "compared": t.numel()}
+    found["block_error"] = worst_block(parts[0], parts[2], scale)
+    found["elsewhere"] = {
+        "numel": rest.numel,
+        "error": rest.block_error,
+        "max_error": rest.max_error,
+        "max_eager": rest.max_eager,
+        "scale": scale,
+        "eager_error": eager_block,
+        "eager_max_error": eager_max,
+    }
+    strange = rest.nonfinite + rest.mismatched > 0
+    far = rest.max_error > 3 * eager_max + FLOOR * rest.max_eager or rest.block_error > 2 * eager_block + FLOOR
+    return found, rest.worst if strange or far else []
+
+
+def _with_extremes(found: Measurement, all_known: Measurement) -> Measurement:
+    return found | {key: all_known[key] for key in ("max_error", "max_truth", *COUNTS)}
+
+
+def _largest_finite(x: torch.Tensor) -> float:
+    x = x.abs()
+    return float(torch.where(x.isfinite(), x, 0.0).max())

@@ -1,0 +1,49 @@
+"""How many elements, and how many slices of the last axis, err by how much of themselves.
+
+A norm is what its largest elements are: all of a small term may be missing beside a large one. Counts are not: the judge
+compares a candidate's with eager's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+STEPS = 9  # counts are of relative errors of at least 2^0, 2^-2, ..., 2^-16
+ROUNDING = 2.0**-44  # of the largest element of the truth: below it double has rounded, too
+
+
+def tails(difference: torch.Tensor, t: torch.Tensor, smallest: float, top: float) -> dict[str, Any]:
+    """`difference` and `t` in double, of the output's shape or flat; `smallest`: what eager's type holds with all its digits;
+    `top`: the largest |t|."""
+    floor = max(smallest, top * ROUNDING)
+    size = t.abs()
+    found = {"elements": _counts(difference.abs(), size, floor)}
+    if t.dim() > 1 and t.shape[-1] > 1:
+        off, size = (torch.linalg.vector_norm(x, dim=-1) for x in (difference, t))
+        found["rows"] = _counts(off, size, floor * t.shape[-1] ** 0.5)
+    return found
+
+
+def added(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of an output that was measured in pieces."""
+    return {name: [sum(counts) for counts in zip(*(p[name] for p in parts), strict=True)] for name in parts[0]}
+
+
+def smallest_whole(dtype: torch.dtype) -> float:
+    """Some larger than the smallest normal number: kernels may flush what is smaller, before their last step, too."""
+    info = torch.finfo(dtype)
+    return info.smallest_normal if dtype == torch.float16 else info.smallest_normal * 2.0**10
+
+
+def _counts(off: torch.Tensor, size: torch.Tensor, floor: float) -> list[int]:
+    """First how many there are that are not too small to tell, or all where none errs by much; then of how many off/size is at
+    least 4^-i."""
+    beyond = off >= size.clamp(min=floor).mul_(4.0 ** (1 - STEPS))
+    if not bool(beyond.any()):
+        return [size.numel()] + [0] * STEPS
+    tells = size > floor
+    beyond &= tells
+    relative = off[beyond] / size[beyond]
+    return [int(tells.sum())] + [int((relative >= 4.0**-i).sum()) for i in range(STEPS)]

@@ -1,0 +1,51 @@
+"""How many bytes any correct result must touch: the outputs, and of each large operand the share that matters.
+
+The share is probed: an element whose value is replaced must change some output. An embedding's unused rows or the lower
+half of a triangular matrix do not count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from mtmc.referee.reference import Reference, blobs_copy
+from mtmc.wire import blobs
+from mtmc.wire.outputs import bytes_of_all, tensors
+from mtmc.wire.plain import put
+
+LARGE = 1 << 20  # bytes; smaller operands are not worth a probe
+PROBES = 12
+
+
+def touched_bytes(reference: Reference, arguments: list[Any]) -> dict[str, float]:
+    model = reference.model
+    reference.load(model, reference.pristine)
+    arguments = blobs_copy(arguments)
+    base = [dense.clone() for dense in tensors(model(*arguments))]
+    operands = [*tensors(arguments), *model.parameters(), *model.buffers()]
+    written = bytes_of_all(base)
+    nominal = written + bytes_of_all(operands)
+    needed = float(written)
+    for operand in operands:
+        size = operand.numel() * operand.element_size()
+        if size >= LARGE and operand.is_floating_point():
+            needed += size * _share_that_matters(reference, arguments, operand, base)
+    return {"needed": needed, "nominal": float(nominal)}
+
+
+def _share_that_matters(
+    reference: Reference, arguments: list[Any], operand: torch.Tensor, base: list[torch.Tensor]
+) -> float:
+    generator = torch.Generator().manual_seed(1)
+    hits = 0
+    for place in torch.randint(0, operand.numel(), (PROBES,), generator=generator).tolist():
+        where = tuple(int(i) for i in torch.unravel_index(torch.tensor(place), operand.shape))
+        before = operand[where].clone()
+        put(reference.model, {key: reference.pristine[key].clone() for key in reference.plain})
+        operand[where] = float("nan")
+        changed = [t for t in tensors(reference.model(*arguments))]
+        hits += any(blobs.digest(a) != blobs.digest(b) for a, b in zip(changed, base, strict=True))
+        operand[where] = before
+    return hits / PROBES

@@ -1,0 +1,168 @@
+"""The float64 truth: the user's module run in double, whatever types its code names.
+
+`.double()` alone is not enough: a forward that makes `torch.zeros(n, dtype=torch.float32)` or calls `.float()` computes in
+fp32 again. `Widen` sees every operator call and widens float tensors, dtype arguments and results.
+Random operators: the values that eager drew are recorded and handed out again in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
+
+from mtmc.device.device import random_state
+from mtmc.referee.definitions import definition_of
+
+WIDER = {
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.float32: torch.float64,
+    torch.complex64: torch.complex128,
+}
+SINGLE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
+Widths = dict[torch.dtype, torch.dtype]
+# Random operators whose result does not depend on the precision of their operands.
+REPLAYED = frozenset(
+    "bernoulli bernoulli_ rand rand_like randn randn_like randint randint_like randperm normal normal_ uniform uniform_ "
+    "exponential_ geometric_ log_normal_ cauchy_ random_ random multinomial poisson binomial".split()
+)
+# Operators that return an index into their first operand: name -> position of the index among the results.
+ORDERINGS = frozenset({"topk", "sort"})  # each index once
+INDEX_OPERATORS = {"argmax": 0, "argmin": 0, "max": 1, "min": 1, "topk": 1, "sort": 1, "median": 1, "kthvalue": 1}
+
+
+class TruthError(Exception):
+    """The module cannot be replayed in double; says why."""
+
+
+@dataclass(frozen=True)
+class Ties:
+    """For an output that holds indices: the float64 values they point into, along which axis, and whether no index may come
+    twice along it."""
+
+    values: torch.Tensor
+    dim: int
+    distinct: bool = False
+
+    def at(self, index: torch.Tensor) -> torch.Tensor:
+        """The values that an index tensor selects; it has the shape of the output."""
+        rows = index if index.dim() == self.values.dim() else index.unsqueeze(self.dim)
+        found = self.values.gather(self.dim, rows.clamp(0, self.values.shape[self.dim] - 1).long())
+        return found.reshape(index.shape)
+
+
+def widen(value: Any, widths: Widths = WIDER) -> Any:
+    """Float tensors and float types in the wider type, double by default; everything else as it is."""
+    if isinstance(value, torch.Tensor) and value.dtype in widths:
+        return value.to(widths[value.dtype])
+    if isinstance(value, torch.dtype):
+        return widths.get(value, value)
+    return value
+
+
+def _drew(func: Any) -> bool:
+    return torch.Tag.nondeterministic_seeded in func.tags
+
+
+class Record(TorchDispatchMode):
+    """Keeps what each random operator drew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn: list[Any] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        before = random_state() if _drew(func) else None
+        result = func(*args, **(kwargs or {}))
+        if before is not None and not torch.equal(before, random_state()):
+            self.drawn.append(tree_map(lambda v: v.clone() if isinstance(v, torch.Tensor) else v, result))
+        return result
+
+
+class Widen(TorchDispatchMode):
+    def __init__(self, drawn: list[Any], widths: Widths) -> None:
+        super().__init__()
+        self.widen = partial(widen, widths=widths)
+        self.drawn = list(drawn)
+        self.random = bool(drawn)
+        self.ties: dict[int, Ties] = {}
+        self.kept: list[torch.Tensor] = []  # so that no address in `ties` is given to another tensor
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        changes_arguments = func._schema.is_mutable
+        args = tree_map(self.widen, args) if not changes_arguments else (*args[:1], *tree_map(self.widen, args[1:]))
+        kwargs = {k: v if k == "out" else tree_map(self.widen, v) for k, v in (kwargs or {}).items()}
+        name = func.overloadpacket.__name__
+        if self.random and _drew(func) and self._consumes(name, args):
+            return self._replay(name, args)
+        result = self._defined(func, args, kwargs)
+        if changes_arguments:
+            return result
+        result = tree_map(self.widen, result)
+        if name in INDEX_OPERATORS and isinstance(args[0], torch.Tensor):
+            self._note_ties(name, args, kwargs, result)
+        return result
+
+    def _defined(self, func: Any, args: Any, kwargs: Any) -> Any:
+        if (definition := definition_of(func)) is not None:
+            return definition(*args, **kwargs)
+        try:
+            return func(*args, **kwargs)
+        except RuntimeError as error:  # NotImplementedError is one
+            if (definition := definition_of(func, error)) is None:
+                raise
+        with self:
+            return definition(*args, **kwargs)
+
+    def _consumes(self, name: str, args: Any) -> bool:
+        return "scaled_dot_product" not in name or any(isinstance(a, float) and a > 0 for a in args[3:4])
+
+    def _replay(self, name: str, args: Any) -> Any:
+        if not self.drawn:
+            raise TruthError(f"the random operator {name} is called more often in double than in eager")
+        value = self.drawn.pop(0)
+        if name == "native_dropout":
+            mask = value[1]
+            return args[0] * mask / (1.0 - args[1]), mask
+        if name not in REPLAYED:
+            raise TruthError(f"the random operator {name} cannot be replayed")
+        value = tree_map(self.widen, value)
+        return args[0].copy_(value) if name.endswith("_") else value
+
+    def _note_ties(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
+        values = args[0]
+        if name in ("argmax", "argmin"):
+            dim = args[1] if len(args) > 1 else kwargs.get("dim")
+            index = result
+        elif isinstance(result, (tuple, list)) and len(result) > 1:
+            given = args[2] if name in ("topk", "kthvalue") and len(args) > 2 else args[1] if len(args) > 1 else -1
+            dim = kwargs.get("dim", given if name not in ("topk", "kthvalue") or len(args) > 2 else -1)
+            index = result[1]
+        else:
+            return
+        if dim is None:
+            values, dim = values.flatten(), 0
+        self.ties[index.data_ptr()] = Ties(values.clone(), int(dim), name in ORDERINGS)
+        self.kept.append(index)
+
+
+def run_wide(call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER) -> tuple[Any, dict[int, Ties]]:
+    """The result of a call under `Widen`, and the ties of every tensor of indices, by address."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(widths.get(default, default))
+    try:
+        with Widen(drawn, widths) as mode:
+            result = call()
+    except (TruthError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        raise TruthError(f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
+    finally:
+        torch.set_default_dtype(default)
+    return result, mode.ties

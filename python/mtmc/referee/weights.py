@@ -1,0 +1,42 @@
+"""Other values for a module's parameters and buffers: a candidate must follow them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import torch
+
+from mtmc.device.device import generator_on
+
+State = dict[str, torch.Tensor]
+TINY = 2.0**-10  # mean size of a parameter: what it scales can be left out unseen
+LIFTED = 0.125
+
+
+def second_weights(state: State, seed: int, scalars: Collection[str]) -> State:
+    """Other values for every float entry, of the same size and sign conventions: nothing that is 0 or 1 stays so, but
+    `scalars`, which forward reads as Python numbers."""
+    generators = {value.device: generator_on(value.device, seed) for value in state.values()}
+
+    def moved(name: str, value: torch.Tensor) -> torch.Tensor:
+        if not value.is_floating_point() or name in scalars:
+            return value.clone()
+        scale = float(value.float().abs().mean()) or 1.0
+        noise = torch.randn(value.shape, generator=generators[value.device], device=value.device) * 0.3 * scale
+        other = value.float() + noise
+        return (other.abs() if bool((value >= 0).all()) else other).to(value.dtype)
+
+    return {name: moved(name, value) for name, value in state.items()}
+
+
+def lifted_weights(state: State, scalars: Collection[str]) -> State | None:
+    """Every tiny float entry, the scale of a branch maybe, as large as others are, but `scalars`; None where none is tiny."""
+
+    def size_of(value: torch.Tensor) -> float:
+        return float(value.double().abs().mean()) if value.is_floating_point() and value.numel() else 0.0
+
+    tiny = {name: size for name, value in state.items() if name not in scalars and 0 < (size := size_of(value)) < TINY}
+    if not tiny:
+        return None
+    factors = {name: LIFTED / tiny.get(name, LIFTED) for name in state}
+    return {n: (v.double() * factors[n]).to(v.dtype) if n in tiny else v.clone() for n, v in state.items()}

@@ -1,0 +1,238 @@
+"""The baselines: the user's module as it is (eager), through torch.compile, eager in one CUDA graph, and nothing at all: a call that
+returns what eager returned before, which tells what a call costs when there is no work.
+
+    JudgeProcess ── conducts (mtmc.keeper.conduct, the same code as for candidates) ── player: one engine
+
+Requests to the player: {"op": "open", "folder", "device", "threads", "seed"}, then as a candidate's process has them {"op": "lend"},
+{"op": "state"}, {"op": "arm"}, {"op": "wake"}, {"op": "go"}; {"op": "engine", "name"}, {"op": "bandwidth"}.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch._dynamo  # by the time the first task comes
+
+from mtmc.device import kernel_calls
+from mtmc.device.device import Device, device_named, release
+from mtmc.guest.stopwatch import Stopwatch
+from mtmc.keeper.conduct import Conductor, send
+from mtmc.keeper.processes import process_tree
+from mtmc.task.task import TaskError, first_line, load_task
+from mtmc.wire.forms import make, span_of
+from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
+from mtmc.wire.outputs import tensors
+from mtmc.wire.plain import load_state, plain_tensors
+from mtmc.wire.task_error import out_of_memory
+
+FOREVER = 1e6  # seconds: whoever asks has a limit of its own
+WARM_UPS = 3
+
+
+class Graph:
+    """A module's call captured once over arguments of its own, into which each call copies its own: eager in one graph costs that
+    copy, too."""
+
+    def __init__(self, model: Callable[..., Any], arguments: list[Any]) -> None:
+        self.arguments = arguments
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(WARM_UPS):
+                model(*arguments)
+        torch.cuda.current_stream().wait_stream(stream)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.result = model(*arguments)
+
+    def __call__(self, *arguments: Any) -> Any:
+        overwrite(self.arguments, list(arguments))
+        self.graph.replay()
+        return self.result
+
+
+def overwrite(old: Any, new: Any) -> None:
+    """The new values in the tensors of the old ones."""
+    for mine, given in zip(tensors(old), tensors(new), strict=True):
+        mine.copy_(given)
+
+
+class Player:
+    """The process whose calls are timed."""
+
+    def __init__(self) -> None:
+        self.device: Device | None = None
+        self.stopwatch: Stopwatch | None = None
+        self.model: torch.nn.Module | None = None
+        self.engine: Callable[..., Any] | None = None
+        self.name = "eager"
+        self.lent: dict[str, torch.Tensor] = {}
+
+    def handle(self, request: Message) -> Message:
+        try:
+            return getattr(self, "on_" + request["op"])(request)
+        except TaskError as error:
+            return {"error": error.to_json()}
+        except torch.OutOfMemoryError as error:
+            return {"error": out_of_memory("timing the module as it is", error).to_json()}
+
+    def on_hello(self, _: Message) -> Message:
+        return {}
+
+    def on_open(self, request: Message) -> Message:
+        torch.set_num_threads(request["threads"])
+        torch.set_grad_enabled(False)
+        torch._dynamo.reset()
+        self.device = self.device or device_named(request["device"])
+        self.model = self.engine = None
+        self.stopwatch = Stopwatch(self.device)
+        gc.collect()
+        if self.device.name == "cuda":
+            torch.cuda.empty_cache()
+        task = load_task(Path(request["folder"]) / "task.json", self.device.where)
+        self.model, _ = task.make_unfilled(request["seed"])  # its state is lent
+        self.engine, self.name = self.model, "eager"
+        return {}
+
+    def on_lend(self, request: Message) -> Message:
+        assert self.device is not None
+        self.lent = {name: make(form) for name, form in request["state"]["dict"]}
+        return {"places": [self.device.place(span_of(tensor)) for tensor in self.lent.values()]}
+
+    def on_state(self, _: Message) -> Message:
+        assert self.model is not None
+        load_state(self.model, self.lent, strict=False)
+        self.lent = {}
+        return {}
+
+    def on_engine(self, request: Message) -> Message:
+        """Makes an engine, on the arguments that lie in their places, and warms it up; `failed` when it cannot be had (the module
+        may still run without)."""
+        assert self.device is not None and self.stopwatch is not None and self.model is not None
+        self.name, arguments = request["name"], self.stopwatch.arguments(request["values"])
+        if self.name == "graph" and self.device.name == "cpu":
+            return {"failed": "a CPU has no graphs"}
+        try:
+            if self.name == "nothing":
+                result = self.model(*arguments)
+                self.engine = lambda *_: result
+            elif self.name == "graph":
+                self.engine = Graph(self.model, arguments)
+            elif self.name != "eager":
+                self.engine = torch.compile(self.model, mode="max-autotune" if self.name == "max-autotune" else None)
+            assert self.engine is not None
+            for _ in range(WARM_UPS):
+                self.engine(*arguments)
+            self.device.synchronize()
+        except Exception as error:
+            return {"failed": first_line(error)}
+        del arguments
+        release()
+        return {}
+
+    def on_arm(self, request: Message) -> Message:
+        assert self.stopwatch is not None
+        return {"places": self.stopwatch.arm(request["form"], request["same_addresses"], request["hold"])}
+
+    def on_wake(self, _: Message) -> Message:
+        assert self.stopwatch is not None and self.device is not None and self.engine is not None
+        self.stopwatch.rehearse(self.engine)
+        self.device.wake()
+        if self.name == "max-autotune" and self.device.name == "cuda":
+            torch.compiler.cudagraph_mark_step_begin()
+        return {}
+
+    def on_go(self, request: Message) -> Message:
+        assert self.stopwatch is not None and self.engine is not None and self.model is not None
+        watch = self.stopwatch
+        elapsed = watch.go(self.engine, request["values"], request["seed"], False)
+        now = self.model.state_dict() | plain_tensors(self.model) if request["state"] else {}
+        state = [[name, watch.described(now[name])] for name in request["state"]]
+        reply = {"ns": elapsed, "results": {"list": [watch.described(watch.held[-1]), {"dict": state}]}}
+        if self.name in ("graph", "max-autotune"):
+            watch.forget()  # the next call may use the same memory
+        return reply
+
+    def on_bandwidth(self, _: Message) -> Message:
+        assert self.device is not None
+        return {"bytes_per_second": self.device.bandwidth()}
+
+
+class Baseline:
+    """Stands between the judge and the player, as the keeper does for a candidate. No walls are between them."""
+
+    def __init__(self, line: Line, pid: int) -> None:
+        self.line, self.number = line, pid
+        self.conductor = Conductor(self, int(os.environ["MTMC_DRAWS"]))
+
+    def handle(self, request: Message) -> Message:
+        if request["op"] in ("ready", "release", "proceed", "lend"):
+            answer = getattr(self.conductor, request["op"])(request)
+        else:
+            answer = self.call(request, FOREVER)
+            answer = answer.get("reply", answer)
+        if "died" in answer:
+            os._exit(1)  # the judge finds a process that is gone, and makes another
+        told = answer.get("reply", {})
+        return told if "error" in told else answer
+
+    def pid(self) -> int:
+        return self.number
+
+    def tree(self) -> list[int]:
+        return process_tree(self.number)
+
+    def tell(self, request: Message) -> None:
+        self.line.send(request)
+
+    def unasked(self) -> Message | None:
+        return None
+
+    def call(self, request: Message, timeout: float) -> Message:
+        start = time.perf_counter()
+        self.line.send(request)
+        return self.answer(start, timeout)
+
+    def answer(self, start: float, timeout: float, halt: list[int] | None = None) -> Message:
+        while not self.line.complete():
+            left = start + timeout - time.perf_counter()
+            if not select.select([self.line.incoming], [], [], max(0.0, left))[0]:
+                return self.end_because("timed-out", f"no answer within {timeout:.0f} s")
+            if not self.line.read_some():
+                return self.end_because("crashed", "it has ended")
+        send(halt or [], signal.SIGSTOP)
+        wall = time.perf_counter() - start
+        return {"reply": self.line.receive(), "wall_ms": wall * 1e3}
+
+    def end_because(self, reason: str, detail: str) -> Message:
+        send([self.number], signal.SIGKILL)
+        return {"died": reason, "detail": detail}
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore", "TensorFloat32 tensor cores")  # torch.compile's advice is not for our users
+    ours, theirs = socket.socketpair()
+    if (pid := os.fork()) == 0:
+        kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+        ours.close()
+        os.close(REQUESTS)
+        os.close(REPLIES)
+        serve(Line(theirs.fileno(), theirs.fileno()), Player().handle)
+        os._exit(0)
+    theirs.close()
+    torch.set_num_threads(1)  # threads of ours would spin while the player's work
+    serve(Line(REQUESTS, REPLIES), Baseline(Line(ours.fileno(), ours.fileno()), pid).handle)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,286 @@
+"""A task: the user's module, how to build it and how to draw its inputs. The one place that loads one.
+
+`load_task(path_or_dict)` reads the JSON that `mtmc` writes; tracing and the judge's processes all go through it, so they
+see the same model and the same inputs for the same seed. Every mistake of the user's is a `TaskError`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import json
+import random
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from mtmc.device.device import NO_MEMORY, made_on
+from mtmc.device.unfilled import built
+from mtmc.task.input_spec import InputSpec, parse_input
+from mtmc.wire.blobs import moved
+from mtmc.wire.task_error import TaskError, first_line
+
+__all__ = ["Task", "TaskError", "load_task", "import_file", "seed_everything"]
+
+NO_GPU = re.compile(
+    r"not compiled with CUDA|no NVIDIA driver|No CUDA GPUs|no CUDA-capable device|invalid device ordinal", re.IGNORECASE
+)
+
+
+def seed_everything(seed: int) -> None:
+    """Seeds torch, random and, where it is loaded, numpy."""
+    torch.manual_seed(seed)
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+CPU = torch.device("cpu")
+
+
+def import_file(path: Path, doing: str) -> ModuleType:
+    """Imports a Python file under a name made from its path, with its folder on the module search path."""
+    if not path.is_file():
+        raise TaskError(doing, "no such file", str(path), "a Python file")
+    name = f"mtmc_file_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise TaskError(doing, "not a Python file", str(path), "a file that ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise TaskError(doing, f"{path.name} does not import", first_line(error)) from error
+    return module
+
+
+class FunctionModule(torch.nn.Module):
+    """A function as a module without parameters; it keeps the function's own signature."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.forward = function
+
+
+@dataclass(frozen=True)
+class Task:
+    """A loaded task. `make_model` and `make_inputs` depend on nothing but their seed.
+
+    `mode` is the JSON's, else the file's own `MODE = "eval"`, else train."""
+
+    name: str
+    namespace: ModuleType
+    attr: str
+    kind: str = "class"
+    init_args: list[Any] | None = None
+    init_kwargs: dict[str, Any] = field(default_factory=dict)
+    inputs: list[Any] | None = None
+    weights: Path | None = None
+    mode: str = "train"
+    entry: str = "get_inputs"
+    where: torch.device = CPU  # of weights and arguments
+
+    @property
+    def target(self) -> Callable[..., Any]:
+        """The user's class or function itself."""
+        return getattr(self.namespace, self.attr)
+
+    @property
+    def forward_signature(self) -> inspect.Signature:
+        """The signature of `forward`, without self."""
+        if self.kind == "function":
+            return inspect.signature(self.target)
+        signature = inspect.signature(self.target.forward)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
+    def constructor_arguments(self) -> tuple[list[Any], dict[str, Any]]:
+        """Positional and keyword arguments of the class: the task's own, else the file's get_init_inputs()."""
+        if self.init_args is not None or self.init_kwargs:
+            return list(self.init_args or []), dict(self.init_kwargs)
+        make = getattr(self.namespace, "get_init_inputs", None)
+        if make is None:
+            return [], {}
+        made = self._call_user(make, "calling get_init_inputs()")
+        if isinstance(made, dict):
+            return [], made
+        if not isinstance(made, (list, tuple)):
+            raise TaskError("calling get_init_inputs()", "wrong type", type(made).__name__, "a list of arguments")
+        return list(made), {}
+
+    def make_model(self, seed: int, constructor: Callable[..., torch.nn.Module] | None = None) -> torch.nn.Module:
+        """The module in the task's mode, with the weights that the seed gives (KernelBench's order: seed, arguments,
+        constructor), or the checkpoint's. `constructor` builds a stand-in, such as ModelNew, from the same arguments."""
+        return self._made(seed, constructor, lambda make: (make(), set()))[0]
+
+    def make_unfilled(
+        self, seed: int, constructor: Callable[..., torch.nn.Module] | None = None
+    ) -> tuple[torch.nn.Module, set[str]]:
+        """The same where its weights will be given or do not matter: large random ones are not drawn, see unfilled.py. The
+        names of those come with it."""
+        return self._made(seed, constructor, built)
+
+    def _made(
+        self, seed: int, constructor: Callable[..., torch.nn.Module] | None, build: Callable[..., Any]
+    ) -> tuple[torch.nn.Module, set[str]]:
+        given = None if self.where.type == "cpu" or self.kind == "function" else self.constructor_arguments()
+
+        def make() -> torch.nn.Module:
+            seed_everything(seed)
+            args, kwargs = ([], {}) if self.kind == "function" else given or self.constructor_arguments()
+            return (constructor or self.target)(*args, **kwargs)
+
+        lacking: set[str] = set()
+        if constructor is not None:
+            model, lacking = build(make)  # the stand-in's errors are not the user's
+        elif self.kind == "function":
+            model = FunctionModule(self.target)
+        else:
+            doing = f"constructing {self.attr}"
+            model, lacking = self._call_user(lambda: made_on(self.where, lambda: build(make)), doing)
+        if not isinstance(model, torch.nn.Module):
+            raise TaskError(f"constructing {self.attr}", "not a torch.nn.Module", type(model).__name__, "an nn.Module")
+        if self.weights is not None and constructor is None:
+            load_weights(model, self.weights)
+        return model.to(self.where).train(self.mode == "train"), lacking
+
+    def make_inputs(self, seed: int) -> list[Any]:
+        """The arguments of one call of forward, drawn from the seed."""
+
+        def make() -> Any:
+            seed_everything(seed)
+            if self.inputs is not None:
+                return [spec.draw() if isinstance(spec, InputSpec) else spec for spec in self.inputs]
+            return getattr(self.namespace, self.entry)()
+
+        made = self._call_user(lambda: made_on(self.where, make), f"calling {self.entry}()")
+        if isinstance(made, torch.Tensor):
+            made = [made]
+        if not isinstance(made, (list, tuple)):
+            raise TaskError(f"calling {self.entry}()", "wrong type", type(made).__name__, "a list of tensors")
+        return list(made) if self.where.type == "cpu" else moved(list(made), self.where)
+
+    def check_runs(self, model: torch.nn.Module) -> None:
+        """Runs the module once: shapes that do not fit and missing devices are the user's to hear about."""
+        inputs = self.make_inputs(0)
+        with torch.no_grad():
+            self._call_user(lambda: model(*inputs), f"running {self.attr} on its inputs")
+            if self.where.type == "cuda":
+                self._call_user(torch.cuda.synchronize, f"running {self.attr} on its inputs")
+
+    def _call_user(self, function: Callable[[], Any], doing: str) -> Any:
+        try:
+            return function()
+        except TaskError:
+            raise
+        except Exception as error:
+            text = first_line(error)
+            if isinstance(error, MemoryError) or NO_MEMORY.search(text):
+                raise TaskError(doing, "out of memory", text, "smaller inputs, or a machine with more") from error
+            if NO_GPU.search(text):
+                raise TaskError(doing, "needs a GPU, and here is none", text, "tensors on the cpu, or a GPU") from error
+            raise TaskError(doing, text) from error
+
+
+def load_weights(model: torch.nn.Module, path: Path) -> None:
+    """Loads a checkpoint (a state_dict, or a dict that holds one under `state_dict`) into the model, strictly."""
+    doing = f"loading weights from {path}"
+    if not path.is_file():
+        raise TaskError(doing, "no such file")
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise TaskError(
+            doing, "not a checkpoint", first_line(error), "a file written by torch.save(state_dict)"
+        ) from error
+    if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
+        state = state["state_dict"]
+    if not isinstance(state, dict):
+        raise TaskError(doing, "not a state_dict", type(state).__name__, "a dict of tensors by name")
+    own = model.state_dict()
+    wrong = [f"{name} is missing" for name in own if name not in state]
+    wrong += [f"{name} is not in the module" for name in state if name not in own]
+    wrong += [
+        f"{name} is {list(state[name].shape)} in the file and {list(own[name].shape)} in the module"
+        for name in own
+        if name in state and state[name].shape != own[name].shape
+    ]
+    if wrong:
+        more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
+        raise TaskError(doing, "the checkpoint does not fit the module", "; ".join(wrong[:3]) + more)
+    model.load_state_dict(state)
+
+
+def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -> Task:
+    """Reads a task (a JSON file, or what it holds), imports the user's code and checks that what it names is there. Its
+    weights and arguments will lie on the device."""
+    data = source if isinstance(source, dict) else json.loads(Path(source).read_text())
+    doing = f"loading {data.get('name') or data.get('file') or data.get('module')}"
+    if data.get("file"):
+        namespace = import_file(Path(data["file"]).resolve(), doing)
+        where = Path(data["file"]).name
+    else:
+        where = data["module"]
+        if data.get("path") and data["path"] not in sys.path:
+            sys.path.append(data["path"])
+        namespace = import_module(where, doing)
+    attr = data.get("attr") or "Model"
+    if not hasattr(namespace, attr):
+        offered = [
+            name
+            for name, value in vars(namespace).items()
+            if is_module_class(value) and value.__module__ == namespace.__name__
+        ]
+        found = "the classes " + " ".join(offered) if offered else "no module class"
+        raise TaskError(doing, f"{where} has no {attr}", found, f"a class or function named {attr}")
+    value = getattr(namespace, attr)
+    kind = data.get("kind") or ("class" if isinstance(value, type) or not callable(value) else "function")
+    if kind == "class" and not is_module_class(value):
+        raise TaskError(
+            doing,
+            f"{attr} is not a module class",
+            type(value).__name__,
+            "a subclass of torch.nn.Module",
+        )
+    entry = data.get("entry") or "get_inputs"
+    inputs = data.get("inputs")
+    if inputs is None and not hasattr(namespace, entry):
+        raise TaskError(doing, f"{where} has no {entry}()", "", f"a function {entry}() or --input such as f32[64,512]")
+    task = Task(
+        name=data.get("name") or attr,
+        namespace=namespace,
+        attr=attr,
+        kind=kind,
+        init_args=data.get("init_args"),
+        init_kwargs=data.get("init_kwargs") or {},
+        inputs=None if inputs is None else [parse_input(spec) if isinstance(spec, str) else spec for spec in inputs],
+        weights=Path(data["weights"]) if data.get("weights") else None,
+        mode=data.get("mode") or getattr(namespace, "MODE", "train"),
+        entry=entry,
+        where=device,
+    )
+    return task
+
+
+def is_module_class(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, torch.nn.Module)
+
+
+def import_module(name: str, doing: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        raise TaskError(doing, f"the module {name} does not import", first_line(error)) from error

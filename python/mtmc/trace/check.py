@@ -1,0 +1,112 @@
+"""The traced graph against eager, before it is believed, where that is cheap."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from mtmc.device.device import random_state
+from mtmc.task.task import Task, seed_everything
+from mtmc.wire.plain import plain_tensors
+from mtmc.wire.task_error import TaskError
+
+DRAWS = (1, 2)
+PIECE = 1 << 26  # elements that are compared at a time
+TOLERANCE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}  # norm-wise; everything else 1e-6
+
+
+def clone_inputs(inputs: list[Any]) -> list[Any]:
+    """Copies, so that one tensor passed twice is two inputs."""
+    return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach().clone(), inputs)
+
+
+def assignment_line(model: torch.nn.Module, dotted: str) -> str:
+    """`file.py:12: text` of the statement that assigns the attribute in its module's class, or an empty text."""
+    owner, _, name = dotted.rpartition(".")
+    forward = type(model.get_submodule(owner)).forward
+    try:
+        lines, first = inspect.getsourcelines(forward)
+    except (OSError, TypeError):
+        return ""
+    for node in ast.walk(ast.parse(textwrap.dedent("".join(lines)))):
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            while isinstance(target, ast.Subscript):
+                target = target.value
+            if isinstance(target, ast.Attribute) and target.attr == name:
+                file = inspect.getsourcefile(forward) or ""
+                text = lines[node.lineno - 1].strip()
+                return f"{file.rsplit('/', 1)[-1]}:{first + node.lineno - 1}: {text}"
+    return ""
+
+
+def difference(ours: Any, theirs: Any) -> str:
+    """Why two outputs differ, or an empty text. Integers exactly, floats by norm."""
+    if not isinstance(theirs, torch.Tensor):
+        return "" if type(ours) is type(theirs) and ours == theirs else f"{ours!r} instead of {theirs!r}"
+    if not isinstance(ours, torch.Tensor) or ours.shape != theirs.shape or ours.dtype != theirs.dtype:
+        return "another type or shape"
+    if torch.equal(ours, theirs):
+        return ""
+    if not (theirs.is_floating_point() or theirs.is_complex()):
+        return f"{int((ours != theirs).sum())} of {theirs.numel()} elements differ"
+    wide = torch.complex128 if theirs.is_complex() else torch.float64
+    off, norm = 0.0, 0.0  # in pieces, since copies in double may not fit beside them
+    for ours_now, theirs_now in zip(ours.reshape(-1).split(PIECE), theirs.reshape(-1).split(PIECE), strict=True):
+        a, b = ours_now.detach().to(wide), theirs_now.detach().to(wide)
+        finite = torch.isfinite(b)
+        if not bool(finite.all()) or not bool(torch.isfinite(a).all()):
+            if not torch.equal(finite, torch.isfinite(a)) or not torch.equal(
+                torch.nan_to_num(a[~finite]), torch.nan_to_num(b[~finite])
+            ):
+                return "other NaN or infinite elements"
+            a, b = a[finite], b[finite]
+        off, norm = math.hypot(off, float((a - b).norm())), math.hypot(norm, float(b.norm()))
+    error = off / max(norm, 1e-300)
+    return "" if error <= TOLERANCE.get(theirs.dtype, 1e-6) else f"relative error {error:.2g}"
+
+
+def standing(state: dict[str, torch.Tensor]) -> tuple[list[tuple[int, int]], bytes]:
+    """Another one after a call that wrote to the state or drew random numbers."""
+    return [(value.data_ptr(), value._version) for value in state.values()], bytes(random_state().tolist())
+
+
+def check_against_eager(
+    task: Task, eager: torch.nn.Module, traced: Callable[..., Any], traced_state: Callable[[], dict[str, torch.Tensor]]
+) -> None:
+    """Two fresh draws, each called twice with state carried over: outputs and state must agree. A graph that changed neither
+    its state nor the random generator would return the same again."""
+    doing = f"checking the trace of {task.name}"
+    for seed in DRAWS:
+        inputs = task.make_inputs(seed)
+        again = True  # does the traced graph have more to say?
+        for call in (1, 2):
+            seed_everything(seed + call)
+            theirs, their_spec = pytree.tree_flatten(eager(*clone_inputs(inputs)))
+            seed_everything(seed + call)
+            if again:
+                before = standing(traced_state())
+                try:
+                    ours, our_spec = pytree.tree_flatten(traced(*clone_inputs(inputs)))
+                except Exception as error:
+                    wrong = "the traced graph fails on a fresh draw of the inputs"
+                    raise TaskError(doing, wrong, str(error).strip().splitlines()[0]) from error
+                again = standing(traced_state()) != before
+            where = f"draw {seed}, call {call}"
+            if our_spec != their_spec:
+                raise TaskError(doing, "the traced graph returns another structure than eager", where)
+            for index, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+                if why := difference(a, b):
+                    wrong = "the traced graph and eager disagree: forward does something that a trace cannot hold"
+                    raise TaskError(doing, wrong, f"{why} in output {index}, {where}")
+            state = traced_state()
+            for name, b in (eager.state_dict() | plain_tensors(eager)).items():
+                if name in state and (why := difference(state[name], b)):
+                    raise TaskError(doing, "the traced graph leaves another state", f"{why} in {name}, {where}")

@@ -1,0 +1,132 @@
+"""A module's state while it is exported: plain attributes as buffers, and numbers read from the state as constants."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.utils import _pytree as pytree
+
+from mtmc.task.plain_state import drawn_at_random
+from mtmc.task.scalars import ScalarReads
+from mtmc.task.task import Task
+from mtmc.wire.plain import Attributes, State, get, is_plain, plain_tensors, put
+from mtmc.wire.task_error import TaskError
+
+BUFFER = "_plain_attribute_"
+
+
+@dataclass
+class Exported:
+    """How export will see the state: `keys` by the buffer that stands for each, the entries read as numbers, and the keys of
+    what forward also returns."""
+
+    keys: dict[str, str]
+    scalars: ScalarReads = field(default_factory=ScalarReads)
+    returned: set[str] = field(default_factory=set)
+
+
+@contextlib.contextmanager
+def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str]) -> Iterator[Exported]:
+    """The model with a forward that takes the plain attributes `keys` from buffers and leaves their new values there."""
+    seen = Exported({f"{BUFFER}{index}": key for index, key in enumerate(keys)})
+    before, forward, plain = Attributes(model), model.forward, plain_tensors(model)
+    for name, key in seen.keys.items():
+        model.register_buffer(name, plain[key].detach().clone())
+    values = {seen.keys.get(name, name): tensor for name, tensor in tensors_of(model).items()}
+
+    @functools.wraps(forward)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        here = {seen.keys.get(name, name): tensor for name, tensor in tensors_of(model).items()}
+        seen.scalars.follow(here, values)
+        put(model, {key: here[key] for key in seen.keys.values()})
+        others = {} if seen.keys else {key: get(model, key) for key in plain}
+        try:
+            with seen.scalars:
+                result = forward(*args, **kwargs)
+            if lost := [key[1:] for key, value in others.items() if get(model, key) is not value]:
+                raise TaskError(f"tracing {task.name}", f"forward changes the tensor attribute {lost[0]}")
+            results = pytree.tree_leaves(result)
+            seen.returned = {key for key in seen.keys.values() if is_one_of(get(model, key), results)}
+            keep_new_values(task, model, {key: here[key] for key in seen.keys.values()})
+            return result
+        finally:
+            inside.restore()
+
+    model.forward = wrapped
+    inside = Attributes(model)
+    try:
+        yield seen
+    finally:
+        before.restore()
+        for name in seen.keys:
+            delattr(model, name)
+
+
+def is_one_of(tensor: torch.Tensor | None, results: list[Any]) -> bool:
+    """Would a caller who writes to a result write to the tensor?"""
+    own = [tensor] if tensor is None or tensor._base is None else [tensor, tensor._base]
+    tensors = [result for result in results if isinstance(result, torch.Tensor)]
+    return any(result is one or result._base is one for result in tensors for one in own if one is not None)
+
+
+def tensors_of(model: torch.nn.Module) -> State:
+    return dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers(remove_duplicate=False))
+
+
+def keep_new_values(task: Task, model: torch.nn.Module, buffers: State) -> None:
+    new: State = {}
+    for key, buffer in buffers.items():
+        value = get(model, key)
+        if value is None or value.shape != buffer.shape or value.dtype != buffer.dtype:
+            got = "no tensor" if value is None else f"{value.dtype} {list(value.shape)}"
+            wrong = f"forward gives the tensor attribute {key[1:]} another type or shape"
+            raise TaskError(f"tracing {task.name}", wrong, got, f"{buffer.dtype} {list(buffer.shape)}, as before")
+        if value is not buffer:
+            new[key] = value.clone()  # it may be what another attribute held
+    for key, value in new.items():
+        buffers[key].copy_(value)
+
+
+def expression(key: str) -> str:
+    """The Python text that reaches an entry of the state from `self`."""
+    path, _, last = key.lstrip(".").rpartition(".")
+    index = ""
+    if is_plain(key) and last.isdigit():
+        index = f"[{last}]"
+        path, _, last = path.rpartition(".")
+    parts = path.split(".") if path else []
+    if all(part.isidentifier() for part in [*parts, last]):
+        return ".".join(["self", *parts, last]) + index
+    return f"getattr(self.get_submodule({path!r}), {last!r}){index}"
+
+
+def state_updates(exported: ExportedProgram, seen: Exported) -> set[str]:
+    targets = exported.graph_signature.buffers_to_mutate.values()
+    return {seen.keys.get(target, target) for target in targets}
+
+
+def constant_attributes(task: Task, model: torch.nn.Module, exported: ExportedProgram, seen: Exported) -> set[str]:
+    """The plain attributes that are the same in every module and after every call. What the constructor draws at random is
+    part of the state: no other module has it."""
+    kept = set(seen.keys.values()) - state_updates(exported, seen)
+    return kept - set(drawn_at_random(task, plain_tensors(model))) if kept else kept
+
+
+def scalar_checks(task: Task, model: torch.nn.Module, exported: ExportedProgram, seen: Exported) -> list[str]:
+    """The statements that refuse another value of what was read as a number."""
+    lines = []
+    tensors = tensors_of(model) | plain_tensors(model)
+    for key in sorted(seen.scalars.names):
+        if key in state_updates(exported, seen):
+            wrong = f"forward reads {key.lstrip('.')} as a Python number and changes it, too"
+            raise TaskError(f"tracing {task.name}", wrong, "", "arithmetic on tensors, or a number that stays")
+        here, value = expression(key), tensors[key].tolist()
+        message = f'f"running {task.name}: {key.lstrip(".")} is fixed: got {{{here}.tolist()!r}}, wanted {value!r}"'
+        lines.append(f"if repr({here}.tolist()) != {repr(value)!r}: raise ValueError({message})")
+    return lines

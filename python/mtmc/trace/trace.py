@@ -1,0 +1,424 @@
+"""`python -m mtmc.trace.trace TASK.json OUT.json`: a PyTorch module as a functional graph in JSON.
+
+torch.export, then run_decompositions, which keeps composite operators and turns buffer updates into named outputs.
+No arguments are drawn for that and no large weights. A small graph is run against eager before it is written. OUT.json holds
+
+    name, mode, torch        what was traced, with which torch
+    parameters, opening      forward's parameters as text, and the lines that bind and check what is no plain tensor
+    leaves                   [{name, kind: input|param|buffer|constant, target, type, strides?, values?}]
+    nodes                    [{op, name, args, call, operands, outputs, several, at, source}] in order: the overload,
+                             its arguments by schema name (null: some cannot be held), and as text over {0}, {1}, ...
+    outputs, template        names of results, and the Python expression over {0}, {1}, ... that forward returns
+    states                   [{target, value, returned}]: buffers, and plain attributes (see plain.py), that forward updates;
+                             returned: forward also returns the attribute's own memory
+    checked                  was the graph compared with eager? Not where its values are many: the judge does that
+    constructor_source       see constructor.py
+
+A mistake of the user's is written as {"error": {doing, wrong, got, wanted}} with exit code 2.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import logging
+import math
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
+from torch.utils import _pytree as pytree
+
+from mtmc.device.device import NO_MEMORY
+from mtmc.task.task import Task, load_task
+from mtmc.trace.check import check_against_eager
+from mtmc.trace.constructor import constructor_source
+from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
+from mtmc.trace.known import Known
+from mtmc.trace.losses import without_value_checks
+from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
+from mtmc.trace.unnoticed import unnoticed
+from mtmc.wire.outputs import bytes_of_all
+from mtmc.wire.plain import plain_tensors
+from mtmc.wire.task_error import TaskError, first_line
+
+CHECKED_BYTES = 256 << 20  # of all values of a graph: more is compared with eager by the judge alone
+INLINE_CONSTANT = 64  # elements: larger constants are held by the module instead of the program's text
+KINDS = {InputKind.PARAMETER: "param", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
+aten = torch.ops.aten
+# What eager itself runs as several operators, without a kernel of its own.
+COMPOSITES = (
+    "diff.default float_power.Scalar float_power.Tensor_Scalar float_power.Tensor_Tensor inner.default isclose.default "
+    "kron.default linalg_multi_dot.default margin_ranking_loss.default meshgrid.default meshgrid.indexing "
+    "pairwise_distance.default poisson_nll_loss.default take_along_dim.default tensordot.default trapezoid.dx "
+    "trapezoid.x trapz.dx trapz.x"
+)
+
+
+def trace(task: Task) -> dict[str, Any]:
+    """The whole trace of a task of the host; a TaskError says what cannot be traced, with the user's line and torch's reason.
+    No value of arguments or large weights is needed for that, but to compare the graph with eager, where all is small."""
+    try:
+        inputs = stand_ins(argument_types(task))
+    except RuntimeError as error:  # memory of the host that nobody writes to, and yet more than there is
+        if not NO_MEMORY.search(str(error)):
+            raise
+        wanted = "smaller inputs, or a machine with more"
+        raise TaskError(f"calling {task.entry}()", "out of memory", first_line(error), wanted) from error
+    model, lacking = task.make_unfilled(0)
+    user = UserCode(str(Path(task.namespace.__file__ or "").resolve()))
+    try:
+        exported, seen = export(task, model, inputs, user)
+    except TaskError:
+        if bytes_of_all([inputs, *model.state_dict().values()]) <= CHECKED_BYTES:
+            task.check_runs(task.make_model(0))  # what eager itself refuses, it explains best
+        raise
+    refuse_mutated_inputs(task, exported, user)
+    data = write_graph(task, model, exported, inputs, user, seen)
+    data["checked"] = bytes_of_values(exported) <= CHECKED_BYTES
+    if lacking and data["checked"]:
+        model, lacking = task.make_model(0), set()
+    data["constructor_source"] = constructor_source(task, model, data.pop("held"), lacking)
+    if data["checked"]:
+        check_trace(task, exported, seen)
+    return data
+
+
+def argument_types(task: Task) -> list[Any]:
+    """The arguments without their values where the code that draws them allows it, else as they are."""
+    try:
+        with FakeTensorMode():
+            return task.make_inputs(0)
+    except TaskError:
+        return task.make_inputs(0)
+
+
+def stand_ins(inputs: list[Any]) -> list[Any]:
+    """Arguments of the host of the same types and strides: export reads no values, and one tensor passed twice is two."""
+
+    def like(tensor: torch.Tensor) -> torch.Tensor:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
+
+    return pytree.tree_map_only(torch.Tensor, like, inputs)
+
+
+def bytes_of_values(exported: ExportedProgram) -> int:
+    """Of all arguments, weights and intermediates together: what comparing with eager costs."""
+    return sum(bytes_of_all(list(pytree.tree_leaves(node.meta.get("val")))) for node in exported.graph.nodes)
+
+
+def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> None:
+    eager, module = task.make_model(0), exported.module()
+    state = eager.state_dict() | {name: plain_tensors(eager)[key] for name, key in seen.keys.items()}
+    module.load_state_dict(state, strict=False)
+
+    def traced_state() -> dict[str, torch.Tensor]:
+        return {seen.keys.get(name, name): value for name, value in module.state_dict().items()}
+
+    check_against_eager(task, eager, module, traced_state)
+
+
+def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode) -> tuple[ExportedProgram, Exported]:
+    """With the module's plain attributes as state; where they cannot be seen so, they are constants, as torch takes them."""
+    plain = list(plain_tensors(model))
+    try:
+        return export_with(task, model, inputs, user, plain)
+    except TaskError:
+        if not plain:
+            raise
+        try:
+            return export_with(task, model, inputs, user, [])
+        except TaskError:
+            pass
+        raise  # the reason of the first
+
+
+def export_with(
+    task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode, keys: list[str]
+) -> tuple[ExportedProgram, Exported]:
+    def exported() -> tuple[ExportedProgram, Exported]:
+        with exportable(task, model, keys) as seen, user.recorded(), without_value_checks():
+            program = torch.export.export(model, tuple(inputs), strict=False).run_decompositions(decompositions())
+            return with_reshapes(program), seen
+
+    try:
+        with unnoticed(), Known():
+            return exported()
+    except Exception:
+        pass  # some code cannot be traced without its knowing
+    try:
+        return exported()
+    except TaskError:
+        raise
+    except Exception as error:
+        raise refusal(task, error, user) from error
+
+
+def with_reshapes(program: ExportedProgram) -> ExportedProgram:
+    """A reshape is traced as a view wherever its operand was laid out for one; the operators of another device, or on other
+    arguments, lay their results out otherwise. The Program says reshape, too."""
+    for node in program.graph.nodes:
+        if node.target in (aten.view.default, aten._unsafe_view.default):
+            node.target = aten.reshape.default
+    program.graph_module.recompile()
+    return program
+
+
+def decompositions() -> dict[torch._ops.OpOverload, Any]:
+    """Composites that are written in simpler operators: views that make lists, and contractions spelled as text."""
+    table = torch.export.default_decompositions()
+    chosen = {op: table[op] for op in (aten.einsum.default, aten.broadcast_tensors.default) if op in table}
+    for packet, overload in (name.split(".") for name in COMPOSITES.split()):
+        op = getattr(getattr(aten, packet), overload, None)  # newer or older torch may lack one
+        if op in table:
+            chosen[op] = table[op]
+    for op in (aten.split.Tensor, aten.split.sizes, aten.split_with_sizes.default):
+        chosen[op] = split_into_slices
+    chosen[aten.copy.default] = lambda self, source, non_blocking=False: placed(source, self)
+    chosen[aten.fill.Tensor] = lambda self, value: placed(value, self)
+    chosen[aten.unbind.int] = lambda self, dim=0: [aten.select.int(self, dim, i) for i in range(self.shape[dim])]
+    return chosen
+
+
+def placed(source: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """What a tensor like the second holds after the first was copied into it."""
+    return aten.expand.default(aten._to_copy.default(source, dtype=like.dtype), like.shape)
+
+
+def split_into_slices(self: torch.Tensor, sizes: int | list[int], dim: int = 0) -> list[torch.Tensor]:
+    extent = self.shape[dim]
+    if isinstance(sizes, int):
+        sizes = [sizes] * max(1, math.ceil(extent / max(1, sizes)))
+    ends = [min(extent, sum(sizes[: index + 1])) for index in range(len(sizes))]
+    return [aten.slice.Tensor(self, dim, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+
+def refusal(task: Task, error: BaseException, user: UserCode) -> TaskError:
+    """The user's innermost line on the way to the failure, and torch's reason in its first line."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == user.file]
+    if not frames:  # some of torch's errors carry the user's frames only in their text
+        at, source = user.location(str(error)) if user.file in str(error) else ("", "")
+    else:
+        at, source = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}", frames[-1].line or ""
+    place = f"{at}: {source}" if at else ""
+    wanted = ""
+    if "data-dependent" in str(error):
+        wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
+    return TaskError(f"tracing {task.name}", f"torch.export cannot trace it: {first_line(error)}", place, wanted)
+
+
+def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode) -> None:
+    for spec in exported.graph_signature.output_specs:
+        if spec.kind == OutputKind.USER_INPUT_MUTATION:
+            node = next(node for node in exported.graph.nodes if node.name == spec.arg.name)
+            at, source = user.location(node.meta.get("stack_trace"))
+            wrong = f"forward modifies its input {spec.target} in place"
+            raise TaskError(f"tracing {task.name}", wrong, f"{at}: {source}", "a forward that leaves its inputs alone")
+        if spec.kind == OutputKind.PARAMETER_MUTATION:
+            wrong = f"forward modifies the parameter {spec.target} in place"
+            raise TaskError(f"tracing {task.name}", wrong, "", "a buffer for what forward changes")
+
+
+def write_graph(
+    task: Task, model: torch.nn.Module, exported: ExportedProgram, inputs: list[Any], user: UserCode, seen: Exported
+) -> dict[str, Any]:
+    signature = exported.graph_signature
+    constants = constant_attributes(task, model, exported, seen)
+    placeholders = {node.name: node for node in exported.graph.nodes if node.op == "placeholder"}
+    parameters = task.forward_signature.parameters
+    leaves: list[dict[str, Any]] = []
+    opening = [check_line(task.name, name, value) for name, value in unused_defaults(parameters, len(inputs))]
+    opening += scalar_checks(task, model, exported, seen)
+    held: dict[str, torch.Tensor] = {}
+    users = (spec for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT)
+    of_user = dict(zip((spec.arg.name for spec in users), input_expressions(parameters, inputs), strict=True))
+    for spec in signature.input_specs:
+        if isinstance(spec.arg, ConstantArgument):
+            opening.append(check_line(task.name, of_user[spec.arg.name], spec.arg.value))
+            continue
+        if not isinstance(spec.arg, TensorArgument):
+            raise TaskError(f"tracing {task.name}", "an argument that is no tensor", str(spec.target or spec.arg))
+        node = placeholders[spec.arg.name]
+        leaf = {"name": node.name, "kind": KINDS.get(spec.kind, "input")}
+        leaf["target"] = (
+            of_user[node.name] if spec.kind == InputKind.USER_INPUT else seen.keys.get(spec.target, spec.target)
+        )
+        if leaf["target"] in constants:
+            leaf |= {"kind": "constant", "target": leaf["target"][1:]}
+        if leaf["kind"] == "input" and not leaf["target"].isidentifier():
+            opening.append(f"{node.name} = {leaf['target']}")
+            leaf["target"] = node.name
+        value = node.meta["val"]
+        leaf |= {"type": type_text(value), **strides(value)}
+        if leaf["type"] is None:
+            wrong = f"{leaf['kind']} {leaf['target']} is {value.dtype}"
+            raise TaskError(f"tracing {task.name}", wrong, "", "a real dense tensor")
+        if spec.kind == InputKind.CONSTANT_TENSOR and not is_attribute(model, spec.target):
+            constant = exported.constants[spec.target]
+            if constant.numel() <= INLINE_CONSTANT:
+                leaf["values"] = [scalar(item) for item in constant.flatten().tolist()]
+            else:
+                leaf["target"] = spec.target.replace(".", "_")
+                held[leaf["target"]] = constant
+        leaves.append(leaf)
+    tensors = [leaf["name"] for leaf in leaves if leaf["kind"] == "input"]
+    writer = GraphWriter(user, (tensors or [leaf["name"] for leaf in leaves] or [None])[0])
+    for node in exported.graph.nodes:
+        if node.op == "placeholder":
+            writer.add_leaf(node)
+        elif node.op == "call_function":
+            writer.add(node)
+    outputs, template, states = results(task, exported, writer, seen)
+    return {
+        "name": task.name,
+        "mode": task.mode,
+        "torch": torch.__version__,
+        "file": task.namespace.__file__,
+        "parameters": [parameter_text(parameter) for parameter in keyword_marked(parameters)],
+        "opening": [line for line in opening if line],
+        "leaves": leaves,
+        "nodes": writer.nodes,
+        "outputs": outputs,
+        "template": template,
+        "states": states,
+        "held": held,
+    }
+
+
+def results(
+    task: Task, exported: ExportedProgram, writer: GraphWriter, seen: Exported
+) -> tuple[list[str], str, list[dict[str, Any]]]:
+    """Output names (each once), the expression that forward returns, and the state it updates."""
+    returned = next(node for node in exported.graph.nodes if node.op == "output").args[0]
+    outputs: list[str] = []
+    states: list[dict[str, Any]] = []
+    leaves: list[str] = []
+    for spec, node in zip(exported.graph_signature.output_specs, returned, strict=True):
+        if isinstance(node, torch.fx.Node) and node not in writer.names:
+            value = node.meta.get("val")
+            got = f"{value.dtype} of shape {list(value.shape)}" if isinstance(value, torch.Tensor) else str(value)
+            wanted = "tensors of a real dtype and a fixed shape"
+            raise TaskError(f"tracing {task.name}", "forward returns what a program cannot hold", got, wanted)
+        if spec.kind == OutputKind.BUFFER_MUTATION:
+            target = seen.keys.get(spec.target, spec.target)
+            states.append({"target": target, "value": writer.names[node], "returned": target in seen.returned})
+        elif isinstance(node, torch.fx.Node):
+            name = writer.names[node]
+            if name not in outputs:
+                outputs.append(name)
+            leaves.append(f"{{{outputs.index(name)}}}")
+        else:
+            leaves.append(repr(node))
+    spec = exported.call_spec.out_spec
+    return outputs, structure(task, pytree.tree_unflatten(leaves, spec)), states
+
+
+def structure(task: Task, value: Any) -> str:
+    """Nested tuples, lists and dicts of texts as one Python expression."""
+    if isinstance(value, str):
+        return value
+    if type(value) is tuple:
+        return "(" + ", ".join(structure(task, item) for item in value) + ("," if len(value) == 1 else "") + ")"
+    if type(value) is list:
+        return "[" + ", ".join(structure(task, item) for item in value) + "]"
+    if type(value) is dict:
+        return "{" + ", ".join(f"{key!r}: {structure(task, item)}" for key, item in value.items()) + "}"
+    if type(value).__module__ == "torch.return_types":
+        return f"torch.return_types.{type(value).__name__}(({', '.join(map(str, value))},))"
+    wanted = "tensors in tuples, lists and dicts"
+    raise TaskError(f"tracing {task.name}", "forward returns another structure", type(value).__name__, wanted)
+
+
+Parameters = Mapping[str, inspect.Parameter]
+
+
+def keyword_marked(parameters: Parameters) -> Iterator[inspect.Parameter | None]:
+    """The parameters, None standing for the `*` before those that go by name only."""
+    marked = False
+    for parameter in parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not marked:
+            yield None
+        marked = marked or parameter.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_POSITIONAL)
+        yield parameter
+
+
+def parameter_text(parameter: inspect.Parameter | None) -> str:
+    """`x`, `scale=2.0`, `*rest`; defaults without a literal form become None."""
+    if parameter is None:
+        return "*"
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    if parameter.default is inspect.Parameter.empty:
+        return stars + parameter.name
+    return f"{parameter.name}={parameter.default!r}" if is_literal(parameter.default) else f"{parameter.name}=None"
+
+
+def is_literal(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))
+
+
+def unused_defaults(parameters: Parameters, given: int) -> Iterator[tuple[str, Any]]:
+    """Parameters that kept their default while tracing, so must keep it."""
+    for index, parameter in enumerate(parameters.values()):
+        by_name = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        if (by_name or index >= given) and parameter.default is not inspect.Parameter.empty:
+            yield parameter.name, parameter.default if is_literal(parameter.default) else None
+
+
+def check_line(task: str, expression: str, value: Any) -> str:
+    """The statement that refuses another value of an argument that tracing has fixed."""
+    if not is_literal(value):
+        return ""
+    differs = f"is not {value!r}" if value is None or isinstance(value, bool) else f"!= {value!r}"
+    message = f'f"running {task}: {expression} is fixed: got {{{expression}!r}}, wanted {value!r}"'
+    return f"if {expression} {differs}: raise ValueError({message})"
+
+
+def input_expressions(parameters: Parameters, inputs: list[Any]) -> list[str]:
+    """For each leaf of the inputs the Python expression over forward's parameters that reaches it: `x`, `xs[0]`."""
+    names: list[str] = []
+    for parameter in parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            names += [f"{parameter.name}[{i}]" for i in range(len(inputs) - len(names))]
+            break
+        names.append(parameter.name)
+    paths = [path for path, _ in pytree.tree_flatten_with_path(inputs)[0]]
+    return [names[path[0].idx] + "".join(map(str, path[1:])) for path in paths]
+
+
+def scalar(value: Any) -> Any:
+    return {"float": repr(value)} if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def is_attribute(model: torch.nn.Module, dotted: str) -> bool:
+    owner: Any = model
+    for part in dotted.split("."):
+        if not hasattr(owner, part):
+            return False
+        owner = getattr(owner, part)
+    return isinstance(owner, torch.Tensor)
+
+
+def main(argv: list[str]) -> int:
+    if len(argv) != 2:
+        print("usage: python -m mtmc.trace.trace TASK.json OUT.json", file=sys.stderr)
+        return 2
+    warnings.simplefilter("ignore")  # torch's own; what matters to the user is in the error
+    logging.disable(logging.WARNING)
+    code = 0
+    try:
+        result = trace(load_task(argv[0]))
+    except TaskError as error:
+        result, code = {"error": error.to_json()}, 2
+    Path(argv[1]).write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,221 @@
+"""Times versions of one kernel against each other, for micro coding. It is not the judge: it checks no answer, isolates
+nothing, and its times are used only to order versions.
+
+Requests on the private pipe: {"modules": [path, ...], "inputs": ["f32[64,512]", ...], "seconds": 3.0, "device": "cpu"}. The
+reply has one result per module, {"ms": median} or {"note": why there is none}. On a GPU, processes of our own compile, each
+version is timed as soon as it is compiled, and one whose binaries are those of another is not timed again. A request with
+"ahead" has no reply: its modules are compiled until they are asked for; nor has {"forget": true}: what is not compiled yet
+will not be asked for.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from mtmc.device.device import Device, device_named, release
+from mtmc.tune.builders import BuildError, Builders
+from mtmc.tune.versions import compile_version, get_ready, input_spec, load
+
+HOPELESS = 3.0  # times the best so far: not timed any further
+SHORTEST = 0.002  # seconds: a sample repeats the call until it takes at least this long
+SAMPLES = 9  # of each version that is not hopeless, when time allows
+
+BUILDERS, BUILDERS_BYTES = 14, 16 << 30  # processes that compile, and what their inputs may take of the GPU's memory
+PRELOADED = ["mtmc.tune.versions", "mtmc.guest.ahead", "mtmc.device.cuda", "mtmc.device.triton_seed_kernel"]
+
+Call = Callable[[], Any]
+
+
+def try_load(path: str) -> ModuleType | Exception:
+    try:
+        return load(path)
+    except Exception as error:  # whatever a version raises is its answer
+        return error
+
+
+def random_tensor(type_text: str, where: str = "cpu") -> torch.Tensor:
+    """Floats are normal, integers 0 or 1 so that they are valid as any index, booleans even odds."""
+    with torch.device(where):
+        return replace(input_spec(type_text), bound=2).draw()
+
+
+class Version:
+    """One version: its call, its samples in seconds, and why it is out."""
+
+    def __init__(self, loaded: ModuleType | Exception, inputs: list[torch.Tensor], device: Device) -> None:
+        self.device = device
+        self.samples: list[float] = []
+        self.note = ""
+        self.repeats = 1
+        self.call: Call | None = None
+        if isinstance(loaded, Exception):
+            self.note = (
+                str(loaded) if isinstance(loaded, BuildError) else f"{type(loaded).__name__}: {str(loaded)[:300]}"
+            )
+            return
+        try:
+            model = loaded.ModelNew()
+            self.call = lambda: model(*inputs)
+            self.call()
+            device.synchronize()
+            once = self._time(1)
+        except Exception as error:  # so is what its first call raises
+            self.note = f"{type(error).__name__}: {str(error)[:300]}"
+            self.call = None
+            return
+        self.repeats = max(1, int(SHORTEST / max(once, 1e-7))) if device.name == "cpu" else 1
+        self.samples = [once]
+
+    def _time(self, repeats: int) -> float:
+        assert self.call is not None
+        if self.device.name != "cpu":
+            return self.device.kernel_seconds(self.call)
+        start = time.perf_counter()
+        for _ in range(repeats):
+            self.call()
+        return (time.perf_counter() - start) / repeats
+
+    def sample(self) -> None:
+        self.samples.append(self._time(self.repeats))
+
+    @property
+    def best(self) -> float:
+        return min(self.samples)
+
+    def result(self) -> dict[str, Any]:
+        if self.call is None or not self.samples:
+            return {"note": self.note}
+        if self.note:
+            return {"note": self.note}
+        return {"ms": statistics.median(self.samples[1:] or self.samples) * 1e3}
+
+
+def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Builds all versions in parallel, then times them in interleaved rounds until the time is up."""
+    name = request.get("device", "cpu")
+    device = device_named(name)
+    torch.manual_seed(0)
+    if name == "cpu":
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            loaded = list(pool.map(try_load, request["modules"]))
+        inputs = [random_tensor(text) for text in request["inputs"]]
+        deadline = time.perf_counter() + request["seconds"]
+        with torch.no_grad():
+            versions = [Version(one, inputs, device) for one in loaded]
+            compare(versions, deadline)
+        return [version.result() for version in versions]
+    inputs = [random_tensor(text, name) for text in request["inputs"]]
+    with torch.no_grad():
+        versions = first_samples(request, inputs, device)
+        own = list({id(version): version for version in versions}.values())
+        compare(own, time.perf_counter() + request["seconds"])
+    return [version.result() for version in versions]
+
+
+def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: Device) -> list[Version]:
+    """A version per module, timed once when its kernels are compiled; modules with the same binaries share one."""
+    compiling = compile_all(request)
+    waiting: dict[Future[str], list[int]] = {}
+    for index, future in enumerate(compiling):
+        waiting.setdefault(future, []).append(index)
+    found: dict[int, Version] = {}
+    by_binary: dict[str, Version] = {}
+    for done in as_completed(waiting):
+        error = done.exception()
+        for index in waiting[done]:
+            if error is not None:
+                found[index] = Version(error if isinstance(error, Exception) else Exception(str(error)), inputs, device)
+                continue
+            if done.result() not in by_binary:
+                by_binary[done.result()] = Version(try_load(request["modules"][index]), inputs, device)
+            found[index] = by_binary[done.result()]
+    return [found[index] for index in range(len(found))]
+
+
+COMPILING: dict[str, Future[str]] = {}  # by the text of a module and its inputs
+
+
+def compile_all(request: dict[str, Any]) -> list[Future[str]]:
+    """Has the request's modules compiled, each text once."""
+    inputs = request["inputs"]
+    pool = builders(sum(math.prod(spec.shape) * spec.dtype.itemsize for spec in map(input_spec, inputs)))
+    found = []
+    for path in request["modules"]:
+        key = json.dumps([Path(path).read_text(), inputs])
+        if key not in COMPILING:
+            COMPILING[key] = pool.submit(compile_version, path, inputs)
+        found.append(COMPILING[key])
+    return found
+
+
+def forget_waiting() -> None:
+    """Compiles nothing that has not begun."""
+    for key, future in list(COMPILING.items()):
+        if future.cancel():
+            del COMPILING[key]
+
+
+POOLS: dict[int, Builders] = {}
+
+
+def builders(input_bytes: int) -> Builders:
+    """The processes that compile, as many as there are cores and as the GPU has memory for their inputs."""
+    count = max(1, min(BUILDERS, os.cpu_count() or 1, BUILDERS_BYTES // max(input_bytes, 1)))
+    known = next((pool for size, pool in POOLS.items() if size <= count), None)
+    if known is None:
+        known = POOLS[count] = Builders(count, PRELOADED)
+    return known
+
+
+def compare(versions: list[Version], deadline: float) -> None:
+    """Interleaved rounds of those that run, without the hopeless, until the time is up."""
+    running = [version for version in versions if version.call is not None]
+    for _ in range(SAMPLES):
+        if len(running) < 2 or time.perf_counter() > deadline:
+            break
+        for version in running:
+            version.sample()
+        best = min(version.best for version in running)
+        for version in running:
+            if version.best > HOPELESS * best:
+                version.note = f"hopeless: {version.best / best:.1f} times the best"
+        running = [version for version in running if not version.note]
+
+
+def main() -> None:
+    if sys.argv[1:] == ["cuda"]:  # ready when the first request comes
+        pool = builders(0)
+        for _ in range(max(POOLS)):
+            pool.submit(get_ready)
+        device_named("cuda")
+    with os.fdopen(3) as requests, os.fdopen(4, "w") as replies:
+        for line in requests:
+            request = json.loads(line)
+            if request.get("forget"):
+                forget_waiting()
+                continue
+            if request.get("ahead"):
+                compile_all(request)
+                continue
+            replies.write(json.dumps({"results": measure(request)}) + "\n")
+            replies.flush()
+            release()
+    for pool in POOLS.values():
+        pool.shutdown()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""Structures of tensors and scalars in lists, tuples and mappings: their leaves in order, what they hold as a hash, what they
+look like, and the same ones elsewhere.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+HASHED_ON_DEVICE = 1 << 16  # bytes; smaller tensors are copied to the host for it
+CHUNK = 1 << 24  # eight-byte words that are mixed at a time
+
+
+def bytes_of(tensor: torch.Tensor) -> memoryview:
+    """The memory of a contiguous CPU tensor, which the caller must keep."""
+    size = tensor.numel() * tensor.element_size()
+    return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())) if size else memoryview(b"")
+
+
+def plain(tensor: torch.Tensor) -> torch.Tensor:
+    """Detached, contiguous, without lazy conjugation or negation, where it is."""
+    return tensor.detach().resolve_conj().resolve_neg().contiguous()
+
+
+def dense(tensor: torch.Tensor) -> torch.Tensor:
+    """As `plain`, on the host."""
+    return plain(tensor).cpu()
+
+
+def moved(value: Any, where: torch.device) -> Any:
+    """A structure with all its tensors on a device. Tuples stay tuples: forward may ask."""
+    if isinstance(value, torch.Tensor):
+        return value.to(where)
+    if isinstance(value, Mapping):
+        return {key: moved(part, where) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        parts = [moved(part, where) for part in value]
+        return parts if isinstance(value, list) else value._make(parts) if hasattr(value, "_make") else tuple(parts)
+    return value
+
+
+def digest(value: Any) -> str:
+    """A hash of all values in a structure, bit for bit. Of large tensors of a GPU: by `Mixer`, comparable within this
+    process only."""
+    state = hashlib.sha256()
+    for leaf in leaves(value):
+        if isinstance(leaf, torch.Tensor):
+            state.update(f"{leaf.dtype}{tuple(leaf.shape)}".encode())
+            if leaf.is_cuda and leaf.numel() * leaf.element_size() >= HASHED_ON_DEVICE:
+                state.update(MIXER.mix(plain(leaf)))
+            else:
+                data = dense(leaf)
+                state.update(bytes_of(data))
+        else:
+            state.update(repr(float(leaf) if isinstance(leaf, float) else leaf).encode())
+    return state.hexdigest()
+
+
+class Mixer:
+    """Two 64-bit sums over mixed words and their places; the odd factors are this process's secret."""
+
+    def __init__(self) -> None:
+        self.factors = [secrets.randbits(63) | 1 for _ in range(4)]
+
+    def mix(self, tensor: torch.Tensor) -> bytes:
+        flat = tensor.reshape(-1).view(torch.uint8)
+        whole = flat.numel() // 8 * 8
+        words = flat[:whole]
+        if words.storage_offset() % 8:
+            words = words.clone()
+        words = words.view(torch.int64)
+        sums = torch.zeros(2, dtype=torch.int64, device=tensor.device)
+        place, first, second, third = self.factors
+        for start in range(0, words.numel(), CHUNK):
+            part = words[start : start + CHUNK]
+            mixed = torch.arange(start + 1, start + 1 + part.numel(), device=part.device).mul_(place).bitwise_xor_(part)
+            mixed = mixed.bitwise_xor_(mixed >> 31).mul_(first)
+            mixed = mixed.bitwise_xor_(mixed >> 29)
+            sums[0] += (mixed * second).sum()
+            sums[1] += mixed.bitwise_xor_(mixed >> 32).mul_(third).sum()
+        return repr(sums.tolist() + flat[whole:].tolist()).encode()
+
+
+MIXER = Mixer()
+
+
+def leaves(value: Any) -> list[Any]:
+    """Tensors and scalars of a structure of lists, tuples and mappings, in order."""
+    if isinstance(value, Mapping):
+        return [leaf for part in value.values() for leaf in leaves(part)]
+    if isinstance(value, (list, tuple)):
+        return [leaf for part in value for leaf in leaves(part)]
+    return [value]
+
+
+def structure_of(value: Any) -> str:
+    """`[tensor, {a: tensor}]`: lists and tuples are alike."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {structure_of(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(structure_of(part) for part in value) + "]"
+    return "tensor" if isinstance(value, torch.Tensor) else type(value).__name__

@@ -1,0 +1,53 @@
+"""Is what a call returned made of plain tensors with memory of their own?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from mtmc.wire.blobs import leaves
+
+# Kept before the candidate comes: a subclass or a patched class cannot answer for itself.
+_PLAIN = torch.Tensor
+_IS_STORED = torch.Tensor.untyped_storage
+_STRIDED = torch.strided
+
+
+def tensors(value: Any) -> list[torch.Tensor]:
+    return [leaf for leaf in leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def bytes_of_all(value: Any) -> int:
+    """Of the elements of all tensors of a structure."""
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors(value))
+
+
+def lazy(value: Any) -> str:
+    """Why an output may not be computed yet; empty when all are plain, stored tensors."""
+    for index, leaf in enumerate(leaves(value)):
+        if isinstance(leaf, torch.Tensor):
+            if type(leaf) not in (_PLAIN, torch.nn.Parameter):
+                return f"output {index} is a {type(leaf).__name__}"
+            if leaf.__dict__ and type(leaf) is _PLAIN:
+                return f"output {index} carries attributes of its own: {', '.join(leaf.__dict__)}"
+            if leaf.layout != _STRIDED or (leaf.numel() and _IS_STORED(leaf).nbytes() == 0):
+                return f"output {index} has no memory"
+        elif not (leaf is None or type(leaf) in (bool, int, float, str)):
+            return f"output {index} is a {type(leaf).__name__}"
+    return ""
+
+
+def overlaps(some: Iterable[torch.Tensor], others: Iterable[torch.Tensor]) -> bool:
+    """Do any two share storage?"""
+    taken = {_IS_STORED(tensor).data_ptr() for tensor in others if tensor.numel()}
+    return any(_IS_STORED(tensor).data_ptr() in taken for tensor in some if tensor.numel())
+
+
+def self_overlapping(value: Any) -> list[bool]:
+    """For each tensor: do several of its elements share memory (an expanded tensor)?"""
+    return [
+        any(stride == 0 and size > 1 for stride, size in zip(leaf.stride(), leaf.shape, strict=True))
+        for leaf in tensors(value)
+    ]

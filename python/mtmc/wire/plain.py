@@ -1,0 +1,124 @@
+"""Plain tensor attributes of a module: neither parameters nor buffers, and yet state where forward assigns them anew.
+
+Their key is the dotted name behind a point, `.rnn.hidden`, and for the tensors of a tuple or a list with their place,
+`.rnn.state.0`: names that no state_dict has. A module's state is what state_dict holds and these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import torch
+
+State = dict[str, torch.Tensor]
+TABLES = ("_parameters", "_buffers", "_modules")
+
+
+def is_plain(key: str) -> bool:
+    return key.startswith(".")
+
+
+def plain_tensors(model: torch.nn.Module) -> State:
+    """All of them by key, in the order in which they were made."""
+    found: State = {}
+    registered = {id(value) for module in torch.nn.Module.modules(model) for value in _registered(module)}
+    for prefix, module in torch.nn.Module.named_modules(model):
+        for name, value in module.__dict__.items():
+            if name in TABLES or not name.isidentifier():
+                continue
+            key = f".{prefix}.{name}" if prefix else f".{name}"
+            several = type(value) in (tuple, list)
+            for index, leaf in enumerate(value) if several else [(None, value)]:
+                if isinstance(leaf, torch.Tensor) and id(leaf) not in registered:
+                    found[key if index is None else f"{key}.{index}"] = leaf
+    return found
+
+
+def _registered(module: torch.nn.Module) -> Iterable[Any]:
+    return [*module.__dict__["_parameters"].values(), *module.__dict__["_buffers"].values()]
+
+
+def put(model: torch.nn.Module, values: State) -> None:
+    """Assigns plain attributes; a tuple or list is made again, of its own type, with the tensors that are given."""
+    for key, value in values.items():
+        owner, name, index = _place(model, key)
+        if index is None:
+            owner.__dict__[name] = value
+        else:
+            held = owner.__dict__[name]
+            owner.__dict__[name] = type(held)([*held[:index], value, *held[index + 1 :]])
+
+
+def get(model: torch.nn.Module, key: str) -> torch.Tensor | None:
+    """What is there now; None where it is no tensor any more."""
+    owner, name, index = _place(model, key)
+    value = owner.__dict__.get(name)
+    if index is not None:
+        value = value[index] if type(value) in (tuple, list) and index < len(value) else None
+    return value if isinstance(value, torch.Tensor) else None
+
+
+def _place(model: torch.nn.Module, key: str) -> tuple[torch.nn.Module, str, int | None]:
+    path, _, last = key[1:].rpartition(".")
+    index = int(last) if last.isdigit() else None
+    if index is not None:
+        path, _, last = path.rpartition(".")
+    return torch.nn.Module.get_submodule(model, path), last, index
+
+
+def changed_by(model: torch.nn.Module, call: Callable[[], Any]) -> list[str]:
+    """The keys of what a call assigns anew or writes to; what is no tensor before it or behind it does not count."""
+    before = plain_tensors(model)  # held, so that no identity is used again
+    versions = {key: value._version for key, value in before.items()}
+    call()
+    after = plain_tensors(model)
+    return [k for k, v in before.items() if k in after and (after[k] is not v or v._version != versions[k])]
+
+
+def load_state(model: torch.nn.Module, state: State, strict: bool = True) -> None:
+    """load_state_dict, and of plain attributes copies, since forward may write to them."""
+    model.load_state_dict({key: value for key, value in state.items() if not is_plain(key)}, strict=strict)
+    put(model, {key: value.clone() for key, value in state.items() if is_plain(key)})
+
+
+class PlainTable(Mapping[str, Any]):
+    """A module's plain tensor attributes by key, as they are at the moment of asking."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.model = model
+
+    def __getitem__(self, key: str) -> Any:
+        return get(self.model, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(plain_tensors(self.model))
+
+    def __len__(self) -> int:
+        return len(plain_tensors(self.model))
+
+
+class Attributes:
+    """What a module's attributes are beside parameters, buffers and submodules: `restore` puts the same objects back, and
+    into lists and dicts what they held."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.kept = [(module, self._of(module)) for module in model.modules()]
+        values = [value for _, kept in self.kept for value in kept.values()]
+        self.lists = [(value, value.copy()) for value in values if type(value) is list]
+        self.dicts = [(value, value.copy()) for value in values if type(value) is dict]
+
+    def restore(self) -> None:
+        for module, kept in self.kept:
+            for name in self._of(module).keys() - kept.keys():
+                del module.__dict__[name]
+            module.__dict__.update(kept)
+        for items, held in self.lists:
+            items[:] = held
+        for table, entries in self.dicts:
+            table.clear()
+            table.update(entries)
+
+    @staticmethod
+    def _of(module: torch.nn.Module) -> dict[str, Any]:
+        return {name: value for name, value in module.__dict__.items() if name not in TABLES}

@@ -1,0 +1,49 @@
+// One call of a process that is not believed, conducted from outside: memory for its arguments, the values put there
+// while it stands still, the clock, its results read where they lie (python/mtmc/keeper/conduct.py). Candidates and
+// rivals perform alike.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "eval/judge_process.h"
+#include "eval/task_facts.h"
+
+namespace mtmc {
+
+struct CallPlan {
+  std::string draw;
+  bool same_addresses = false;     // the values come where those of the last call lay
+  bool seeded = true;              // torch's generator begins where eager's began
+  int hold = 1;                    // so many of the last results stay alive
+  bool late = false;               // arguments come late on the caller's stream, and the result is copied there at once
+  bool poison = false;             // memory that is handed out holds a pattern
+  std::vector<std::string> state;  // entries of the state that are results, too
+  std::filesystem::path out;       // where the results are put; empty: they are not read
+  double timeout_seconds = 30;
+};
+
+struct Performance {
+  std::shared_ptr<const Json> reply, places;  // what it says of its results; where its arguments lie
+  double wall_ms = 0;                         // from the byte that released it until it stood still
+  double inside_ms = 0;                       // by its own clock
+  double busy_ms = 0, kept_ms = 0;            // processor time for getting ready, and since the call before
+  std::vector<int> modified;                  // tensors of its arguments that are not what was put there
+  std::string unreadable;                     // why its results could not be read
+  std::string reason, message;                // for which it is refused
+
+  bool ok() const { return reason.empty(); }
+};
+
+// `who` performs in this process. Where results are read it stands still until `proceed`. An Error when the process
+// that conducts it is lost.
+Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std::string& who, const CallPlan& plan);
+Status proceed(JudgeProcess& conductor);
+
+// Asks it for memory with `step`, and puts there a draw, or state-NAME, outside of any call.
+Result<Performance> lend(JudgeProcess& conductor, TaskFacts& facts, const std::string& who, const std::string& name,
+                         const Json& step, double timeout_seconds);
+
+}  // namespace mtmc

@@ -1,0 +1,104 @@
+"""Draws: what each kind changes, and that nothing that it must not change does."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from mtmc.referee import draws
+from mtmc.referee.draws import STRUCTURED, make_draw, other_kinds, sizes_to_vary, structured_kinds
+from mtmc.referee.weights import LIFTED, TINY, lifted_weights, second_weights
+
+MASK = torch.arange(96).reshape(8, 12) % 3 == 0
+
+
+def made(kind: str, index: int = 0, *extra: Any) -> list[Any]:
+    """x, a mask, indices, a tensor of one number, a number, a count; as `draws` makes them of a task."""
+
+    def make_inputs(seed: int) -> list[Any]:
+        x = torch.randn(8, 12, generator=torch.Generator().manual_seed(seed))
+        return [x, MASK.clone(), torch.arange(8), torch.tensor(2.0), 0.5, 3, *extra]
+
+    task = SimpleNamespace(make_inputs=make_inputs, where=torch.device("cpu"))
+    return make_draw(task, 7, kind, str(index))
+
+
+@pytest.mark.parametrize("kind", [*STRUCTURED, "permuted", "numbers", "shape0", "shape1"])
+def test_a_draw_is_the_same_whenever_it_is_made(kind: str) -> None:
+    for a, b in zip(made(kind), made(kind), strict=True):
+        assert torch.equal(torch.as_tensor(a).nan_to_num(), torch.as_tensor(b).nan_to_num())
+
+
+def test_permuted_changes_masks_indices_and_numbers_that_are_tensors() -> None:
+    x, mask, index, number, scalar, count = made("permuted")
+    assert not torch.equal(mask, MASK) and mask.sum() == MASK.sum() and mask.shape == MASK.shape
+    assert index.sort().values.tolist() == list(range(8)) and index.tolist() != list(range(8))
+    assert number > 2.4 and (scalar, count) == (0.5, 3) and x.isfinite().all()
+
+
+def test_numbers_that_are_no_tensors_are_changed_apart() -> None:
+    *_, number, scalar, count = made("numbers")
+    assert number == 2 and 0.5 * 1.25 <= scalar < 0.5 * 2.25 and count == 3
+
+
+def test_few_rows_holds_zeros_equal_elements_and_copies() -> None:
+    x = made("few-rows")[0]
+    assert torch.equal(x[0], x[3]) and torch.equal(x[0], x[4]) and len(x[0].unique()) > 1
+    assert len(x[1].unique()) == 1 and x[1, 0] != 0 and not x[2].any() and not x[6].any()
+    line = draws.few_rows(torch.randn(8), torch.Generator())
+    assert line[0] == line[3] == line[7] and line[2] == 0
+
+
+def test_an_offset_is_a_hundred_times_the_spread() -> None:
+    x = made("offset")[0]
+    assert 90 < float(x.mean() / x.std()) < 110
+    for halves in (torch.float16, torch.bfloat16):
+        assert draws.with_offset(torch.randn(64).to(halves), torch.Generator()).isfinite().all()
+
+
+def test_what_is_not_finite_may_lie_anywhere_and_lies_in_the_last_element() -> None:
+    far, x = set(), torch.zeros(1 << 21)
+    for seed in range(8):
+        there = (~draws.with_non_finite(x, torch.Generator().manual_seed(seed)).isfinite()).nonzero().flatten()
+        assert int(there[-1]) == x.numel() - 1
+        far |= {int(place) > 1 << 20 for place in there[:-1]}
+    assert far == {True, False}
+
+
+def test_every_size_is_varied_in_three_ways() -> None:
+    arguments = [torch.randn(8, 12), torch.randn(12, 5)]
+    assert sizes_to_vary(arguments) == [8, 12, 5]
+    for which, size in enumerate((8, 12, 5)):
+        for way, wanted in enumerate((set(range(size + 1, size + 9)), {2 * size}, {size // 2})):
+            found = set()
+            for seed in range(60):
+                generator = torch.Generator().manual_seed(seed)
+                x, y = draws.other_shape(arguments, draws.WAYS * which + way, generator)
+                assert x.shape[1] == y.shape[0]
+                found.add({8: x.shape[0], 12: x.shape[1], 5: y.shape[1]}[size])
+            assert found == wanted
+    (large,) = draws.other_shape([torch.zeros(1000)], 1, torch.Generator())
+    assert len(large) == 1500
+
+
+def test_kinds_that_would_change_nothing_are_left_out() -> None:
+    x, ints = torch.randn(4, 6), torch.arange(4)
+    assert structured_kinds([x]) == list(STRUCTURED) and structured_kinds([ints]) == ["non-contiguous", "permuted"]
+    assert "permuted" in structured_kinds([x, torch.tensor(0.5)])
+    assert other_kinds([x]) == [f"shape{i}" for i in range(6)] and other_kinds([x, 0.5, 3])[-1] == "numbers"
+    assert len(other_kinds([torch.empty(2, 3, 4, 5, 6)])) == draws.WAYS * draws.MOST_SIZES
+    assert other_kinds([torch.empty(1 << 14, 1 << 13, device="meta")]) == ["shape0", "shape1", "shape2"]
+
+
+def test_tiny_parameters_are_lifted_and_nothing_else() -> None:
+    state = {"weight": torch.randn(4, 4), "scale": torch.full((4,), 1e-6), "bias": torch.zeros(4), "n": torch.tensor(3)}
+    lifted = lifted_weights(state, ())
+    assert lifted is not None and torch.allclose(lifted["scale"], torch.full((4,), LIFTED))
+    assert all(torch.equal(lifted[name], state[name]) for name in ("weight", "bias", "n"))
+    assert lifted_weights({"weight": torch.full((4,), 2 * TINY), "lost": torch.tensor(torch.nan)}, ()) is None
+    assert lifted_weights(state, {"scale"}) is None  # forward reads it as a number
+    other = second_weights(state, 1, ())
+    assert other["bias"].any() and float(other["scale"].max()) < 1e-5
