@@ -64,6 +64,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
   }
   call.reply = std::make_shared<const Json>(reply);
   call.wall_ms = told.at("wall_ms"), call.inside_ms = reply["ns"].get<double>() / 1e6;
+  call.processor_ms = told.at("processor_ms");
   call.modified = told.value("modified", std::vector<int>{}), call.unreadable = told.value("unreadable", "");
   return call;
 }

@@ -29,6 +29,7 @@ struct Performance {
   std::shared_ptr<const Json> reply, places;  // what it says of its results; where its arguments lie
   double wall_ms = 0;                         // from the byte that released it until it stood still
   double inside_ms = 0;                       // by its own clock
+  double processor_ms = 0;                    // processor time of its tree meanwhile
   double busy_ms = 0, kept_ms = 0;            // processor time for getting ready, and since the call before
   std::vector<int> modified;                  // tensors of its arguments that are not what was put there
   std::string unreadable;                     // why its results could not be read

@@ -27,6 +27,7 @@ constexpr double kQuickSeconds = 0.01;               // (eager) every timed call
 constexpr double kMostBeside = 2e9;                  // bytes: larger arguments leave no memory for guests beside
 constexpr int kScreenRounds = 10, kCertifyRounds = 30;
 constexpr size_t kScreenStructured = 2, kAllStructured = 100;
+constexpr int kAllCalls = 100;    // in a row: as many as eager made
 constexpr int kDrawsOfAKind = 5;  // that the referee's budgets are made of
 constexpr int kMixedDraws = 5;    // that large arguments of timed calls are mixed from
 
@@ -100,6 +101,7 @@ class ProcessJudge final : public Judge {
   Result<bool> works_without_kernels(Examination& examination, const Room& room);
   Result<bool> has_other_weights(Verdict& verdict);
   Result<bool> takes_weights(Examination& examination, const Room& room, Verdict& verdict);
+  Result<bool> notices_few_weights(Examination& examination, Guest& guest, Verdict& verdict);
   Result<bool> follows_weights(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> time(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
   Result<bool> time_beside_baselines(Examination& examination, Guest& guest, Tier tier, Verdict& verdict);
@@ -298,11 +300,14 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     for (const std::string& draw : draws) MTMC_PASS(examination.run(guest, draw, "first", 5));
     for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
     MTMC_PASS(examination.run_after(guest, "task-0", "swapped-0"));
+    if (facts_->moves())
+      MTMC_PASS(examination.run(guest, fmt::format("repeated-{}", other_index()), "first", kAllCalls));
     draws.insert(draws.end(), structured.begin(), structured.end());
     MTMC_TRY(verdict.degenerate, facts_->degenerate(draws));
     MTMC_PASS(examination.stays_quiet(guest));
     MTMC_PASS(examination.profile(guest, "task-0"));
     if (!options_.freeze_weights) MTMC_PASS(follows_weights(examination, guest, like, verdict));
+    if (!options_.freeze_weights) MTMC_PASS(notices_few_weights(examination, guest, verdict));
     for (const std::string& kind : facts_->others()) MTMC_PASS(examination.other_arguments(guest, kind + "-0"));
     MTMC_PASS(examination.uses_kernels(guest, "task-0", !on_gpu()));
   }
@@ -382,7 +387,7 @@ Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& gues
   if (!others) return true;
   MTMC_TRY(const bool followed, examination.run(guest, "weights-0", "second"));
   if (followed) {
-    if (facts_->has_tiny_weights()) {
+    if (facts_->has_state("lifted")) {
       MTMC_TRY(const DrawFacts* lifted, facts_->draw("lifted-0"));
       if (lifted->usable) MTMC_PASS(examination.run(guest, "lifted-0", "lifted"));
     }
@@ -393,6 +398,19 @@ Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& gues
   const std::string message = verdict.message;
   MTMC_PASS(takes_weights(examination, like, verdict));
   return examination.refuse("stale-weights", "after the weights had changed, " + message);
+}
+
+// Other values of a few elements, written where the old ones lie: who looks at some of the weights only misses them.
+Result<bool> ProcessJudge::notices_few_weights(Examination& examination, Guest& guest, Verdict& verdict) {
+  if (!facts_->has_state("nudged")) return true;
+  const std::string draw = fmt::format("nudged-{}", other_index());
+  MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));
+  if (!facts->usable) return true;
+  MTMC_PASS(examination.set_state(guest, "nudged", "write"));
+  MTMC_TRY(const bool right, examination.run(guest, draw));
+  if (right) return examination.set_state(guest, "first", "write");
+  if (verdict.reason != "wrong-result" && verdict.reason != "precision") return false;
+  return examination.refuse("stale-weights", "after a few elements of the weights had changed, " + verdict.message);
 }
 
 // A new process that is given other weights uses them. It takes the place of the guest before it.
@@ -453,7 +471,10 @@ Result<std::map<int, std::string>> ProcessJudge::pick_probes(Tier tier, int roun
   for (const std::string& draw : met_)
     if (!draw.starts_with("non-contiguous")) kinds.push_back(draw.substr(0, draw.rfind('-')));
   if ((screens || facts_->large()) && !kinds.empty()) kinds = {kinds[rng_.below(kinds.size())]};
-  if (!screens && facts_->has_weights() && !options_.freeze_weights) kinds.insert(kinds.end(), {"weights", "weights"});
+  if (!screens && facts_->has_weights() && !options_.freeze_weights) {
+    kinds.insert(kinds.end(), {"weights", "weights"});
+    if (facts_->has_state("nudged")) kinds.push_back("nudged");
+  }
   for (const std::string& kind : kinds) {
     const std::string draw = fmt::format("{}-{}", kind, other_index());
     MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "base/trace.h"
 #include "eval/rules.h"
@@ -15,12 +16,13 @@ namespace mtmc {
 namespace {
 
 struct Series {
-  std::map<std::string, std::vector<double>> inside_ms, outside_ms;  // engine -> samples
-  std::map<std::string, std::vector<double>> around_ms;              // processor time beside the calls
+  Clocks clocks;
+  SeriesMs around_ms;  // processor time beside the calls
 };
 
 void note(Series& series, const std::string& engine, const Performance& went) {
-  series.inside_ms[engine].push_back(went.inside_ms), series.outside_ms[engine].push_back(went.wall_ms);
+  series.clocks.inside[engine].push_back(went.inside_ms), series.clocks.outside[engine].push_back(went.wall_ms);
+  series.clocks.processor[engine].push_back(went.processor_ms);
   series.around_ms[engine].push_back(went.busy_ms + went.kept_ms);
 }
 
@@ -41,10 +43,10 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
 // not count. They are written in place first, which is noticed last.
 Result<bool> probe(Guest& guest, Examination& examination, const std::string& draw, Rng& rng) {
   static const std::vector<std::string> ways = {"load", "assign", "write"};
-  const bool weights = draw.starts_with("weights");
+  const std::string state = draw.starts_with("weights") ? "second" : draw.starts_with("nudged") ? "nudged" : "";
   for (const bool before : {true, false}) {
-    if (weights) {
-      MTMC_TRY(const bool set, examination.set_state(guest, before ? "second" : "first",
+    if (!state.empty()) {
+      MTMC_TRY(const bool set, examination.set_state(guest, before ? state : "first",
                                                      before ? "write" : ways[rng.below(ways.size())]));
       if (!set) return false;
     }
@@ -74,6 +76,7 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
   std::vector<std::string> engines = {"candidate", "eager", "nothing"};
   engines.insert(engines.end(), plan.baselines.begin(), plan.baselines.end());
   Series series;
+  series.clocks.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   int until = plan.rounds;
   for (int round = -plan.warm_ups; round < until; ++round) {
     const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups)];
@@ -105,19 +108,19 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
     }
     if (plan.forgets) MTMC_RETURN_IF_ERROR(facts.forget_timed({draw}));
     if (round + 1 < until) continue;
-    const int more = further_rounds(summarize(series.inside_ms.at("eager")),
-                                    summarize(series.inside_ms.at("candidate")), verdict.tier, plan.rounds);
+    const int more = further_rounds(summarize(series.clocks.inside.at("eager")),
+                                    summarize(series.clocks.inside.at("candidate")), verdict.tier, plan.rounds);
     for (int i = until; i < until + more; ++i) {  // as often as before, nobody can know which
       if (rng.below(static_cast<uint64_t>(plan.rounds)) < static_cast<uint64_t>(plan.checks)) checks.insert(i);
     }
     until += more;
   }
-  const ClockCheck clock = check_clocks(series.inside_ms, series.outside_ms);
+  const ClockCheck clock = check_clocks(series.clocks);
   trace_note(fmt::format("clock inside {:.4f} outside {:.4f} nothing {:.4f} apart {:.4f} noise {:.4f} ms",
-                         median(series.inside_ms.at("candidate")), median(series.outside_ms.at("candidate")),
-                         median(series.outside_ms.at("nothing")), clock.apart_ms, clock.noise_ms));
-  const double said_ms = median(series.inside_ms.at("candidate"));
-  for (auto& [engine, samples] : series.inside_ms) {
+                         median(series.clocks.inside.at("candidate")), median(series.clocks.outside.at("candidate")),
+                         median(series.clocks.outside.at("nothing")), clock.apart_ms, clock.noise_ms));
+  const double said_ms = median(series.clocks.inside.at("candidate"));
+  for (auto& [engine, samples] : series.clocks.inside) {
     if (engine == "nothing") continue;
     if (engine == "candidate") samples = clock.samples_ms;
     verdict.times[engine] = summarize(std::move(samples));

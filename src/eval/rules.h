@@ -94,8 +94,13 @@ struct ClockCheck {
   double noise_ms = 0;             // of that difference, at this moment
   bool lies = false;               // too often too far apart for any noise
 };
-using SeriesMs = std::map<std::string, std::vector<double>>;
-ClockCheck check_clocks(const SeriesMs& inside, const SeriesMs& outside);
+using SeriesMs = std::map<std::string, std::vector<double>>;  // engine -> samples
+struct Clocks {
+  SeriesMs inside, outside;
+  SeriesMs processor;  // processor time of the whole tree in the same calls
+  int cores = 1;       // that it may be spent on at once
+};
+ClockCheck check_clocks(const Clocks& clocks);
 // Faster than half the time that a copy of that many bytes takes? Says nothing (false) below what caches may hold.
 bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second, double cache_bytes);
 

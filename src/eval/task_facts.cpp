@@ -48,7 +48,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
   facts.structured_ = reply.at("structured").get<std::vector<std::string>>();
   facts.files_ = reply.at("files").get<std::vector<std::string>>();
   facts.others_ = reply.at("others").get<std::vector<std::string>>();
-  facts.tiny_weights_ = reply.at("tiny_weights"), facts.strict_ = options.accuracy == Accuracy::strict;
+  facts.strict_ = options.accuracy == Accuracy::strict;
   facts.weights_ = reply.at("weights");
   facts.asked_ = reply.at("asked").get<std::vector<std::string>>();
   facts.eager_seconds_ = reply.at("eager_seconds"), facts.argument_bytes_ = reply.at("argument_bytes");
@@ -61,7 +61,8 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
 Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
-  const bool timed = kind == "timed" || kind == "swapped", other = contains(others_, kind);
+  // Without a budget of their own: these are held to the task's and to eager's own errors on this very draw.
+  const bool timed = kind == "timed" || kind == "swapped" || kind == "repeated" || kind == "nudged", other = contains(others_, kind);
   MTMC_TRY(const Json reply, referee_->ask({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
@@ -80,7 +81,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     for (size_t i = 0; i < call.size(); ++i) facts.chances[std::to_string(i)].push_back(fractions_from(call[i]));
   }
   if (reply.contains("form")) given_[name] = given_from(reply);
-  facts.repeats = reply.at("repeats"), facts.modified = reply.at("modified").get<std::vector<int>>();
+  facts.calls = reply.at("calls"), facts.repeats = reply.at("repeats"), facts.modified = reply.at("modified").get<std::vector<int>>();
   facts.aliases = reply.at("aliases"), facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
   facts.random_state = reply.at("random_state");
   facts.changed_state = reply.at("changed_state").get<std::vector<std::string>>();

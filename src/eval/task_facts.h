@@ -23,6 +23,7 @@ struct Given {
 
 struct DrawFacts {
   std::string name;                // KIND-INDEX of python/mtmc/referee/draws.py
+  int calls = 2;                   // that eager made in a row
   bool repeats = true;             // the same call again gives the same answer: no state, no random numbers
   Budgets budgets;                 // of its kind: what candidates are allowed
   Budgets eager;                   // of its kind: eager's own errors
@@ -53,7 +54,8 @@ class TaskFacts {
   // The arguments of a draw. Those of timed calls are ready without their truth, which is computed when one is
   // measured.
   Result<const Given*> given(const std::string& draw);
-  // first, second, maybe lifted, and moved-first and so on: of these the entries that calls of the module change.
+  // first, second, maybe lifted and nudged, and moved-first and so on: of these the entries that calls of the module
+  // change.
   const Given& state(const std::string& name) const { return states_.at(name); }
   // Do values pass through files that the keeper puts into processes? Else the referee writes to a GPU's memory itself.
   bool by_file() const { return !states_.at("first").fill.empty(); }
@@ -83,8 +85,9 @@ class TaskFacts {
   const std::vector<std::string>& others() const { return others_; }
   const std::vector<std::string>& asked() const { return asked_; }  // packages that the task's own code asks for
   bool has_weights() const { return weights_ > 0; }
-  // Are some parameters so small that what they scale could be left out? Then state and draw "lifted" have larger ones.
-  bool has_tiny_weights() const { return tiny_weights_; }
+  // Further states, each with a kind of draws: "lifted", where parameters are so small that what they scale could be
+  // left out, has larger ones; "nudged" has a few other elements (not of weights of more than 256 MB).
+  bool has_state(const std::string& name) const { return states_.contains(name); }
   double eager_seconds() const { return eager_seconds_; }
   double argument_bytes() const { return argument_bytes_; }
 
@@ -94,7 +97,7 @@ class TaskFacts {
   std::string mode_;
   std::vector<std::string> structured_, others_, files_, asked_, moving_;
   int weights_ = 0;
-  bool tiny_weights_ = false, strict_ = false;
+  bool strict_ = false;
   double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0;
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;

@@ -361,14 +361,16 @@ SeriesMs clocks(const std::function<double(int)>& said, const std::function<doub
   return found;
 }
 
-ClockCheck check(const std::function<double(int)>& said, const std::function<double(int)>& seen) {
-  SeriesMs inside = clocks(said, seen), outside = inside;
+ClockCheck check(const std::function<double(int)>& said, const std::function<double(int)>& seen, double worked = 0) {
+  Clocks all;
+  all.inside = all.outside = all.processor = clocks(said, seen), all.cores = 2;
   for (int i = 0; i < 20; ++i) {
     const size_t at = static_cast<size_t>(i);
-    outside["eager"][at] += 0.3 + 0.01 * (i % 4), outside["nothing"][at] += 0.3 + 0.01 * (i % 4);
-    outside["candidate"][at] = inside["seen"][at];
+    all.outside["eager"][at] += 0.3 + 0.01 * (i % 4), all.outside["nothing"][at] += 0.3 + 0.01 * (i % 4);
+    all.outside["candidate"][at] = all.inside["seen"][at];
+    all.processor["candidate"][at] = 2 * worked + 0.02;
   }
-  return check_clocks(inside, outside);
+  return check_clocks(all);
 }
 
 TEST(Rules, an_honest_clock_is_believed_to_the_microsecond) {
@@ -393,6 +395,14 @@ TEST(Rules, a_clock_that_hides_much_in_a_third_of_the_calls_lies) {
   const ClockCheck busy = check([](int) { return 1.0; }, [](int i) { return i % 5 ? 1.32 : 9.0; });
   EXPECT_FALSE(busy.lies) << "a machine that is busy now and then";
   EXPECT_NEAR(busy.samples_ms[1], 1.0, 0.01);
+}
+
+TEST(Rules, processor_time_tells_what_a_clock_hides_on_a_busy_machine) {
+  const auto little = [](int) { return 0.32; };  // as much as a call without work
+  EXPECT_FALSE(check([](int) { return 0.0; }, little).lies);
+  const ClockCheck still = check([](int) { return 0.0; }, little, 0.3);
+  EXPECT_TRUE(still.lies);
+  EXPECT_GE(still.samples_ms[0], 0.3);
 }
 
 TEST(Rules, nothing_moves_bytes_at_twice_the_speed_of_a_copy) {

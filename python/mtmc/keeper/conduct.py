@@ -118,7 +118,7 @@ class Conductor:
     def release(self, request: Message) -> Message:
         """`fill`: the file of the arguments, below `draws`; `out`: where the results are written, of `most_bytes` at most, when
         they shall be read; `stay`: it stands still afterwards. `wall_ms`: from the byte that releases it until it stands still;
-        `modified`: the arguments that are not what was put there (only where results are read)."""
+        `processor_ms`: of its tree, meanwhile; `modified`: the arguments that are not what was put there (only where results are read)."""
         if told := self.player.unasked():
             return told
         self.source = []
@@ -126,7 +126,7 @@ class Conductor:
             if failed := self._fill(request["fill"]):
                 return failed
             self.device.flush()
-        start = time.perf_counter()
+        before, start = self._processor_ns(), time.perf_counter()
         try:
             self.player.tell({**request["go"], "op": "go"})
         except OSError:
@@ -136,6 +136,7 @@ class Conductor:
         if "reply" not in answer:
             return answer
         self._stop()
+        answer["processor_ms"] = max(0.0, self._processor_ns() - before) / 1e6
         if "fail" not in answer["reply"] and request.get("out"):
             answer |= self._read(answer["reply"].get("results"), request)
         if not request.get("stay") or "fail" in answer["reply"]:

@@ -6,9 +6,12 @@ under the candidate's own mask, and fractions of the mask are compared with thos
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import torch
+
+MOST_MASKS, MOST_ELEMENTS = 8, 1 << 22  # that are kept of one output; and of masks that are compared in all places
 
 
 def all_kept(drawn: list[Any]) -> list[Any] | None:
@@ -45,6 +48,46 @@ def fractions(c: torch.Tensor, kept: torch.Tensor, first: torch.Tensor | None) -
     if first is not None:
         found["like the first call"] = _hits(dropped == (first == 0).reshape(-1), counts)
     return found
+
+
+class Masks:
+    """The masks of one output that somebody has drawn so far: the first ones and the last ones."""
+
+    def __init__(self) -> None:
+        self.seen: list[torch.Tensor] = []
+
+    def like_earlier(self, c: torch.Tensor, kept: torch.Tensor) -> dict[str, tuple[int, int]]:
+        """How many elements have the fate that an earlier mask holds for them, when that is rolled as a row or along its axes, and
+        maybe reversed, as it fits best. Empty for the first mask."""
+        counts = torch.isfinite(kept) & (kept != 0)
+        pairs = int(counts.sum())
+        if not 1 < pairs <= MOST_ELEMENTS or c.numel() > MOST_ELEMENTS:
+            return {}
+        fate = torch.where(counts, (c == 0).float(), 0.0)
+        share = float(fate.sum()) / pairs
+        if not 0 < share < 1:
+            return {}
+        mask = torch.where(counts, fate - share, 0.0).reshape(c.shape or (1,)).cpu()
+        alike = [_best_fit(mask, earlier) for earlier in self.seen if earlier.shape == mask.shape]
+        self.seen = [*self.seen[: MOST_MASKS // 2], *self.seen[MOST_MASKS // 2 :][-(MOST_MASKS // 2 - 1) :], mask]
+        if not alike:
+            return {}
+        both = max(1, pairs * pairs // c.numel())  # elements that count in both masks, wherever one is rolled to
+        agreeing = 0.5 + 0.5 * min(1.0, max(alike) / (both * share * (1 - share)))
+        return {"like an earlier call's, moved": (round(both * agreeing), both)}
+
+
+def _best_fit(mask: torch.Tensor, earlier: torch.Tensor) -> float:
+    """The largest circular correlation of two masks, as rows and as they are, with any axes of the earlier one reversed."""
+    best = 0.0
+    for shape in {(mask.numel(),), tuple(mask.shape)}:
+        one, other = mask.reshape(shape), earlier.reshape(shape)
+        here = torch.fft.rfftn(one)
+        for count in range(one.dim() + 1):
+            for axes in itertools.combinations(range(one.dim()), count):
+                there = torch.fft.rfftn(other.flip(axes)).conj()
+                best = max(best, float(torch.fft.irfftn(here * there, s=one.shape).max()))
+    return best
 
 
 def _hits(flags: torch.Tensor, where: torch.Tensor) -> tuple[int, int]:

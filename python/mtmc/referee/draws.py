@@ -17,6 +17,7 @@ from mtmc.device.device import generator_on
 from mtmc.task.task import Task
 from mtmc.wire.blobs import leaves
 
+LARGE = 1 << 16  # elements
 MOST_SIZES, FEW_SHAPES_FROM = 3, 1 << 24  # that are varied; of arguments with more elements one
 WAYS, MOST_DOUBLED = 3, 256  # to vary a size; larger ones grow by half
 Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
@@ -43,9 +44,9 @@ def few_rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def with_offset(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-    """A mean a hundred times the spread: variances as a difference of two large numbers show. (With a thousand, eager itself
-    would be more than a hundred times worse than on the task's draws, and the draw not count.)"""
-    return x + 100 * x.std(correction=0)
+    """A mean fifty times the spread: variances as a difference of two large numbers show. (With more, eager itself is a
+    hundred times worse than on the task's draws, and the draw does not count.)"""
+    return x + 50 * x.std(correction=0)
 
 
 def not_contiguous(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
@@ -57,14 +58,15 @@ def not_contiguous(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
 
 
 def with_non_finite(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """One NaN, one infinity of each sign: anywhere, and one of them in the last element."""
-    result = x.clone()
-    if x.numel() >= 4:
-        places = torch.randint(0, x.numel(), (3,), generator=generator, device=x.device)
-        places[torch.randint(0, 3, (1,), generator=generator, device=x.device)] = x.numel() - 1
-        result.view(-1)[places] = torch.tensor(
-            [float("nan"), float("inf"), float("-inf")], dtype=x.dtype, device=x.device
-        )
+    """One NaN and one infinity of each sign anywhere, and in a large tensor once more among its last elements."""
+    result, flat = x.clone(), x.numel()
+    special = torch.tensor([float("nan"), float("inf"), float("-inf")], dtype=x.dtype, device=x.device)
+    if flat >= 4:
+        places = torch.randint(0, flat, (3,), generator=generator, device=x.device)
+        result.view(-1)[places] = special
+        last = 3 if flat >= LARGE else 1
+        order = torch.randperm(3, generator=generator, device=x.device)[:last]
+        result.view(-1)[flat - last :] = special[order]
     return result
 
 
@@ -102,6 +104,8 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
     generator = generator_on(task.where, seed_of(session, f"{kind}-{index}-change"))
     if kind in STRUCTURED:
         arguments = map_floats(arguments, lambda x: STRUCTURED[kind](x.contiguous(), generator))
+    elif kind == "scaled-apart":
+        arguments = scaled_apart(arguments, generator)
     elif kind == "permuted":
         arguments = map_leaves(arguments, lambda value: permuted(value, generator))
     elif kind == "numbers":
@@ -115,11 +119,21 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
     return arguments
 
 
+def scaled_apart(arguments: list[Any], generator: torch.Generator) -> list[Any]:
+    """One of the float tensors is larger by a power of two from 2 to 64: a term that the others hide comes to light, in half
+    precision, say."""
+    count = sum(isinstance(leaf, torch.Tensor) and leaf.is_floating_point() for leaf in leaves(arguments))
+    numbers = iter(range(count))
+    which, power = (int(torch.randint(0, most, (), generator=generator, device=generator.device)) for most in (count, 6))
+    return map_floats(arguments, lambda x: x * 2.0 ** (power + 1) if next(numbers) == which else x)
+
+
 def structured_kinds(arguments: list[Any]) -> list[str]:
     """In the order in which they are met; those that would change nothing are left out."""
     tensors = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
     kinds = list(STRUCTURED) if any(t.is_floating_point() for t in tensors) else ["non-contiguous"]
-    return kinds + ["permuted"] * any(is_chosen(t) for t in tensors)
+    apart = sum(t.is_floating_point() and t.numel() > 0 for t in tensors) > 1
+    return kinds + ["scaled-apart"] * apart + ["permuted"] * any(is_chosen(t) for t in tensors)
 
 
 def other_kinds(arguments: list[Any]) -> list[str]:

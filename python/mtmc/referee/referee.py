@@ -17,27 +17,29 @@ from mtmc.device import triton_seed
 from mtmc.device.cuda import DeviceError
 from mtmc.device.device import Device, device_named, release
 from mtmc.referee.budgets import SEEDS, Budgets, Draw, compare
-from mtmc.referee.chance import all_kept, fractions, is_masked, under_own_mask
+from mtmc.referee.chance import Masks, all_kept, fractions, is_masked, under_own_mask
 from mtmc.referee.draws import make_draw, mixed, other_kinds, seed_of, structured_kinds
 from mtmc.referee.lending import Lender, same_bits
 from mtmc.referee.measure import Measurement, measure, nearest_constant
-from mtmc.referee.reference import EagerError, Reference, State, Truth
+from mtmc.referee.reference import CALLS, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import touched_bytes
 from mtmc.referee.truth import TruthError, widen
-from mtmc.referee.weights import lifted_weights, second_weights
+from mtmc.referee.weights import lifted_weights, nudged_weights, second_weights
 from mtmc.task.asked import Asked
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire import blobs
 from mtmc.wire.arguments import load_arguments
 from mtmc.wire.blobs import structure_of
-from mtmc.wire.forms import FormError, overlap, ranges
+from mtmc.wire.forms import FormError, overlap, ranges, sharing, spans
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.outputs import bytes_of_all, self_overlapping, tensors
 from mtmc.wire.plain import is_plain
 from mtmc.wire.task_error import out_of_memory
 
 KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # draws that are kept in memory
+MOST_NUDGED = 1 << 28  # bytes of weights: of larger ones there is no copy with a few other elements
+MORE_CALLS = 6  # a draw `repeated` has one to so many calls more than others
 TIMED_SET, MIXED_DRAWS = 1000, 5  # as src/eval/process_judge.cpp numbers the draws of timed calls
 
 
@@ -57,6 +59,7 @@ class Referee:
         self.sampler: Sampler | None = None
         self.kept: dict[str, list[list[Any]] | None] = {}  # see chance.py; by draw
         self.first_results: list[Any] = []  # of a candidate that draws its own random numbers
+        self.masks: tuple[str, dict[int, Masks]] = ("", {})  # that a guest has drawn, output by output
 
     def handle(self, request: Message) -> Message:
         try:
@@ -93,6 +96,9 @@ class Referee:
         self.states = {"first": first, "second": self.reference.held(second)}
         if (lifted := lifted_weights(first, self.reference.scalars.names)) is not None:
             self.states["lifted"] = self.reference.held(lifted)
+        if 0 < sum(value.nbytes for value in first.values()) <= MOST_NUDGED:
+            nudged = nudged_weights(first, seed_of(self.session, "nudged weights"), self.reference.scalars.names)
+            self.states["nudged"] = self.reference.held(nudged)
         self.lender = Lender(self.device, self.folder / "draws")
         self._save_constructor(task)
         run = self._draw("task-0")
@@ -107,7 +113,6 @@ class Referee:
             "weights": len(first),
             "states": states,
             "moving": list(run.eager.state),
-            "tiny_weights": "lifted" in self.states,
             "structured": structured_kinds(run.arguments),
             "others": others,
             "eager_seconds": min(again),  # warm
@@ -139,9 +144,11 @@ class Referee:
         assert self.reference is not None and self.sampler is not None
         sizes = [kept.bytes() for kept in self.draws.values()]
         self._make_room(max(sizes, default=0))  # it will be as large as the others: they must not lie beside it
-        state = self.states[{"weights": "second", "lifted": "lifted"}.get(name.rpartition("-")[0], "first")]
+        kind = name.rpartition("-")[0]
+        state = self.states[{"weights": "second", "lifted": "lifted", "nudged": "nudged"}.get(kind, "first")]
         arguments, seed = self._arguments(name), self._random_seed(name)
-        eager = self.reference.run_eager(arguments, state, seed)
+        count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
+        eager = self.reference.run_eager(arguments, state, seed, count)
         draw = Draw(arguments, seed, state, eager, Truth([], []), self.sampler)
         draw.slices = known = self.sampler.slices(draw)
         if known is not None:
@@ -176,6 +183,7 @@ class Referee:
     def _chances(self, kind: str) -> list[list[dict[str, float]]]:
         """The fractions of eager's own masks, call by call, output by output; empty where no mask can be seen."""
         found = []
+        masks: dict[int, Masks] = {}
         for index in range(SEEDS):
             draw, kept = self._draw(f"{kind}-{index}"), self._kept(f"{kind}-{index}")
             if kept is None:
@@ -184,13 +192,17 @@ class Referee:
             for call, leaves in enumerate(draw.eager.calls):
                 rows = zip(leaves, kept[call], first, strict=True)
                 found.append([fractions(e, k, f if call else None) for e, k, f in rows])
+                for output, (e, k, _) in enumerate(zip(leaves, kept[call], first, strict=True)):
+                    found[-1][output] |= masks.setdefault(output, Masks()).like_earlier(e, k)
         return found
 
     def _compare_masked(
-        self, draw: Draw, kept: list[Any], leaves: list[Any], first: list[Any] | None, plain: list[Measurement]
+        self, draw: Draw, kept: list[Any], leaves: list[Any], first: list[Any] | None, plain: list[Measurement], who: str
     ) -> list[Measurement]:
         """As `compare`, whose answer is `plain`, against the truth under the candidate's own mask."""
         found = []
+        if self.masks[0] != who:
+            self.masks = (who, {})
         for index, (c, k) in enumerate(zip(leaves, kept, strict=True)):
             e = draw.eager.calls[0][index]
             if "mismatch" in plain[index]:
@@ -199,7 +211,9 @@ class Referee:
             t = under_own_mask(c, k)
             one = measure(c, t.to(e.dtype), t, None)
             one |= {name: plain[index][name] for name in ("output", "exact", "official_bad", "legacy_bad")}
-            found.append({**one, "fractions": fractions(c, k, first[index] if first else None)})
+            seen = fractions(c, k, first[index] if first else None)
+            seen |= self.masks[1].setdefault(index, Masks()).like_earlier(c, k)
+            found.append({**one, "fractions": seen})
         return found + plain[len(leaves) :]
 
     def on_draw(self, request: Message) -> Message:
@@ -214,6 +228,7 @@ class Referee:
         return {
             **self._given(name, draw.arguments, not name.startswith("timed-")),
             "repeats": draw.eager.repeats,
+            "calls": len(draw.eager.calls),
             "eager_errors": errors.eager,
             "allowed_errors": errors.allowed,
             "beside": errors.beside,
@@ -305,15 +320,14 @@ class Referee:
         leaves = blobs.leaves(value)
         for index, (c, e) in enumerate(zip(leaves, draw.eager.calls[call], strict=True)):
             if disordered(c, e):
-                return {
-                    "mismatch": "wrong-shape",
-                    "detail": f"output {index} lies in memory in another order of its axes",
-                }
+                detail = f"output {index} is not contiguous, and eager's is"
+                return {"mismatch": "wrong-shape", "detail": detail}
         measured = compare(draw, call, leaves, state)
         if request["own_random"] and (kept := self._kept(request["draw"])):
             first = self.first_results if call else None
-            measured = self._compare_masked(draw, kept[call], leaves, first, measured)
+            measured = self._compare_masked(draw, kept[call], leaves, first, measured, request["guest"])
             self.first_results = [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        together = [pair for pair in sharing(spans(form["list"][0])) if pair not in draw.eager.sharing]
         mine = ranges(form["list"][0])
         changed = request["modified"]
         if self.device is not None and self.device.lends:
@@ -323,6 +337,7 @@ class Referee:
             "hash": blobs.digest(value),
             "aliases": overlap(mine, [(p["at"], p["at"] + p["bytes"]) for p in request["places"] if p["bytes"]]),
             "reused": any(overlap(mine, ranges(one["list"][0])) for one in request["earlier"]),
+            "together": bool(together),
             "overlapping": self_overlapping(value),
             "modified": _arguments_of(draw.arguments, changed),
         }
@@ -393,16 +408,9 @@ class Referee:
 
 
 def disordered(c: Any, e: Any) -> bool:
-    """Is a result whose rows eager returns one after the other transposed in memory? Wider rows are fine."""
-    if (
-        not isinstance(c, torch.Tensor)
-        or not isinstance(e, torch.Tensor)
-        or not e.is_contiguous()
-        or c.shape != e.shape
-    ):
-        return False
-    steps = [step for step, size in zip(c.stride(), c.shape, strict=True) if size > 1]
-    return steps != sorted(steps, reverse=True)
+    """Has a result gaps, or its axes in another order, where eager's rows follow one another? `.view` fails on it."""
+    both = isinstance(c, torch.Tensor) and isinstance(e, torch.Tensor)
+    return both and c.shape == e.shape and e.is_contiguous() and not c.is_contiguous()
 
 
 def _arguments_of(arguments: list[Any], leaves: list[int]) -> list[int]:

@@ -22,6 +22,7 @@ from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import Task, first_line
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import structure_of
+from mtmc.wire.forms import sharing
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
 
 CALLS = 2  # a module with state is called twice from the same state
@@ -44,6 +45,7 @@ class Eager:
     modified: list[int]  # arguments that eager itself changes
     aliases: bool  # eager's own output shares memory with an argument or a weight
     overlapping: list[bool]
+    sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
     seconds: float  # of the last call
 
     @property
@@ -112,13 +114,14 @@ class Reference:
         now = self.state_of(self.model)
         return {name: now[name].clone() for name in state}
 
-    def run_eager(self, arguments: list[Any], state: State, seed: int) -> Eager:
+    def run_eager(self, arguments: list[Any], state: State, seed: int, count: int = CALLS) -> Eager:
+        """`count` calls in a row, the state going on. EagerError when the module raises."""
         self.load(self.model, state)
         held, versions = self.state_of(self.model), self._versions()
         pristine, arguments = arguments, blobs_copy(arguments)
         torch.manual_seed(seed)
         results, drawn, after = [], [], []
-        for index in range(CALLS):
+        for index in range(count):
             if index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
             self.device.synchronize()
@@ -134,11 +137,12 @@ class Reference:
                 mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
                 aliases = outputs.overlaps(outputs.tensors(result), mine)
                 structure, overlapping = structure_of(result), outputs.self_overlapping(result)
+                shared = sharing(outputs.spans(result))
             # what is returned may be the state itself, which moves on
             results.append([leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in blobs.leaves(result)])
             drawn.append(record.drawn)
             if self._versions() == versions and not record.drawn:
-                results, drawn, after = results * CALLS, drawn * CALLS, [{}] * CALLS
+                results, drawn, after = results * count, drawn * count, [{}] * count
                 break
             written = self._versions() != versions
             after.append({n: v.clone() for n, v in self.state_of(self.model).items()} if written else {})
@@ -153,6 +157,7 @@ class Reference:
             modified=[i for i, argument in enumerate(arguments) if not identical(argument, pristine[i])],
             aliases=aliases,
             overlapping=overlapping,
+            sharing=shared,
             seconds=seconds,
         )
 
@@ -213,7 +218,7 @@ class Reference:
                 # Parameters and buffers widen as they are copied.
                 self.load(model, {n: widen(value, widths) if is_plain(n) else value for n, value in state.items()})
         calls, ties, after = [], [], []
-        for index in range(CALLS):
+        for index in range(len(eager.calls)):
             if index and eager.repeats:
                 calls.append(calls[0])
                 after.append({})

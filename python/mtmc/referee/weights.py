@@ -29,6 +29,26 @@ def second_weights(state: State, seed: int, scalars: Collection[str]) -> State:
     return {name: moved(name, value) for name, value in state.items()}
 
 
+def nudged_weights(state: State, seed: int, scalars: Collection[str]) -> State:
+    """Two elements of the largest float entry and one of another are other ones: who keeps what it made of the weights, and looks
+    at some of them, seldom looks at these."""
+    floats = [n for n, v in state.items() if v.is_floating_point() and v.numel() and n not in scalars]
+    nudged = {name: value.clone() for name, value in state.items()}
+    if not floats:
+        return nudged
+    generator = torch.Generator().manual_seed(seed)
+
+    def below(count: int) -> int:
+        return int(torch.randint(0, count, (), generator=generator))
+
+    largest = max(floats, key=lambda name: state[name].numel())
+    for name in (largest, largest, floats[below(len(floats))]):
+        flat = nudged[name].view(-1)
+        place, step = below(flat.numel()), 4 * float(state[name].double().abs().mean()) or 1.0
+        flat[place] = flat[place].double().abs() + step  # what must not be negative is not
+    return nudged
+
+
 def lifted_weights(state: State, scalars: Collection[str]) -> State | None:
     """Every tiny float entry, the scale of a branch maybe, as large as others are, but `scalars`; None where none is tiny."""
 

@@ -179,9 +179,20 @@ def _check_tensor(one: Form) -> None:
 
 def ranges(form: Form) -> list[tuple[int, int]]:
     """First and last address of every tensor of a form that describes what exists."""
+    return [(start, end) for start, end in spans(form) if start < end]
+
+
+def spans(form: Form) -> list[tuple[int, int]]:
+    """First and last address of each tensor of such a form; alike where it has none."""
     found = [(one.get("at"), span_bytes(one)) for one in tensors_of(form)]
-    return [(at, at + size) for at, size in found if type(at) is int and size]
+    return [(at, at + size) if type(at) is int else (0, 0) for at, size in found]
+
+
+def sharing(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Which of some ranges of addresses overlap: pairs of their numbers."""
+    numbered = list(enumerate(spans))
+    return [(i, j) for i, a in numbered for j, b in numbered[i + 1 :] if overlap([a], [b])]
 
 
 def overlap(some: list[tuple[int, int]], others: list[tuple[int, int]]) -> bool:
-    return any(a < d and c < b for a, b in some for c, d in others)
+    return any(a < b and c < d and a < d and c < b for a, b in some for c, d in others)

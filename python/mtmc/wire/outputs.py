@@ -45,6 +45,16 @@ def overlaps(some: Iterable[torch.Tensor], others: Iterable[torch.Tensor]) -> bo
     return any(_IS_STORED(tensor).data_ptr() in taken for tensor in some if tensor.numel())
 
 
+def spans(value: Any) -> list[tuple[int, int]]:
+    """First and last address of each tensor's elements."""
+    found = []
+    for tensor in tensors(value):
+        steps = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+        start = tensor.data_ptr()
+        found.append((start, start + (steps + 1) * tensor.element_size() if tensor.numel() else start))
+    return found
+
+
 def self_overlapping(value: Any) -> list[bool]:
     """For each tensor: do several of its elements share memory (an expanded tensor)?"""
     return [
