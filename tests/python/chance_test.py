@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from mtmc.referee.chance import all_kept, fractions, is_masked, under_own_mask
+from mtmc.referee.chance import Masks, all_kept, fractions, is_masked, under_own_mask
 
 
 def test_everything_is_kept_where_dropout_drew() -> None:
@@ -35,3 +35,19 @@ def test_fractions_of_a_mask() -> None:
     assert found["like the first call"] == (0, 8)
     nothing = fractions(c, torch.zeros(2, 4), None)
     assert nothing == {"dropped": (0, 0), "like the next": (0, 0), "like the one below": (0, 0)}
+
+
+def test_a_mask_that_an_earlier_call_had_is_found_wherever_it_is_moved() -> None:
+    generator = torch.Generator().manual_seed(3)
+
+    def drop(mask: torch.Tensor) -> float:
+        hits, of = masks.like_earlier(torch.where(mask, 0.0, kept), kept)["like an earlier call's, moved"]
+        return hits / of
+
+    kept = torch.rand(64, 48, generator=generator) + 1
+    first, other = (torch.rand(64, 48, generator=generator) < 0.3 for _ in range(2))
+    masks = Masks()
+    assert masks.like_earlier(torch.where(first, 0.0, kept), kept) == {}
+    assert drop(other) < 0.6
+    for moved in (first.view(-1).roll(1234).view(64, 48), first.roll((5, 7), (0, 1)), first.flip(1), other):
+        assert drop(moved) > 0.99

@@ -52,9 +52,9 @@ def test_few_rows_holds_zeros_equal_elements_and_copies() -> None:
     assert line[0] == line[3] == line[7] and line[2] == 0
 
 
-def test_an_offset_is_a_hundred_times_the_spread() -> None:
+def test_an_offset_is_fifty_times_the_spread() -> None:
     x = made("offset")[0]
-    assert 90 < float(x.mean() / x.std()) < 110
+    assert 45 < float(x.mean() / x.std()) < 55
     for halves in (torch.float16, torch.bfloat16):
         assert draws.with_offset(torch.randn(64).to(halves), torch.Generator()).isfinite().all()
 
@@ -62,10 +62,11 @@ def test_an_offset_is_a_hundred_times_the_spread() -> None:
 def test_what_is_not_finite_may_lie_anywhere_and_lies_in_the_last_element() -> None:
     far, x = set(), torch.zeros(1 << 21)
     for seed in range(8):
-        there = (~draws.with_non_finite(x, torch.Generator().manual_seed(seed)).isfinite()).nonzero().flatten()
-        assert int(there[-1]) == x.numel() - 1
-        far |= {int(place) > 1 << 20 for place in there[:-1]}
+        y = draws.with_non_finite(x, torch.Generator().manual_seed(seed))
+        assert y[-3:].isnan().any() and y[-3:].isposinf().any() and y[-3:].isneginf().any()
+        far |= {int(place) > 1 << 20 for place in (~y[:-3].isfinite()).nonzero().flatten()}
     assert far == {True, False}
+    assert not draws.with_non_finite(torch.zeros(64), torch.Generator())[-1].isfinite()
 
 
 def test_every_size_is_varied_in_three_ways() -> None:
@@ -88,9 +89,19 @@ def test_kinds_that_would_change_nothing_are_left_out() -> None:
     x, ints = torch.randn(4, 6), torch.arange(4)
     assert structured_kinds([x]) == list(STRUCTURED) and structured_kinds([ints]) == ["non-contiguous", "permuted"]
     assert "permuted" in structured_kinds([x, torch.tensor(0.5)])
+    assert structured_kinds([x, x])[-1] == "scaled-apart"
     assert other_kinds([x]) == [f"shape{i}" for i in range(6)] and other_kinds([x, 0.5, 3])[-1] == "numbers"
     assert len(other_kinds([torch.empty(2, 3, 4, 5, 6)])) == draws.WAYS * draws.MOST_SIZES
     assert other_kinds([torch.empty(1 << 14, 1 << 13, device="meta")]) == ["shape0", "shape1", "shape2"]
+
+
+def test_one_of_the_float_tensors_is_scaled_by_itself() -> None:
+    seen = set()
+    for seed in range(40):
+        x, index, y = draws.scaled_apart([torch.ones(3), 7, torch.ones(2)], torch.Generator().manual_seed(seed))
+        assert index == 7 and 1 in (x[0], y[0]) and x[0] != y[0]
+        seen |= {float(x[0]), float(y[0])}
+    assert seen == {1, 2, 4, 8, 16, 32, 64}
 
 
 def test_tiny_parameters_are_lifted_and_nothing_else() -> None:
