@@ -16,6 +16,9 @@ constexpr double kBusyMs = 6;  // of CPU time in 20 ms of idleness
 constexpr int kKernelCalls = 9;
 constexpr double kLeastClaimMs = 0.3;
 constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
+constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
+constexpr int kGlimpsedCalls = 120, kMostGlimpses = 100;   // in a call
+constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 10;  // of threads at work
 // Refusals after which there is no time to compare.
 const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
 
@@ -116,6 +119,7 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   plan.draw = call.draw, plan.same_addresses = call.same_addresses, plan.seeded = call.index == 0;
   plan.hold = held(), plan.late = call.late, plan.poison = call.poison, plan.state = facts_.moving();
   if (call.check) plan.out = next_out();
+  if (call.glimpses > 0) plan.glimpses = call.glimpses, plan.folders = guest.writable();
   plan.timeout_seconds = patience(guest);
   MTMC_TRY(Performance went, mtmc::perform(guest.conductor(), facts_, guest.name(), plan));
   if (!went.ok()) {
@@ -275,9 +279,7 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
     }
     if (error.broken.empty()) continue;
     const bool plain = error.broken != "e" && m.poison == 0 && !own_random_ && !m.output.starts_with("state:");
-    const std::string reason = call > 0 && plain
-                                   ? "nondeterministic"
-                                   : refine(reason_of(error, m), facts.name, hash);
+    const std::string reason = call > 0 && plain ? "nondeterministic" : refine(reason_of(error, m), facts.name, hash);
     return refuse(reason, sentence_of(error, m));
   }
   if (own) eager_budgets_ = facts.eager;
@@ -378,7 +380,9 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   const Verdict before = verdict_;
   const auto seen = seen_;
   const auto outputs = task_outputs_;
-  MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw, true, true, true}));
+  // On values that it has not met: freed memory may still hold the right answer to any others.
+  const std::string unmet = fmt::format("timed-{}", kUnmetDraw);
+  MTMC_TRY(const std::optional<Performance> went, perform(guest, {unmet, true, true, true}));
   const bool answered = went || !kNoAnswer.contains(verdict_.reason);
   std::optional<std::pair<double, double>> without;
   if (answered) {
@@ -386,20 +390,38 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   }
   verdict_ = before, seen_ = seen, task_outputs_ = outputs;
   if (went) return refuse("kernel-unused", "the answer stays right when the file's own kernels do nothing");
-  if (!without) {  // an exception or a crash proves nothing
+  share_open_ = !without;  // an exception or a crash proves nothing
+  if (share_open_) return true;
+  const double claimed = verdict_.own_kernel_share.value_or(0) * with->second;
+  const double lost = std::clamp(with->first - without->first, 0.0, with->second);
+  if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
+  // What runs beside others, or waits for them, may take time that is not lost without it.
+  share_open_ = claimed - lost > kMostOverstated * with->second;
+  if (!share_open_) verdict_.own_kernel_share = std::min(claimed, lost) / with->second;
+  return true;
+}
+
+Result<bool> Examination::is_seen_in_kernels(Guest& guest, const std::string& draw) {
+  int own = 0, library = 0;
+  for (int i = 0; i < kGlimpsedCalls && own + library < kEnoughGlimpses; ++i) {
+    Call call = {draw, false, true};
+    call.glimpses = i == 0 ? 0 : kMostGlimpses;  // the first call may compile
+    MTMC_TRY(const std::optional<Performance> went, perform(guest, call));
+    if (!went) return false;
+    own += went->own, library += went->library;
+  }
+  const double claimed = verdict_.own_kernel_share.value_or(0), of = own + library;
+  if (of < kFewestGlimpses) {
     verdict_.notes.push_back("own-kernels-not-measured");
     verdict_.own_kernel_share.reset();
     return true;
   }
-  const double claimed = verdict_.own_kernel_share.value_or(0) * with->second;
-  const double lost = std::clamp(with->first - without->first, 0.0, with->second);
-  if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
-  verdict_.own_kernel_share = std::min(claimed, lost) / with->second;
-  if (claimed - lost > kMostOverstated * with->second)
-    return refuse(
-        "kernel-unused",
-        fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a call takes {:.2f} ms less",
-                    claimed, with->second, lost));
+  verdict_.own_kernel_share = std::min(claimed, own / of);
+  if (claimed - own / of > kMostOverstated)
+    return refuse("kernel-unused",
+                  fmt::format("own kernels are said to take {:.0f} % of a call, and {} of {} threads that "
+                              "were stopped at work were in them",
+                              claimed * 100, own, of));
   return true;
 }
 

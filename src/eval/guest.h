@@ -19,16 +19,17 @@ struct Answer {
 
 struct Room {
   std::filesystem::path folder;     // the guest's own, writable, thrown away
-  std::filesystem::path build;      // writable, kept: where the candidate compiles its kernels
+  std::filesystem::path build;      // in it: where the candidate compiles its kernels
   std::filesystem::path inbox;      // the guest reads what we put there, and only while it is needed
   std::vector<std::string> hidden;  // files that are empty for the guest: the task's own
   size_t memory_bytes = 0;
   std::string device = "cpu";
   bool interpret = false;  // Triton's kernels are run by its interpreter
-  // A guest that is prepared before its candidate is known builds in its own folder: what Triton needs of every kernel
-  // is copied there from `seed`, which only our processes write; what this candidate compiled lies in `kept` between
-  // guests.
-  std::filesystem::path seed, kept;
+  // Where the build folder lies between a candidate's guests, when they share it: on a GPU, since compiling takes long;
+  // and where weights may be frozen, since they may be kept in it for others to find.
+  std::filesystem::path kept;
+  // On a GPU: what Triton needs of every kernel, which only our processes write, is copied from here.
+  std::filesystem::path seed;
   // Triton notes where its files lie. They are moved with the build folder: this link always leads there.
   std::filesystem::path cache;
 };

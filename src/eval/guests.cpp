@@ -28,7 +28,7 @@ std::filesystem::path Guests::file_of(const Candidate& candidate) const {
 Result<Room> Guests::room_for(const Candidate& candidate) {
   const std::string name = short_hash(candidate.code);
   Room room;
-  room.build = shared_ / "build" / name, room.cache = shared_ / "caches" / name;
+  if (on_gpu() || options_.freeze_weights) room.kept = shared_ / "build" / name, room.cache = shared_ / "caches" / name;
   room.memory_bytes = options_.memory_bytes, room.device = options_.device;
   const std::filesystem::path file = file_of(candidate);
   std::filesystem::create_directories(file.parent_path());
@@ -42,7 +42,8 @@ Room Guests::next_room(const Room& like) {
   room.folder = shared_ / "rooms" / std::to_string(++rooms_);
   room.inbox = shared_ / "inbox" / std::to_string(rooms_);
   remove_everything(room.folder);  // a guest in a weak sandbox may have been there before
-  if (on_gpu()) room.build = room.folder / "build", room.seed = shared_ / "triton";
+  room.build = room.folder / "build";
+  if (on_gpu()) room.seed = shared_ / "triton";
   return room;
 }
 
@@ -58,10 +59,10 @@ Status Guests::prepare() {
 
 // A room whose guest is ready, where there is one.
 Room Guests::vacant(const Room& like) {
-  if (!on_gpu()) return next_room(like);
+  if (!on_gpu()) return next_room(like);  // which shares no folder with another
   Room room = spares_.empty() ? next_room(like) : spares_.front();
   if (!spares_.empty()) spares_.pop_front();
-  room.kept = like.build, room.cache = like.cache;
+  room.kept = like.kept, room.cache = like.cache;
   return room;
 }
 
@@ -74,7 +75,7 @@ Result<Guest> Guests::enter(const Room& like) {
 Status Guests::begin(const Candidate& candidate, const Requests& requests) {
   const std::string name = short_hash(candidate.code);
   MTMC_TRY(const Room like, room_for(candidate));
-  if (!on_gpu() || begun_.contains(name) || std::filesystem::exists(like.build)) return ok_status();
+  if (!on_gpu() || begun_.contains(name) || std::filesystem::exists(like.kept)) return ok_status();
   Guest guest = Guest::begin(zygote_, vacant(like));
   MTMC_TRY(const std::vector<Json> all, requests(guest));
   MTMC_RETURN_IF_ERROR(guest.post(all));

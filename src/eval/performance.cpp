@@ -53,6 +53,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
   Json release = {
       {"op", "release"}, {"go", std::move(go)}, {"timeout", plan.timeout_seconds}, {"most_bytes", facts.most_bytes()}};
   if (!given->fill.empty()) release["fill"] = given->fill;
+  if (plan.glimpses > 0) release["glimpses"] = {{"most", plan.glimpses}, {"folders", plan.folders}};
   if (!plan.out.empty()) release["stay"] = true;
   if (!plan.out.empty() && !given->fill.empty()) release["out"] = plan.out.string();
   MTMC_TRY(const Json told, conductor.ask(release, patience));
@@ -65,6 +66,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
   call.reply = std::make_shared<const Json>(reply);
   call.wall_ms = told.at("wall_ms"), call.inside_ms = reply["ns"].get<double>() / 1e6;
   call.processor_ms = told.at("processor_ms");
+  call.own = told.value("own", 0), call.library = told.value("library", 0);
   call.modified = told.value("modified", std::vector<int>{}), call.unreadable = told.value("unreadable", "");
   return call;
 }

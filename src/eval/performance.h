@@ -21,7 +21,9 @@ struct CallPlan {
   bool late = false;               // arguments come late on the caller's stream, and the result is copied there at once
   bool poison = false;             // memory that is handed out holds a pattern
   std::vector<std::string> state;  // entries of the state that are results, too
-  std::filesystem::path out;       // where the results are put; empty: they are not read
+  int glimpses = 0;                // of its work: see Performance::own and library
+  std::vector<std::string> folders;  // where code of its own lies
+  std::filesystem::path out;         // where the results are put; empty: they are not read
   double timeout_seconds = 30;
 };
 
@@ -31,6 +33,7 @@ struct Performance {
   double inside_ms = 0;                       // by its own clock
   double processor_ms = 0;                    // processor time of its tree meanwhile
   double busy_ms = 0, kept_ms = 0;            // processor time for getting ready, and since the call before
+  int own = 0, library = 0;                   // threads that glimpses found in code of its own, and in libraries
   std::vector<int> modified;                  // tensors of its arguments that are not what was put there
   std::string unreadable;                     // why its results could not be read
   std::string reason, message;                // for which it is refused

@@ -98,6 +98,7 @@ class ProcessJudge final : public Judge {
   Result<bool> screen(Examination& examination, const Room& room, Verdict& verdict);
   Result<bool> screen(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> certify(Examination& examination, const Room& room, Verdict& verdict);
+  Result<bool> uses_kernels(Examination& examination, Guest& guest, const Room& room, Verdict& verdict);
   Result<bool> works_without_kernels(Examination& examination, const Room& room);
   Result<bool> has_other_weights(Verdict& verdict);
   Result<bool> takes_weights(Examination& examination, const Room& room, Verdict& verdict);
@@ -261,9 +262,9 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
 
 Examination ProcessJudge::examination_of(const Candidate& candidate, Verdict& verdict) {
   const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
-  // On a GPU kernels are compiled when they are first called.
-  const Limits limits{options_.load_seconds, call_seconds, on_gpu() ? options_.load_seconds : call_seconds};
-  return Examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);
+  // Triton and torch.compile compile what is called first.
+  const Limits limits{options_.load_seconds, call_seconds, std::max(options_.load_seconds, call_seconds)};
+  return Examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, rng_, verdict);
 }
 
 #define MTMC_PASS(expression)                \
@@ -309,7 +310,12 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     if (!options_.freeze_weights) MTMC_PASS(follows_weights(examination, guest, like, verdict));
     if (!options_.freeze_weights) MTMC_PASS(notices_few_weights(examination, guest, verdict));
     for (const std::string& kind : facts_->others()) MTMC_PASS(examination.other_arguments(guest, kind + "-0"));
-    MTMC_PASS(examination.uses_kernels(guest, "task-0", !on_gpu()));
+    MTMC_PASS(uses_kernels(examination, guest, like, verdict));
+  }
+  if (examination.is_share_open()) {
+    MTMC_TRY(Guest other, guests_.enter(like));
+    MTMC_PASS(examination.load(other));
+    MTMC_PASS(examination.is_seen_in_kernels(other, "task-0"));
   }
   MTMC_PASS(works_without_kernels(examination, like));
   if (options_.freeze_weights) {
@@ -339,7 +345,8 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   verdict.notes.push_back("not-timed");
   MTMC_TRY(Room room, guests_.room_for(candidate));
   const Limits limits{options_.load_seconds, options_.call_seconds, options_.call_seconds};
-  Examination examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);
+  Examination examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, rng_,
+                          verdict);
   room.interpret = true;
   MTMC_TRY(const bool right, interpret(examination, room));
   examination.conclude(right);
@@ -348,7 +355,7 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   const Candidate on_host{device_replaced(candidate.code), nullptr};
   MTMC_TRY(const Room compiling_room, guests_.room_for(on_host));
   Verdict loaded;
-  Examination compiling(*facts_, guests_.file_of(on_host), guests_.results(), options_.threads, limits, loaded);
+  Examination compiling(*facts_, guests_.file_of(on_host), guests_.results(), options_.threads, limits, rng_, loaded);
   MTMC_TRY(Guest guest, guests_.enter(compiling_room));
   MTMC_TRY(const bool loads, compiling.load(guest));
   if (!loads) {
@@ -363,6 +370,18 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   found.kernels = answer.reply->at("kernels");
   found.compiled_for = answer.reply->at("compiled_for"), found.failure = answer.reply->at("failure");
   return found;
+}
+
+// What a process gave up after other sizes (torch.compile after eight of them) a new one has.
+Result<bool> ProcessJudge::uses_kernels(Examination& examination, Guest& guest, const Room& like, Verdict& verdict) {
+  const Verdict before = verdict;
+  MTMC_TRY(const bool used, examination.uses_kernels(guest, "task-0", !on_gpu()));
+  if (used || verdict.reason != "kernel-unused") return used;
+  verdict = before;
+  MTMC_TRY(Guest fresh, guests_.enter(like));
+  MTMC_PASS(examination.load(fresh));
+  MTMC_PASS(examination.run(fresh, "task-0"));
+  return examination.uses_kernels(fresh, "task-0", !on_gpu());
 }
 
 // On a GPU kernels may have been captured or bound by the time the first guest unplugged them: a new one never has

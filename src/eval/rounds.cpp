@@ -46,8 +46,8 @@ Result<bool> probe(Guest& guest, Examination& examination, const std::string& dr
   const std::string state = draw.starts_with("weights") ? "second" : draw.starts_with("nudged") ? "nudged" : "";
   for (const bool before : {true, false}) {
     if (!state.empty()) {
-      MTMC_TRY(const bool set, examination.set_state(guest, before ? state : "first",
-                                                     before ? "write" : ways[rng.below(ways.size())]));
+      MTMC_TRY(const bool set,
+               examination.set_state(guest, before ? state : "first", before ? "write" : ways[rng.below(ways.size())]));
       if (!set) return false;
     }
     if (!before) break;

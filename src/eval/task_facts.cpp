@@ -62,7 +62,8 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
   // Without a budget of their own: these are held to the task's and to eager's own errors on this very draw.
-  const bool timed = kind == "timed" || kind == "swapped" || kind == "repeated" || kind == "nudged", other = contains(others_, kind);
+  const bool timed = kind == "timed" || kind == "swapped" || kind == "repeated" || kind == "nudged",
+             other = contains(others_, kind);
   MTMC_TRY(const Json reply, referee_->ask({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
@@ -81,7 +82,8 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     for (size_t i = 0; i < call.size(); ++i) facts.chances[std::to_string(i)].push_back(fractions_from(call[i]));
   }
   if (reply.contains("form")) given_[name] = given_from(reply);
-  facts.calls = reply.at("calls"), facts.repeats = reply.at("repeats"), facts.modified = reply.at("modified").get<std::vector<int>>();
+  facts.calls = reply.at("calls"), facts.repeats = reply.at("repeats"),
+  facts.modified = reply.at("modified").get<std::vector<int>>();
   facts.aliases = reply.at("aliases"), facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
   facts.random_state = reply.at("random_state");
   facts.changed_state = reply.at("changed_state").get<std::vector<std::string>>();

@@ -2,7 +2,6 @@
 
 task: tests/tasks/layer_scale.py
 tier: certify
-open: yes
 """
 
 import torch

@@ -4,7 +4,6 @@ a candidate share a folder.
 
 task: tests/tasks/weight_norm.py
 tier: certify
-open: yes
 """
 
 import os

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import time
 from collections.abc import Iterable
@@ -20,11 +21,12 @@ from typing import Any, Protocol
 import torch
 
 from mtmc.device.device import Cpu
-from mtmc.keeper.reach import ReachError, erase, mapped, own_code, put, same, take, threads_of
+from mtmc.keeper.reach import ReachError, at_work, erase, mapped, own_code, owners, put, same, take, threads_of
 from mtmc.wire.forms import FormError, checked, offsets, span_bytes, tensors_of
 from mtmc.wire.line import Message
 
 SCRATCH_BYTES = 1 << 22
+STEP_SECONDS = 3e-5  # at most between two glimpses of its work
 STILL_SECONDS = 5.0  # until every thread of a stopped process stands still
 
 
@@ -39,6 +41,9 @@ class Player(Protocol):
 
     def tell(self, request: Message) -> None:
         """Sends a request. OSError when it is gone."""
+
+    def has_spoken(self) -> bool:
+        """Can something be read from it?"""
 
     def unasked(self) -> Message | None:
         """How it ended, where it has said something that nobody asked for; it says nothing else while it stands still."""
@@ -118,7 +123,7 @@ class Conductor:
     def release(self, request: Message) -> Message:
         """`fill`: the file of the arguments, below `draws`; `out`: where the results are written, of `most_bytes` at most, when
         they shall be read; `stay`: it stands still afterwards. `wall_ms`: from the byte that releases it until it stands still;
-        `processor_ms`: of its tree, meanwhile; `modified`: the arguments that are not what was put there (only where results are read)."""
+        `processor_ms`: of its tree, meanwhile; `glimpses`: stops it so often, to see where it works; `modified`: the arguments that are not what was put there (only where results are read)."""
         if told := self.player.unasked():
             return told
         self.source = []
@@ -132,9 +137,11 @@ class Conductor:
         except OSError:
             pass  # `answer` finds out how it ended
         pids = self._go_on()
+        seen = self._glimpses(**request["glimpses"]) if "glimpses" in request else {}
         answer = self.player.answer(start, request["timeout"], pids)
         if "reply" not in answer:
             return answer
+        answer |= seen
         self._stop()
         answer["processor_ms"] = max(0.0, self._processor_ns() - before) / 1e6
         if "fail" not in answer["reply"] and request.get("out"):
@@ -142,6 +149,23 @@ class Conductor:
         if not request.get("stay") or "fail" in answer["reply"]:
             self.proceed()
         return answer
+
+    def _glimpses(self, most: int, folders: list[str]) -> Message:
+        """Stops it again and again in the middle of a call: how many of its threads are in code of its own, and in libraries that
+        compute?"""
+        found = {"own": 0, "library": 0}
+        for _ in range(most):
+            until = time.perf_counter() + random.uniform(0, STEP_SECONDS)
+            while time.perf_counter() < until:
+                pass
+            if self.player.has_spoken():
+                break
+            self._stop()
+            places = [place for pid, place in at_work(self.player.tree()) if pid == self.player.pid()]
+            own, library = owners(self.player.pid(), places, folders)
+            found = {"own": found["own"] + own, "library": found["library"] + library}
+            self._go_on()
+        return found
 
     def proceed(self, _: Message | None = None) -> Message:
         self.resumed_ns = self._processor_ns()

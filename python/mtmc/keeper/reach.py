@@ -4,10 +4,12 @@ by it. Linux: process_vm_readv(2) and process_vm_writev(2); allowed for what des
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
 import platform
+import re
 from collections.abc import Iterable
 
 import torch
@@ -78,6 +80,37 @@ def threads_of(pids: Iterable[int]) -> list[str]:
         except OSError:
             continue  # it has ended
     return states
+
+
+def at_work(pids: Iterable[int]) -> list[tuple[int, int]]:
+    """Process and instruction of every thread that stands still in the middle of its work, not in a system call (proc(5))."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has ended
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{thread}/syscall") as file:
+                    words = file.read().split()
+                if len(words) == 3 and words[0] == "-1":
+                    found.append((pid, int(words[2], 16)))
+    return found
+
+
+# Files whose code neither is the candidate's own nor computes: the interpreter, and what threads wait in.
+NEUTRAL = re.compile(r"/(lib)?(python|c|gomp|iomp|stdc\+\+|pthread|ffi|gcc_s)[\w.+-]*$|/ld-linux|lib-dynload/|^\[")
+
+
+def owners(pid: int, places: list[int], folders: list[str]) -> tuple[int, int]:
+    """How many of these instructions lie in code of the candidate's own (see own_code), and how many in libraries that compute."""
+    with open(f"/proc/{pid}/maps") as file:
+        rows = [line.split(None, 5) for line in file.read().splitlines()]
+    mine = own_code(pid, folders)
+    own = [place for place in places if any(start <= place < end for start, end in mine)]
+    others = 0
+    for row in rows:
+        start, _, end = row[0].partition("-")
+        if len(row) == 6 and "x" in row[1] and row[5].startswith("/") and not NEUTRAL.search(row[5]):
+            others += sum(int(start, 16) <= place < int(end, 16) for place in places if place not in own)
+    return len(own), others
 
 
 RETURN = {"x86_64": b"\xc3", "aarch64": b"\xc0\x03\x5f\xd6"}

@@ -124,7 +124,9 @@ def scaled_apart(arguments: list[Any], generator: torch.Generator) -> list[Any]:
     precision, say."""
     count = sum(isinstance(leaf, torch.Tensor) and leaf.is_floating_point() for leaf in leaves(arguments))
     numbers = iter(range(count))
-    which, power = (int(torch.randint(0, most, (), generator=generator, device=generator.device)) for most in (count, 6))
+    which, power = (
+        int(torch.randint(0, most, (), generator=generator, device=generator.device)) for most in (count, 6)
+    )
     return map_floats(arguments, lambda x: x * 2.0 ** (power + 1) if next(numbers) == which else x)
 
 

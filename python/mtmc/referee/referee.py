@@ -197,7 +197,13 @@ class Referee:
         return found
 
     def _compare_masked(
-        self, draw: Draw, kept: list[Any], leaves: list[Any], first: list[Any] | None, plain: list[Measurement], who: str
+        self,
+        draw: Draw,
+        kept: list[Any],
+        leaves: list[Any],
+        first: list[Any] | None,
+        plain: list[Measurement],
+        who: str,
     ) -> list[Measurement]:
         """As `compare`, whose answer is `plain`, against the truth under the candidate's own mask."""
         found = []

@@ -198,6 +198,9 @@ class Baseline:
     def unasked(self) -> Message | None:
         return None
 
+    def has_spoken(self) -> bool:
+        return bool(select.select([self.line.incoming], [], [], 0)[0])
+
     def call(self, request: Message, timeout: float) -> Message:
         start = time.perf_counter()
         self.line.send(request)
