@@ -510,7 +510,7 @@ Result<RoundPlan> ProcessJudge::plan_rounds(Tier tier, bool anew) {
   for (const auto& [name, failure] : baselines_.made())
     if (failure.empty()) plan.baselines.push_back(name);
   plan.rounds = tier == Tier::screen ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_.below(8));
-  plan.warm_ups = 2 + static_cast<int>(rng_.below(3));
+  plan.warm_ups = (tier == Tier::screen ? 1 : 2) + static_cast<int>(rng_.below(tier == Tier::screen ? 2 : 3));
   const bool small = facts_->argument_bytes() < kSmallArguments && facts_->eager_seconds() < kQuickSeconds;
   plan.checks = tier == Tier::screen ? (small ? plan.rounds / 2 : 3) : small ? plan.rounds : 8;
   // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their

@@ -88,6 +88,7 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
     }
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
     for (const std::string& engine : engines) {
+      if (engine == "nothing" && verdict.tier == Tier::screen && round % 2 != 0) continue;  // it scatters little
       if (engine != "candidate") {
         CallPlan call;
         call.draw = draw, call.same_addresses = same_addresses, call.state = facts.moving();
@@ -100,7 +101,8 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
       MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, checked, same_addresses}));
       if (!went) return false;
       if (round >= 0) note(series, engine, *went);
-      if (checked && (round == *checks.begin() || facts.most_bytes() < kMostSeen)) {
+      const bool often = verdict.tier == Tier::certify && facts.most_bytes() < kMostSeen;
+      if (checked && (round == *checks.begin() || often)) {
         MTMC_TRY(const DrawFacts* known, facts.draw(draw));
         MTMC_TRY(const bool alone, examination.left_alone(guest, *known, false));
         if (!alone) return false;

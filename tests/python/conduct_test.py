@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from mtmc.keeper.conduct import processor_ns
-from mtmc.keeper.reach import threads_of
+from mtmc.keeper.reach import stands_still
 from mtmc.referee.lending import file_memory
 from mtmc.rivals.baseline import Baseline
 from mtmc.wire.line import Line, Message, serve
@@ -88,7 +88,7 @@ def played(child: Child, folder: Path, how: str = "plain", **more: Any) -> Messa
     ready = child.conductor.ready({"arm": {"how": how}, "timeout": 20})
     if "died" in ready:
         return ready
-    assert ready["busy_ms"] >= 0 and set(threads_of([child.number])) <= set("tT")
+    assert ready["busy_ms"] >= 0 and stands_still([child.number])
     request = {"go": {"how": how}, "fill": "task-0", "out": str(folder / "out"), "most_bytes": 64, "timeout": 20}
     return child.conductor.release(request | more)
 
@@ -99,7 +99,7 @@ def test_arguments_come_with_the_release_and_results_are_read_while_it_stands_st
     answer = played(child, tmp_path, stay=True)
     assert answer["reply"]["before"] == [0.0] * 4 and answer["modified"] == [] and answer["wall_ms"] > 0
     assert torch.equal(file_memory(tmp_path / "out", 16).view(torch.float32), VALUES * 2)
-    assert set(threads_of([child.number])) <= set("tT")
+    assert stands_still([child.number])
     assert child.conductor.proceed() == {"ok": True}
     again = {"form": answer["reply"]["results"], "out": str(tmp_path / "out"), "most_bytes": 64}
     assert child.conductor.reread(again) == {"same": True}

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import torch
 
 from mtmc.device.device import Cpu
-from mtmc.keeper.reach import ReachError, at_work, erase, mapped, own_code, owners, put, same, take, threads_of
+from mtmc.keeper.reach import ReachError, at_work, erase, mapped, own_code, owners, put, same, stands_still, take
 from mtmc.wire.forms import FormError, checked, offsets, span_bytes, tensors_of
 from mtmc.wire.line import Message
 
@@ -66,11 +66,17 @@ class Conductor:
         self.source: list[torch.Tensor] = []  # what was put into the places
         self.scratch = torch.empty(SCRATCH_BYTES, dtype=torch.uint8)
         self.stopped: list[int] = []
+        self.known: list[int] = []  # its processes when it was stopped last
         self.places: list[tuple[int, int]] = []  # address and size of each argument
         self.resumed_ns = 0.0  # processor time of the tree when it last went on
 
+    def begin(self) -> None:
+        """Another process is conducted from now on."""
+        self.source, self.places, self.stopped, self.known, self.resumed_ns = [], [], [], [], 0.0
+
     def ready(self, request: Message) -> Message:
         """`kept_ms`: processor time since the last call's end; `busy_ms`: for getting ready for this one."""
+        self.known = self.known or self.player.tree()
         before = self._processor_ns()
         for step in ({**request["arm"], "op": "arm"}, {"op": "wake"}):
             told = self.player.call(step, request["timeout"])
@@ -250,7 +256,8 @@ class Conductor:
         return {"modified": modified}
 
     def _processor_ns(self) -> float:
-        return sum(map(processor_ns, self.player.tree()))
+        """Of the processes that are known: what was started since shows when they are stopped the next time."""
+        return sum(map(processor_ns, self.known))
 
     def _stop(self) -> None:
         """All of the tree, what was started meanwhile included, stands still. Who does not is ended: nothing that it does later
@@ -259,9 +266,10 @@ class Conductor:
         while time.perf_counter() < until:
             tree = self.player.tree()
             new = [pid for pid in tree if pid not in self.stopped]
-            self.stopped = tree
+            self.stopped = self.known = tree
             send(new, signal.SIGSTOP)
-            if not new and set(threads_of(tree)) <= set("TtZX"):
+            # One of several might make another one go on that was seen to stand still.
+            if not new and all(stands_still(tree) for _ in range(min(2, len(tree)))):
                 return
             if new:
                 send(tree, signal.SIGSTOP)

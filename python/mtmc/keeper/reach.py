@@ -14,6 +14,8 @@ from collections.abc import Iterable
 
 import torch
 
+from mtmc.keeper.processes import read_some
+
 LIBC = ctypes.CDLL(None, use_errno=True)
 PIECE = 1 << 30  # bytes of one call: the kernel takes 2 GiB at most
 
@@ -69,17 +71,15 @@ def same(pid: int, address: int, source: torch.Tensor, scratch: torch.Tensor) ->
     return True
 
 
-def threads_of(pids: Iterable[int]) -> list[str]:
-    """The states of all threads of some processes, a letter each (proc(5))."""
-    states = []
+def stands_still(pids: Iterable[int]) -> bool:
+    """Is every thread of these processes stopped, or at its end (proc(5))?"""
     for pid in pids:
-        try:
+        with contextlib.suppress(OSError):  # it has ended
             for thread in os.listdir(f"/proc/{pid}/task"):
-                with open(f"/proc/{pid}/task/{thread}/stat", "rb") as file:
-                    states.append(file.read().rpartition(b")")[2].split()[0].decode())
-        except OSError:
-            continue  # it has ended
-    return states
+                state = read_some(f"/proc/{pid}/task/{thread}/stat").rpartition(b")")[2][1:2]
+                if state not in b"TtZX":
+                    return False
+    return True
 
 
 def at_work(pids: Iterable[int]) -> list[tuple[int, int]]:

@@ -69,6 +69,7 @@ class Zygote:
 
     def on_spawn(self, request: Message) -> Message:
         self.end()
+        self.conductor.begin()
         self.limits = Limits(**request["limits"])
         if spare := self.others.take(request["folder"]):  # may have died while it waited
             self.guest = spare
@@ -122,6 +123,7 @@ class Zygote:
         if (worker := self.others.adopt(request["folder"], request["timeout"])) is None:
             return {}
         self.guest, self.limits, self.asked = worker.guest, worker.limits, time.perf_counter()
+        self.conductor.begin()
         parts = self.guest.parts + worker.replies[0].get("parts", [])
         return {"reply": worker.replies[-1], "sandbox": level(parts)}
 
