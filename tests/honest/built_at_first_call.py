@@ -1,4 +1,5 @@
-"""Compiles a kernel for each number of elements when it first meets it, in the call; later calls find it in a dictionary.
+"""Compiles a kernel for each number of elements when it first meets it, in the call; later calls find it in a
+dictionary.
 
 task: tests/tasks/gated.py
 tier: certify

@@ -1,5 +1,5 @@
-"""A native kernel with a pool of threads of its own, made at the first call, that sleep on a condition between the calls; it looks
-for a moment whether more work comes before it goes to sleep, and has fp32 memory only.
+"""A native kernel with a pool of threads of its own, made at the first call, that sleep on a condition between the
+calls; it looks for a moment whether more work comes before it goes to sleep, and has fp32 memory only.
 
 task: tests/tasks/gated.py
 tier: certify

@@ -1,4 +1,5 @@
-"""Uses the memory of its own results again once nobody holds them, as an allocator would: a result that is kept is left alone.
+"""Uses the memory of its own results again once nobody holds them, as an allocator would: a result that is kept is
+left alone.
 
 task: tests/tasks/gated.py
 tier: certify
