@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/trace.h"
 #include "eval/stats.h"
 
 namespace mtmc {
@@ -181,14 +182,14 @@ Result<bool> Examination::checked_once(Guest& guest, const DrawFacts& facts, con
                                         {"own_random", own_random_}}));
   if (told.contains("mismatch"))
     return refuse(told.at("mismatch"), fmt::format("on draw {}: {}", facts.name, told.value("detail", "")));
-  if (told.at("aliases").get<bool>() && !facts.aliases)
+  if (told.at("aliases").get<bool>())
     return refuse("output-aliases-input", "an output shares memory with an argument on draw " + facts.name);
   for (const int index_modified : told.at("modified").get<std::vector<int>>()) {
     if (std::find(facts.modified.begin(), facts.modified.end(), index_modified) == facts.modified.end())
       return refuse("input-modified",
                     fmt::format("argument {} was changed by the call on draw {}", index_modified, facts.name));
   }
-  if (told.at("reused").get<bool>() && !facts.aliases)
+  if (told.at("reused").get<bool>())
     return refuse("output-reused", "a call returned the memory of an earlier call's output on draw " + facts.name);
   if (told.at("together").get<bool>())
     return refuse("output-reused", "two outputs of one call share memory, and eager's do not, on draw " + facts.name);
@@ -222,6 +223,7 @@ Result<bool> Examination::left_alone(Guest& guest, const DrawFacts& facts, bool 
                                          limits_.load_seconds));
   }
   MTMC_TRY(const Json told, facts_.ask({{"op", "unchanged"},
+                                        {"draw", facts.name},
                                         {"state", state_},
                                         {"without", facts_.moving()},
                                         {"form", after.reply->at("state")},
@@ -235,7 +237,7 @@ Result<bool> Examination::left_alone(Guest& guest, const DrawFacts& facts, bool 
     return refuse(told.at("mismatch"), fmt::format("on draw {}: {}", facts.name, told.value("detail", "")));
   for (const std::string& name : told.at("changed").get<std::vector<std::string>>())
     return refuse("state-differs", fmt::format("{} was changed by the call on draw {}", name, facts.name));
-  if (told.at("aliases").get<bool>() && !facts.aliases)
+  if (told.at("aliases").get<bool>())
     return refuse("output-aliases-input", "an output shares memory with a weight on draw " + facts.name);
   return true;
 }
@@ -246,20 +248,22 @@ Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& fact
   const Json& form = first.reply->at("results").at("list").at(0);
   bool same = true;
   if (facts_.by_file()) {
-    MTMC_TRY(const Json told,
-             guest.conductor().ask(
-                 {{"op", "reread"}, {"form", form}, {"out", first.file.string()}, {"most_bytes", facts_.most_bytes()}},
-                 limits_.load_seconds));
+    MTMC_TRY(const Json told, guest.conductor().ask({{"op", "reread"},
+                                                     {"form", form},
+                                                     {"without", facts.aliases},
+                                                     {"out", first.file.string()},
+                                                     {"most_bytes", facts_.most_bytes()}},
+                                                    limits_.load_seconds));
     same = told.at("same");
   } else {
     MTMC_TRY(const Json told, facts_.ask({{"op", "digest"},
                                           {"form", first.reply->at("results")},
                                           {"guest", guest.name()},
                                           {"most_bytes", facts_.most_bytes()}}));
-    same = told.at("hash") == first.hash;
+    const bool shared = std::find(facts.aliases.begin(), facts.aliases.end(), true) != facts.aliases.end();
+    same = shared || told.at("hash") == first.hash;
   }
-  return same || facts.aliases ||
-         refuse("background-work", "an output changed after the call had returned, on draw " + facts.name);
+  return same || refuse("background-work", "an output changed after the call had returned, on draw " + facts.name);
 }
 
 bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash,
@@ -395,9 +399,13 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   const double claimed = verdict_.own_kernel_share.value_or(0) * with->second;
   const double lost = std::clamp(with->first - without->first, 0.0, with->second);
   if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
-  // What runs beside others, or waits for them, may take time that is not lost without it.
-  share_open_ = claimed - lost > kMostOverstated * with->second;
-  if (!share_open_) verdict_.own_kernel_share = std::min(claimed, lost) / with->second;
+  trace_note(fmt::format("own kernels claimed {:.3f} of {:.3f} ms, lost {:.3f} ms", claimed, with->second, lost));
+  verdict_.own_kernel_share = std::min(claimed, lost) / with->second;
+  if (claimed - lost > kMostOverstated * with->second)
+    return refuse(
+        "kernel-unused",
+        fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a call takes {:.2f} ms less",
+                    claimed, with->second, lost));
   return true;
 }
 
@@ -411,6 +419,7 @@ Result<bool> Examination::is_seen_in_kernels(Guest& guest, const std::string& dr
     own += went->own, library += went->library;
   }
   const double claimed = verdict_.own_kernel_share.value_or(0), of = own + library;
+  trace_note(fmt::format("own kernels claimed {:.2f} of the time, seen in {} of {}", claimed, own, of));
   if (of < kFewestGlimpses) {
     verdict_.notes.push_back("own-kernels-not-measured");
     verdict_.own_kernel_share.reset();

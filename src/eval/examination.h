@@ -20,6 +20,7 @@ struct Limits {
 
 class Examination {
  public:
+  static constexpr double kSmallResults = 1 << 20;  // bytes
   // `results`: a folder that no guest can write to, where what guests returned is put.
   Examination(TaskFacts& facts, std::filesystem::path candidate, std::filesystem::path results, int threads,
               Limits limits, Rng& rng, Verdict& verdict)
@@ -63,6 +64,8 @@ class Examination {
   };
   // What it took; nothing when the candidate is refused.
   Result<std::optional<Performance>> perform(Guest& guest, const Call& call);
+  // How many of the last results whoever calls still holds.
+  int held() const { return facts_.large() ? 2 : facts_.result_bytes() < kSmallResults ? 20 : 3; }
   // State that the module itself changes is as it was before the first call.
   Result<bool> begin_anew(Guest& guest);
   // After calls that were checked: is the rest of its surroundings as it was? `all_calls`: as many as eager's were
@@ -88,7 +91,6 @@ class Examination {
   void drop_oldest();
   struct Held;
   void hold(Held result);
-  int held() const { return facts_.large() ? 2 : 3; }  // results that whoever calls still holds
   bool judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash, int call);
   std::string refine(const std::string& reason, const std::string& draw, const std::string& hash) const;
   std::filesystem::path next_out() { return results_ / std::to_string(outs_++); }

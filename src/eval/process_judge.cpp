@@ -25,11 +25,12 @@ namespace {
 constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quick modules
 constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured
 constexpr double kMostBeside = 2e9;                  // bytes: larger arguments leave no memory for guests beside
-constexpr int kScreenRounds = 10, kCertifyRounds = 30;
+constexpr int kScreenRounds = 7, kCertifyRounds = 30;
 constexpr size_t kScreenStructured = 2, kAllStructured = 100;
-constexpr int kAllCalls = 100;    // in a row: as many as eager made
-constexpr int kDrawsOfAKind = 5;  // that the referee's budgets are made of
-constexpr int kMixedDraws = 5;    // that large arguments of timed calls are mixed from
+constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
+constexpr int kAllCalls = 100;      // in a row: as many as eager made
+constexpr int kDrawsOfAKind = 5;    // that the referee's budgets are made of
+constexpr int kMixedDraws = 5;      // that large arguments of timed calls are mixed from
 
 uint64_t system_seed() {
   std::random_device device;
@@ -492,7 +493,8 @@ Result<std::map<int, std::string>> ProcessJudge::pick_probes(Tier tier, int roun
   if ((screens || facts_->large()) && !kinds.empty()) kinds = {kinds[rng_.below(kinds.size())]};
   if (!screens && facts_->has_weights() && !options_.freeze_weights) {
     kinds.insert(kinds.end(), {"weights", "weights"});
-    if (facts_->has_state("nudged")) kinds.push_back("nudged");
+    for (const char* kind : {"nudged", "lifted"})
+      if (facts_->has_state(kind)) kinds.push_back(kind);
   }
   for (const std::string& kind : kinds) {
     const std::string draw = fmt::format("{}-{}", kind, other_index());
@@ -518,6 +520,7 @@ Result<RoundPlan> ProcessJudge::plan_rounds(Tier tier, bool anew) {
   const int set = tier == Tier::screen && !anew && !on_gpu() ? 0 : ++timed_sets_;
   const bool quick = on_gpu() || !facts_->large();
   const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
+  plan.lends_anew = tier == Tier::certify && !options_.freeze_weights && facts_->weight_bytes() < kLentAnew;
   plan.draws = timed_draws(1000 * set, quick ? count : kMixedDraws, count);
   plan.forgets = quick && set > 0;
   MTMC_TRY(plan.probes, pick_probes(tier, plan.rounds));

@@ -39,11 +39,15 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
   return picked;
 }
 
+const std::vector<std::string> ways = {"load", "assign", "write"};  // to set weights
+
 // A timed call must be right for what timed calls seldom meet, too: special values, and other weights. Its time does
 // not count. They are written in place first, which is noticed last.
 Result<bool> probe(Guest& guest, Examination& examination, const std::string& draw, Rng& rng) {
-  static const std::vector<std::string> ways = {"load", "assign", "write"};
-  const std::string state = draw.starts_with("weights") ? "second" : draw.starts_with("nudged") ? "nudged" : "";
+  static const std::map<std::string, std::string> states = {
+      {"weights", "second"}, {"nudged", "nudged"}, {"lifted", "lifted"}};
+  const auto known = states.find(draw.substr(0, draw.rfind('-')));
+  const std::string state = known == states.end() ? "" : known->second;
   for (const bool before : {true, false}) {
     if (!state.empty()) {
       MTMC_TRY(const bool set,
@@ -92,9 +96,14 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
       if (engine != "candidate") {
         CallPlan call;
         call.draw = draw, call.same_addresses = same_addresses, call.state = facts.moving();
+        call.hold = examination.held();
         MTMC_TRY(const Performance went, baselines.call(engine, call));
         if (round >= 0) note(series, engine, went);
         continue;
+      }
+      if (plan.lends_anew && rng.below(2) == 0) {  // so that it does not tell of a probe to come
+        MTMC_TRY(const bool set, examination.set_state(guest, "first", ways[rng.below(ways.size())]));
+        if (!set) return false;
       }
       MTMC_TRY(const bool anew, examination.begin_anew(guest));
       if (!anew) return false;

@@ -72,7 +72,7 @@ Speedup speedup_of(const Timing& baseline, const Timing& candidate, double level
   return {middle, std::exp(logs[k - 1]), std::exp(logs[logs.size() - k])};
 }
 
-int most_rounds(Tier tier, int planned) { return tier == Tier::screen ? 2 * planned : 4 * planned; }
+int most_rounds(Tier tier, int planned) { return tier == Tier::screen ? 3 * planned : 4 * planned; }
 
 int further_rounds(const Timing& eager, const Timing& candidate, Tier tier, int planned) {
   const int left = most_rounds(tier, planned) - static_cast<int>(candidate.samples_ms.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/file.h"
 
@@ -52,7 +53,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
   facts.weights_ = reply.at("weights");
   facts.asked_ = reply.at("asked").get<std::vector<std::string>>();
   facts.eager_seconds_ = reply.at("eager_seconds"), facts.argument_bytes_ = reply.at("argument_bytes");
-  facts.result_bytes_ = reply.at("result_bytes");
+  facts.result_bytes_ = reply.at("result_bytes"), facts.weight_bytes_ = reply.at("weight_bytes");
   facts.moving_ = reply.at("moving").get<std::vector<std::string>>();
   for (const auto& [name, told] : reply.at("states").items()) facts.states_[name] = given_from(told);
   return facts;
@@ -62,8 +63,9 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
   // Without a budget of their own: these are held to the task's and to eager's own errors on this very draw.
-  const bool timed = kind == "timed" || kind == "swapped" || kind == "repeated" || kind == "nudged",
-             other = contains(others_, kind);
+  static const std::set<std::string> like_task = {"timed",  "swapped",        "repeated",
+                                                  "nudged", "non-contiguous", "transposed"};
+  const bool timed = like_task.contains(kind), other = contains(others_, kind);
   MTMC_TRY(const Json reply, referee_->ask({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
@@ -84,7 +86,8 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (reply.contains("form")) given_[name] = given_from(reply);
   facts.calls = reply.at("calls"), facts.repeats = reply.at("repeats"),
   facts.modified = reply.at("modified").get<std::vector<int>>();
-  facts.aliases = reply.at("aliases"), facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
+  facts.aliases = reply.at("aliases").get<std::vector<bool>>();
+  facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
   facts.random_state = reply.at("random_state");
   facts.changed_state = reply.at("changed_state").get<std::vector<std::string>>();
   if (timed) {

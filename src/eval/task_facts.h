@@ -30,7 +30,7 @@ struct DrawFacts {
   std::vector<std::string> notes;  // where limits come from, if not from eager's own errors
   bool usable = true;              // false: eager raises on it, or it proves nothing
   std::vector<int> modified;       // arguments that eager itself changes
-  bool aliases = false;            // eager's output shares memory with an argument or a weight
+  std::vector<bool> aliases;       // tensors of eager's result that share memory with an argument or a weight
   std::vector<bool> overlapping;   // eager's outputs that are expanded tensors
   // By output, call by call: the fractions of eager's dropout masks; empty where outputs show no masks.
   std::map<std::string, std::vector<Fractions>> chances;
@@ -89,6 +89,8 @@ class TaskFacts {
   // left out, has larger ones; "nudged" has a few other elements (not of weights of more than 256 MB).
   bool has_state(const std::string& name) const { return states_.contains(name); }
   double eager_seconds() const { return eager_seconds_; }
+  double result_bytes() const { return result_bytes_; }  // the state's included
+  double weight_bytes() const { return weight_bytes_; }
   double argument_bytes() const { return argument_bytes_; }
 
  private:
@@ -98,7 +100,7 @@ class TaskFacts {
   std::vector<std::string> structured_, others_, files_, asked_, moving_;
   int weights_ = 0;
   bool strict_ = false;
-  double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0;
+  double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0;
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;

@@ -101,7 +101,7 @@ def test_arguments_come_with_the_release_and_results_are_read_while_it_stands_st
     assert torch.equal(file_memory(tmp_path / "out", 16).view(torch.float32), VALUES * 2)
     assert stands_still([child.number])
     assert child.conductor.proceed() == {"ok": True}
-    again = {"form": answer["reply"]["results"], "out": str(tmp_path / "out"), "most_bytes": 64}
+    again = {"form": answer["reply"]["results"], "out": str(tmp_path / "out"), "most_bytes": 64, "without": [False]}
     assert child.conductor.reread(again) == {"same": True}
     with (tmp_path / "out").open("r+b") as file:
         file.write(b"else")

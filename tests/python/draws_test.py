@@ -36,7 +36,7 @@ def test_permuted_changes_masks_indices_and_numbers_that_are_tensors() -> None:
     x, mask, index, number, scalar, count = made("permuted")
     assert not torch.equal(mask, MASK) and mask.sum() == MASK.sum() and mask.shape == MASK.shape
     assert index.sort().values.tolist() == list(range(8)) and index.tolist() != list(range(8))
-    assert number > 2.4 and (scalar, count) == (0.5, 3) and x.isfinite().all()
+    assert abs(number) > 2.4 and (scalar, count) == (0.5, 3) and x.isfinite().all()
 
 
 def test_numbers_that_are_no_tensors_are_changed_apart() -> None:
@@ -59,23 +59,27 @@ def test_an_offset_is_fifty_times_the_spread() -> None:
         assert draws.with_offset(torch.randn(64).to(halves), torch.Generator()).isfinite().all()
 
 
-def test_what_is_not_finite_may_lie_anywhere_and_lies_in_the_last_element() -> None:
+def test_what_is_not_finite_may_lie_anywhere_also_near_the_end_and_in_the_last_element() -> None:
     far, x = set(), torch.zeros(1 << 21)
-    for seed in range(8):
+    last = set()
+    for seed in range(16):
         y = draws.with_non_finite(x, torch.Generator().manual_seed(seed))
-        assert y[-3:].isnan().any() and y[-3:].isposinf().any() and y[-3:].isneginf().any()
-        far |= {int(place) > 1 << 20 for place in (~y[:-3].isfinite()).nonzero().flatten()}
-    assert far == {True, False}
-    assert not draws.with_non_finite(torch.zeros(64), torch.Generator())[-1].isfinite()
+        end = y[-len(y) // 16 :]
+        assert end.isnan().any() and end.isposinf().any() and end.isneginf().any()
+        far |= {int(place) > 1 << 20 for place in (~y.isfinite()).nonzero().flatten()}
+        last.add(bool(y[-1].isfinite()))
+    assert far == last == {True, False}
 
 
 def test_every_size_is_varied_in_three_ways() -> None:
     arguments = [torch.randn(8, 12), torch.randn(12, 5)]
     assert sizes_to_vary(arguments) == [8, 12, 5]
     for which, size in enumerate((8, 12, 5)):
-        for way, wanted in enumerate((set(range(size + 1, size + 9)), {2 * size}, {size // 2})):
+        larger = {size * times + size // 2 for times in (1, 2, 3)}
+        smaller = {size // 2, *range(1, min(size - 1, 7) + 1)}
+        for way, wanted in enumerate((set(range(size + 1, size + 9)), larger, smaller)):
             found = set()
-            for seed in range(60):
+            for seed in range(120):
                 generator = torch.Generator().manual_seed(seed)
                 x, y = draws.other_shape(arguments, draws.WAYS * which + way, generator)
                 assert x.shape[1] == y.shape[0]
@@ -87,12 +91,32 @@ def test_every_size_is_varied_in_three_ways() -> None:
 
 def test_kinds_that_would_change_nothing_are_left_out() -> None:
     x, ints = torch.randn(4, 6), torch.arange(4)
-    assert structured_kinds([x]) == list(STRUCTURED) and structured_kinds([ints]) == ["non-contiguous", "permuted"]
+    assert structured_kinds([x]) == list(STRUCTURED)
+    assert structured_kinds([ints]) == ["non-contiguous", "permuted", "flipped"]
     assert "permuted" in structured_kinds([x, torch.tensor(0.5)])
     assert structured_kinds([x, x])[-1] == "scaled-apart"
-    assert other_kinds([x]) == [f"shape{i}" for i in range(6)] and other_kinds([x, 0.5, 3])[-1] == "numbers"
-    assert len(other_kinds([torch.empty(2, 3, 4, 5, 6)])) == draws.WAYS * draws.MOST_SIZES
+    shapes = [f"shape{i}" for i in range(6)]
+    assert other_kinds([x]) == [*shapes, "wider"]
+    assert other_kinds([x, 0.5, 3]) == [*shapes, "numbers", "negated", "integers", "wider"]
+    assert other_kinds([torch.randn(4, 4).double()]) == ["shape0", "shape1", "shape2", "axis0", "axis1"]
+    assert other_kinds([torch.empty(2, 3, 4, 5, 6).half()]) == ["shape0", "shape1", "shape2", "shape3", "shape4"]
     assert other_kinds([torch.empty(1 << 14, 1 << 13, device="meta")]) == ["shape0", "shape1", "shape2"]
+
+
+def test_one_axis_alone_is_longer_or_shorter() -> None:
+    seen = set()
+    for seed in range(40):
+        (x,) = draws.other_axis([torch.randn(5, 5)], torch.Generator().manual_seed(seed))
+        assert (x.shape[0] == 5) != (x.shape[1] == 5)
+        seen.add(tuple(x.shape))
+    assert len(seen) > 4
+
+
+def test_few_integers_and_truth_values_are_flipped() -> None:
+    x, mask, index, number, *_ = made("flipped")
+    assert (
+        0 < (mask != MASK).sum() <= 4 and (index != torch.arange(8)).sum() <= 4 and number == 2 and x.isfinite().all()
+    )
 
 
 def test_one_of_the_float_tensors_is_scaled_by_itself() -> None:

@@ -19,7 +19,7 @@ from mtmc.wire.outputs import lazy, tensors
 
 REHEARSED_BYTES = 256 << 20  # of arguments; beyond, a call is long enough
 LEAST_DELAY, MOST_DELAY = 0.001, 0.02  # seconds; a first call may take far longer, and compiles
-MOST_HELD = 8  # results that a caller keeps while it makes more calls
+MOST_HELD = 24  # results that a caller keeps while it makes more calls
 
 
 class Stopwatch:
@@ -66,8 +66,10 @@ class Stopwatch:
             seed_all(seed)
         copies: list[torch.Tensor] = []
 
+        delay = min(LEAST_DELAY + 2 * self.last_ns * 1e-9, MOST_DELAY) if late else 0.0
+
         def play() -> Any:
-            self._come_late()
+            self._come_late(delay)
             value = call(*arguments)
             if not lazy(value):
                 copies.extend(tensor.clone() for tensor in tensors(value))
@@ -79,7 +81,7 @@ class Stopwatch:
         finally:
             gc.enable()
         self.early = bool(copies) and blobs.digest(copies) != blobs.digest(tensors(result))
-        self.before, self.last_ns = arguments, elapsed
+        self.before, self.last_ns = arguments, max(0, elapsed - int(delay * 1e9))
         self.held.append(result)
         return elapsed
 
@@ -88,13 +90,13 @@ class Stopwatch:
         scalars, places = iter(values), iter(self.places)
         return rebuilt(self.form, lambda _: next(places), lambda _: scalar_of(next(scalars)))
 
-    def _come_late(self) -> None:
+    def _come_late(self, delay: float) -> None:
         held = [t for t in self.places if t.numel() and not torch._debug_has_internal_overlap(t)]
         values = [tensor.clone() for tensor in held]
         for tensor in held:
             tensor.data.zero_()
         self.device.synchronize()
-        self.device.delay(min(LEAST_DELAY + 2 * self.last_ns * 1e-9, MOST_DELAY))
+        self.device.delay(delay)
         for tensor, value in zip(held, values, strict=True):
             tensor.data.copy_(value)
 

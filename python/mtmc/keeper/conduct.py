@@ -187,15 +187,16 @@ class Conductor:
         return found
 
     def reread(self, request: Message) -> Message:
-        """Do the results that were read into a file lie there unchanged?"""
+        """Do the results that were read into a file lie there unchanged? `without`: which tensors may change."""
         forms = tensors_of(checked(request["form"], request["most_bytes"]))
         starts, end = offsets(forms)
         self._stop()
         descriptor = os.open(request["out"], os.O_RDWR | os.O_NOFOLLOW)
         try:
             memory = mapped(descriptor, end)
-            rows = zip(forms, starts, strict=True)
-            alike = all(self._same(form["at"], memory[at : at + span_bytes(form)]) for form, at in rows)
+            rows = zip(forms, starts, request["without"], strict=True)
+            held = [(form, at) for form, at, free in rows if not free]
+            alike = all(self._same(form["at"], memory[at : at + span_bytes(form)]) for form, at in held)
         except ReachError:
             alike = False
         finally:

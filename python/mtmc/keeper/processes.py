@@ -8,7 +8,6 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
-
 MANY = 64  # processes of a machine, its own and others'
 
 

@@ -18,8 +18,8 @@ from mtmc.task.task import Task
 from mtmc.wire.blobs import leaves
 
 LARGE = 1 << 16  # elements
-MOST_SIZES, FEW_SHAPES_FROM = 3, 1 << 24  # that are varied; of arguments with more elements one
-WAYS, MOST_DOUBLED = 3, 256  # to vary a size; larger ones grow by half
+MOST_SIZES, FEW_SHAPES_FROM = 9, 1 << 24  # that are varied; of arguments with more elements one
+WAYS, FEW_SIZES, MOST_DOUBLED = 3, 3, 256  # ways to vary a size, each of a few; larger ones grow by half
 Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
@@ -57,17 +57,41 @@ def not_contiguous(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
     return wide.copy_(x)
 
 
+def in_other_order(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """The same values, the last two axes the other way round in memory, or longer rows of which the first elements count."""
+    if x.dim() < 2:
+        return x
+    if bool(torch.randint(0, 2, (), generator=generator, device=x.device)):
+        return x.transpose(-1, -2).contiguous().transpose(-1, -2)
+    wide = torch.full((*x.shape[:-1], x.shape[-1] + 8), 3.0, dtype=x.dtype, device=x.device)[..., : x.shape[-1]]
+    return wide.copy_(x)
+
+
 def with_non_finite(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """One NaN and one infinity of each sign anywhere, and in a large tensor once more among its last elements."""
-    result, flat = x.clone(), x.numel()
+    """One NaN and one infinity of each sign anywhere, in a large tensor once more near its end, and every other time one of them
+    in the last element."""
+    result, size = x.clone(), x.numel()
     special = torch.tensor([float("nan"), float("inf"), float("-inf")], dtype=x.dtype, device=x.device)
-    if flat >= 4:
-        places = torch.randint(0, flat, (3,), generator=generator, device=x.device)
-        result.view(-1)[places] = special
-        last = 3 if flat >= LARGE else 1
-        order = torch.randperm(3, generator=generator, device=x.device)[:last]
-        result.view(-1)[flat - last :] = special[order]
+    if size < 4:
+        return result
+
+    def mark(low: int, count: int) -> None:
+        places = torch.randint(low, size, (count,), generator=generator, device=x.device)
+        order = torch.randperm(3, generator=generator, device=x.device)[:count]
+        result.view(-1)[places] = special[order]
+
+    if bool(torch.randint(0, 2, (), generator=generator, device=x.device)):
+        mark(size - 1, 1)
+    mark(0, 3)
+    if size >= LARGE:
+        mark(size - size // 16, 3)
     return result
+
+
+def spread_rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Each row of the last axis is scaled by itself, from a 32nd to 32 times: no row tells the range of the others."""
+    shape = (*x.shape[:-1], 1) if x.dim() > 1 else x.shape
+    return x * torch.exp2(10 * torch.rand(shape, generator=generator, device=x.device) - 5).to(x.dtype)
 
 
 def swap_some(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -88,7 +112,9 @@ STRUCTURED: dict[str, Change] = {
     "few-rows": few_rows,
     "offset": with_offset,
     "scaled-down": lambda x, _: x * 1e-3,
+    "spread": spread_rows,
     "non-contiguous": not_contiguous,
+    "transposed": in_other_order,
 }
 
 
@@ -108,6 +134,17 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
         arguments = scaled_apart(arguments, generator)
     elif kind == "permuted":
         arguments = map_leaves(arguments, lambda value: permuted(value, generator))
+    elif kind == "flipped":
+        arguments = map_leaves(arguments, lambda value: flipped(value, generator))
+    elif kind == "negated":
+        arguments = map_leaves(arguments, lambda value: -value if type(value) is float else value)
+    elif kind == "integers":
+        arguments = map_leaves(arguments, other_integer)
+    elif kind == "wider":
+        arguments = map_floats(arguments, lambda x: x.double())
+    elif kind.startswith("axis"):
+        sizes = generator_on(torch.device("cpu"), seed_of(session, kind))
+        arguments = other_axis(arguments, sizes)
     elif kind == "numbers":
         factor = 1.25 + torch.rand((), generator=generator, device=task.where).item()
         arguments = map_leaves(arguments, lambda value: value * factor if type(value) is float else value)
@@ -135,17 +172,27 @@ def structured_kinds(arguments: list[Any]) -> list[str]:
     tensors = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
     kinds = list(STRUCTURED) if any(t.is_floating_point() for t in tensors) else ["non-contiguous"]
     apart = sum(t.is_floating_point() and t.numel() > 0 for t in tensors) > 1
-    return kinds + ["scaled-apart"] * apart + ["permuted"] * any(is_chosen(t) for t in tensors)
+    chosen = [t for t in tensors if is_chosen(t)]
+    flips = any(t.numel() > 1 for t in chosen)
+    return kinds + ["scaled-apart"] * apart + ["permuted"] * bool(chosen) + ["flipped"] * flips
 
 
 def other_kinds(arguments: list[Any]) -> list[str]:
     """Draws of other sizes, and with other Python numbers: a candidate may say clearly that it does not take them."""
-    tensors = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
-    most = 1 if sum(t.numel() for t in tensors) > FEW_SHAPES_FROM else MOST_SIZES
-    sizes = min(len(sizes_to_vary(arguments)), most)
-    return [f"shape{i}" for i in range(WAYS * sizes)] + ["numbers"] * any(
-        type(leaf) is float for leaf in leaves(arguments)
-    )
+    kinds = [f"shape{i}" for i in range(len(sizes_to_vary(arguments)) * ways_to_vary(arguments))]
+    types = {type(leaf) for leaf in leaves(arguments)}
+    narrow = any(isinstance(leaf, torch.Tensor) and leaf.dtype == torch.float32 for leaf in leaves(arguments))
+    return [
+        *kinds,
+        *(["axis0", "axis1"] if shared_axes(arguments) else []),
+        *(["numbers", "negated"] if float in types else []),
+        *(["integers"] if types & {int, bool} else []),
+        *(["wider"] if narrow and not is_large(arguments) else []),
+    ]
+
+
+def is_large(arguments: list[Any]) -> bool:
+    return sum(leaf.numel() for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)) > FEW_SHAPES_FROM
 
 
 def is_chosen(x: torch.Tensor) -> bool:
@@ -159,11 +206,27 @@ def permuted(value: Any, generator: torch.Generator) -> Any:
     if not isinstance(value, torch.Tensor) or not is_chosen(value):
         return value
     if value.dim() == 0:
-        return value * (1.25 + torch.rand((), generator=generator, device=value.device).to(value.dtype))
+        sign = 2 * int(torch.randint(0, 2, (), generator=generator, device=value.device)) - 1
+        return value * sign * (1.25 + torch.rand((), generator=generator, device=value.device).to(value.dtype))
     if value.dtype == torch.bool and bool((value == value.reshape(-1)[0]).all()):  # in any order the same
         return value ^ (torch.rand(value.shape, generator=generator, device=value.device) < 0.25)
     order = torch.randperm(value.numel(), generator=generator, device=value.device)
     return value.reshape(-1)[order].reshape(value.shape)
+
+
+def flipped(value: Any, generator: torch.Generator) -> Any:
+    """A few truth values the other way, a few integers in another's place."""
+    if not isinstance(value, torch.Tensor) or not is_chosen(value) or value.numel() < 2:
+        return value
+    count = max(1, min(4, value.numel() // 8))
+    here, there = torch.randint(0, value.numel(), (2, count), generator=generator, device=value.device)
+    result, flat = value.clone().contiguous(), value.reshape(-1)
+    result.view(-1)[here] = ~flat[here] if value.dtype == torch.bool else flat[there]
+    return result
+
+
+def other_integer(value: Any) -> Any:
+    return not value if type(value) is bool else value + 1 if type(value) is int else value
 
 
 def mixed(first: list[Any], second: list[Any], session: int, name: str) -> list[Any]:
@@ -205,14 +268,53 @@ def sizes_to_vary(arguments: list[Any]) -> list[int]:
     sizes = [
         t.shape[axis] for axis in range(max((t.dim() for t in tensors), default=0)) for t in tensors if t.dim() > axis
     ]
-    return list(dict.fromkeys(size for size in sizes if size > 1))
+    found = list(dict.fromkeys(size for size in sizes if size > 1))
+    return found[: 1 if is_large(arguments) else MOST_SIZES]
+
+
+def ways_to_vary(arguments: list[Any]) -> int:
+    """In how many ways each size is varied: all of them where sizes are few."""
+    return min(WAYS, max(1, WAYS * FEW_SIZES // max(1, len(sizes_to_vary(arguments)))))
+
+
+def shared_axes(arguments: list[Any]) -> list[tuple[int, int]]:
+    """Leaf and axis of those whose size another axis has, too: who takes them for one may be wrong."""
+    held = [(i, leaf) for i, leaf in enumerate(leaves(arguments)) if isinstance(leaf, torch.Tensor)]
+    axes = [(i, axis, size) for i, leaf in held for axis, size in enumerate(leaf.shape) if size > 1]
+    sizes = [size for *_, size in axes]
+    return [(i, axis) for i, axis, size in axes if sizes.count(size) > 1]
+
+
+def other_axis(arguments: list[Any], generator: torch.Generator) -> list[Any]:
+    """One axis of one tensor alone is longer or shorter, whatever other axes have its size."""
+    axes = shared_axes(arguments)
+    leaf, axis = axes[int(torch.randint(0, len(axes), (), generator=generator))]
+    numbers, step = iter(range(len(leaves(arguments)))), int(torch.randint(1, 8, (), generator=generator))
+
+    def change(x: Any) -> Any:
+        if next(numbers) != leaf:
+            return x
+        size = x.shape[axis]
+        other = size + step if step % 2 else max(1, size - step)
+        return x.index_select(axis, torch.arange(other, device=x.device) % size)
+
+    return map_leaves(arguments, change)
 
 
 def other_shape(arguments: list[Any], which: int, generator: torch.Generator) -> list[Any]:
-    """Every axis of one size, of sizes_to_vary, has another: a few more, half or twice as many. Its values repeat."""
-    size = sizes_to_vary(arguments)[which // WAYS]
-    few, twice = 1 + int(torch.randint(0, 8, (), generator=generator)), size if size <= MOST_DOUBLED else size // 2
-    other = (size + few, size + twice, size // 2)[which % WAYS]
+    """Every axis of one size, of sizes_to_vary, has another: a few more, up to four times as many, half of it or a few. Its values
+    repeat."""
+    ways = ways_to_vary(arguments)
+    size = sizes_to_vary(arguments)[which // ways]
+
+    def below(most: int) -> int:
+        return int(torch.randint(0, most, (), generator=generator))
+
+    few, times = 1 + below(8), 1 + below(3)
+    grown = size * (times if size <= MOST_DOUBLED else 1) + size // 2
+    less = size // 2 if below(2) else 1 + below(min(size - 1, 7))
+    way = which % ways if ways == WAYS else below(WAYS)
+    other = (size + few, grown, less)[way]
 
     def resize(x: torch.Tensor) -> torch.Tensor:
         for axis in range(x.dim()):

@@ -5,6 +5,7 @@ Never runs a candidate. Requests: {"op": "open" | "draw" | "measure" | "nulls" |
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 from dataclasses import replace
@@ -92,8 +93,8 @@ class Referee:
         self.sampler = Sampler(self.reference, self.session, request["accuracy"])
         first = self.reference.pristine
         self.folder.mkdir(parents=True, exist_ok=True)
-        second = second_weights(first, seed_of(self.session, "second weights"), self.reference.scalars.names)
-        self.states = {"first": first, "second": self.reference.held(second)}
+        self.states = {"first": first}
+        self._choose_second()
         if (lifted := lifted_weights(first, self.reference.scalars.names)) is not None:
             self.states["lifted"] = self.reference.held(lifted)
         if 0 < sum(value.nbytes for value in first.values()) <= MOST_NUDGED:
@@ -119,8 +120,34 @@ class Referee:
             "argument_bytes": bytes_of_all(run.arguments),
             "asked": sorted(self.asked.packages),
             "result_bytes": bytes_of_all([run.eager.calls[0], first]),
+            "weight_bytes": bytes_of_all(first),
             "files": [str(task.namespace.__file__)] if task.namespace.__name__.startswith("mtmc_file_") else [],
         }
+
+    def _choose_second(self) -> None:
+        """Other weights: of both signs where the module is as exact with them, else of the signs that they have."""
+        assert self.reference is not None
+        names = [name for name, _ in self.reference.model.named_parameters()]
+        for signed in (names, []):
+            seed = seed_of(self.session, "second weights")
+            state = second_weights(self.states["first"], seed, self.reference.scalars.names, signed)
+            self.states["second"] = self.reference.held(state)
+            if not signed or self._errs("weights-0") <= 10 * max(self._errs("task-0"), 1e-6):
+                break
+            self.draws.pop("weights-0", None)
+
+    def _errs(self, name: str) -> float:
+        """Eager's largest relative error on a draw; infinite where it raises, or returns what is not finite."""
+        try:
+            draw = self._draw(name)
+        except EagerError:
+            return math.inf
+        found = [0.0]
+        for e, cut, t in draw.rows():
+            if isinstance(e, torch.Tensor) and e.is_floating_point() and e.numel():
+                error = float((cut(e).to(t.dtype) - t).norm() / t.norm().clamp(min=1e-300))
+                found.append(error if math.isfinite(error) else math.inf)
+        return max(found)
 
     def _save_constructor(self, task: Any) -> None:
         arguments = ([], {}) if task.kind == "function" else task.constructor_arguments()
@@ -334,14 +361,14 @@ class Referee:
             measured = self._compare_masked(draw, kept[call], leaves, first, measured, request["guest"])
             self.first_results = [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         together = [pair for pair in sharing(spans(form["list"][0])) if pair not in draw.eager.sharing]
-        mine = ranges(form["list"][0])
+        mine = _own_spans(form, draw)
         changed = request["modified"]
         if self.device is not None and self.device.lends:
             changed = self.lender.unlike(self._arguments(request["draw"]), request["places"], request["guest"])
         return {
             "outputs": measured,
             "hash": blobs.digest(value),
-            "aliases": overlap(mine, [(p["at"], p["at"] + p["bytes"]) for p in request["places"] if p["bytes"]]),
+            "aliases": overlap(mine, [(p["at"], p["at"] + p["bytes"]) for p in request["places"]]),
             "reused": any(overlap(mine, ranges(one["list"][0])) for one in request["earlier"]),
             "together": bool(together),
             "overlapping": self_overlapping(value),
@@ -375,7 +402,7 @@ class Referee:
         rows = [(name, state.get(name), wanted[name]) for name in kept]
         return {
             "changed": [name for name, now, value in rows if now is None or not _alike(now, value)],
-            "aliases": overlap(ranges(request["form"]), ranges(request["results"]["list"][0])),
+            "aliases": overlap(ranges(request["form"]), _own_spans(request["results"], self._draw(request["draw"]))),
         }
 
     def on_digest(self, request: Message) -> Message:
@@ -411,6 +438,11 @@ class Referee:
         """Bytes that any correct result must touch, and bytes of all arguments, weights and results."""
         assert self.reference is not None
         return touched_bytes(self.reference, self._draw("task-0").arguments)
+
+
+def _own_spans(results: Any, draw: Draw) -> list[tuple[int, int]]:
+    """Where the tensors of a result lie, but for those that share memory in eager, too."""
+    return [span for span, shared in zip(spans(results["list"][0]), draw.eager.aliases, strict=True) if not shared]
 
 
 def disordered(c: Any, e: Any) -> bool:

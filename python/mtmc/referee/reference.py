@@ -43,7 +43,7 @@ class Eager:
     random_state: str
     drawn: list[list[Any]]
     modified: list[int]  # arguments that eager itself changes
-    aliases: bool  # eager's own output shares memory with an argument or a weight
+    aliases: list[bool]  # tensors of eager's own result that share memory with an argument or a weight
     overlapping: list[bool]
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
     seconds: float  # of the last call
@@ -135,7 +135,7 @@ class Reference:
             seconds = time.perf_counter() - start
             if not results:
                 mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
-                aliases = outputs.overlaps(outputs.tensors(result), mine)
+                aliases = outputs.aliasing(outputs.tensors(result), mine)
                 structure, overlapping = structure_of(result), outputs.self_overlapping(result)
                 shared = sharing(outputs.spans(result))
             # what is returned may be the state itself, which moves on

@@ -13,9 +13,9 @@ TINY = 2.0**-10  # mean size of a parameter: what it scales can be left out unse
 LIFTED = 0.125
 
 
-def second_weights(state: State, seed: int, scalars: Collection[str]) -> State:
-    """Other values for every float entry, of the same size and sign conventions: nothing that is 0 or 1 stays so, but
-    `scalars`, which forward reads as Python numbers."""
+def second_weights(state: State, seed: int, scalars: Collection[str], signed: Collection[str] = ()) -> State:
+    """Other values for every float entry, of the same size: nothing that is 0 or 1 stays so, but `scalars`, which forward reads as
+    Python numbers. What has no negative element gets none, but a third of the elements of `signed` entries."""
     generators = {value.device: generator_on(value.device, seed) for value in state.values()}
 
     def moved(name: str, value: torch.Tensor) -> torch.Tensor:
@@ -24,14 +24,19 @@ def second_weights(state: State, seed: int, scalars: Collection[str]) -> State:
         scale = float(value.float().abs().mean()) or 1.0
         noise = torch.randn(value.shape, generator=generators[value.device], device=value.device) * 0.3 * scale
         other = value.float() + noise
-        return (other.abs() if bool((value >= 0).all()) else other).to(value.dtype)
+        if bool((value >= 0).all()):
+            other = other.abs()
+            if name in signed:
+                third = torch.rand(value.shape, generator=generators[value.device], device=value.device) < 1 / 3
+                other = torch.where(third, -other, other)
+        return other.to(value.dtype)
 
     return {name: moved(name, value) for name, value in state.items()}
 
 
 def nudged_weights(state: State, seed: int, scalars: Collection[str]) -> State:
-    """Two elements of the largest float entry and one of another are other ones: who keeps what it made of the weights, and looks
-    at some of them, seldom looks at these."""
+    """Two elements of one float entry, mostly the largest, are other ones: who keeps what it made of the weights, and looks at some
+    of them, seldom looks at these."""
     floats = [n for n, v in state.items() if v.is_floating_point() and v.numel() and n not in scalars]
     nudged = {name: value.clone() for name, value in state.items()}
     if not floats:
@@ -42,7 +47,8 @@ def nudged_weights(state: State, seed: int, scalars: Collection[str]) -> State:
         return int(torch.randint(0, count, (), generator=generator))
 
     largest = max(floats, key=lambda name: state[name].numel())
-    for name in (largest, largest, floats[below(len(floats))]):
+    name = largest if below(4) else floats[below(len(floats))]
+    for _ in range(2):
         flat = nudged[name].view(-1)
         place, step = below(flat.numel()), 4 * float(state[name].double().abs().mean()) or 1.0
         flat[place] = flat[place].double().abs() + step  # what must not be negative is not

@@ -227,6 +227,7 @@ def main() -> None:
     ours, theirs = socket.socketpair()
     if (pid := os.fork()) == 0:
         kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+        os.setsid()  # as guests have: a busy scheduler shares cores out by sessions
         ours.close()
         os.close(REQUESTS)
         os.close(REPLIES)

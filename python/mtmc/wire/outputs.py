@@ -39,10 +39,10 @@ def lazy(value: Any) -> str:
     return ""
 
 
-def overlaps(some: Iterable[torch.Tensor], others: Iterable[torch.Tensor]) -> bool:
-    """Do any two share storage?"""
+def aliasing(some: Iterable[torch.Tensor], others: Iterable[torch.Tensor]) -> list[bool]:
+    """Which of some tensors share storage with any of others?"""
     taken = {_IS_STORED(tensor).data_ptr() for tensor in others if tensor.numel()}
-    return any(_IS_STORED(tensor).data_ptr() in taken for tensor in some if tensor.numel())
+    return [bool(tensor.numel()) and _IS_STORED(tensor).data_ptr() in taken for tensor in some]
 
 
 def spans(value: Any) -> list[tuple[int, int]]:
