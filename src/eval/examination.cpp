@@ -20,6 +20,7 @@ constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
 constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
 constexpr int kGlimpsedCalls = 120, kMostGlimpses = 100;   // in a call
 constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 10;  // of threads at work
+constexpr double kLeastLibrary = 0.1;                      // of them: libraries are used
 // Refusals after which there is no time to compare.
 const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
 
@@ -370,6 +371,19 @@ Result<std::optional<std::pair<double, double>>> Examination::call_ms(Guest& gue
   return std::optional(std::pair(quantile(outside, 0), quantile(inside, 0)));
 }
 
+// It is stopped again and again in the middle of calls: nothing that it says of itself decides where it is found.
+Result<std::optional<Examination::AtWork>> Examination::seen_at_work(Guest& guest, const std::string& draw) {
+  AtWork seen;
+  for (int i = 0; i < kGlimpsedCalls && seen.all < kEnoughGlimpses; ++i) {
+    Call call = {draw, false, true};
+    call.glimpses = kMostGlimpses;
+    MTMC_TRY(const std::optional<Performance> went, perform(guest, call));
+    if (!went) return std::optional<AtWork>();
+    seen.own += went->own, seen.all += went->own + went->library;
+  }
+  return std::optional(seen);
+}
+
 Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bool pull) {
   const auto unplug = [&](bool pulls) {
     return guest.conductor().ask({{"op", "unplug"}, {"folders", guest.writable()}, {"pull", pulls}}, kZygoteSeconds);
@@ -380,6 +394,8 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   if (!pull) return true;
   MTMC_TRY(const auto with, call_ms(guest, draw));
   if (!with) return false;
+  MTMC_TRY(const auto seen_there, seen_at_work(guest, draw));
+  if (!seen_there) return false;
   MTMC_TRY([[maybe_unused]] const Json pulled, unplug(true));
   const Verdict before = verdict_;
   const auto seen = seen_;
@@ -394,43 +410,33 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   }
   verdict_ = before, seen_ = seen, task_outputs_ = outputs;
   if (went) return refuse("kernel-unused", "the answer stays right when the file's own kernels do nothing");
-  share_open_ = !without;  // an exception or a crash proves nothing
-  if (share_open_) return true;
-  const double claimed = verdict_.own_kernel_share.value_or(0) * with->second;
+  const bool told = seen_there->all >= kFewestGlimpses;
+  const double said = verdict_.own_kernel_share.value_or(0),
+               at_work = static_cast<double>(seen_there->own) / std::max(1, seen_there->all);
+  if (told && said > at_work) verdict_.own_kernel_share = at_work;
+  if (told && at_work < 1 - kLeastLibrary && verdict_.library_use == "none") verdict_.library_use = "any";
+  if (!without) {  // an exception or a crash proves nothing
+    if (told && said - at_work > kMostOverstated)
+      return refuse(
+          "kernel-unused",
+          fmt::format("own kernels are said to take {:.0f} % of a call, {} of {} threads that were stopped at "
+                      "work were in them, and without them it does not answer",
+                      said * 100, seen_there->own, seen_there->all));
+    if (!told) {
+      verdict_.notes.push_back("own-kernels-not-measured");
+      verdict_.own_kernel_share.reset();
+    }
+    return true;
+  }
+  const double claimed = said * with->second;
   const double lost = std::clamp(with->first - without->first, 0.0, with->second);
   if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
-  trace_note(fmt::format("own kernels claimed {:.3f} of {:.3f} ms, lost {:.3f} ms", claimed, with->second, lost));
-  verdict_.own_kernel_share = std::min(claimed, lost) / with->second;
+  verdict_.own_kernel_share = std::min(verdict_.own_kernel_share.value_or(0), lost / with->second);
   if (claimed - lost > kMostOverstated * with->second)
     return refuse(
         "kernel-unused",
         fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a call takes {:.2f} ms less",
                     claimed, with->second, lost));
-  return true;
-}
-
-Result<bool> Examination::is_seen_in_kernels(Guest& guest, const std::string& draw) {
-  int own = 0, library = 0;
-  for (int i = 0; i < kGlimpsedCalls && own + library < kEnoughGlimpses; ++i) {
-    Call call = {draw, false, true};
-    call.glimpses = i == 0 ? 0 : kMostGlimpses;  // the first call may compile
-    MTMC_TRY(const std::optional<Performance> went, perform(guest, call));
-    if (!went) return false;
-    own += went->own, library += went->library;
-  }
-  const double claimed = verdict_.own_kernel_share.value_or(0), of = own + library;
-  trace_note(fmt::format("own kernels claimed {:.2f} of the time, seen in {} of {}", claimed, own, of));
-  if (of < kFewestGlimpses) {
-    verdict_.notes.push_back("own-kernels-not-measured");
-    verdict_.own_kernel_share.reset();
-    return true;
-  }
-  verdict_.own_kernel_share = std::min(claimed, own / of);
-  if (claimed - own / of > kMostOverstated)
-    return refuse("kernel-unused",
-                  fmt::format("own kernels are said to take {:.0f} % of a call, and {} of {} threads that "
-                              "were stopped at work were in them",
-                              claimed * 100, own, of));
   return true;
 }
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/rng.h"
 #include "eval/guest.h"
 #include "eval/performance.h"
 #include "eval/task_facts.h"
@@ -23,13 +22,12 @@ class Examination {
   static constexpr double kSmallResults = 1 << 20;  // bytes
   // `results`: a folder that no guest can write to, where what guests returned is put.
   Examination(TaskFacts& facts, std::filesystem::path candidate, std::filesystem::path results, int threads,
-              Limits limits, Rng& rng, Verdict& verdict)
+              Limits limits, Verdict& verdict)
       : facts_(facts),
         candidate_(std::move(candidate)),
         results_(std::move(results)),
         threads_(threads),
         limits_(limits),
-        rng_(rng),
         verdict_(verdict) {}
 
   // Each step returns false when the verdict is settled (refused); an Error when the judge itself fails.
@@ -48,10 +46,6 @@ class Examination {
   Result<Answer> ahead(Guest& guest, const std::string& draw);
   // Are native kernels that the file defines loaded at all and, where `pull` is set, do values and time go with them?
   Result<bool> uses_kernels(Guest& guest, const std::string& draw, bool pull);
-  // Did unplugging them leave open how much of the time they take?
-  bool is_share_open() const { return share_open_; }
-  // In a new guest: is it in code of its own as often as its profile claims, when it is stopped in the middle of calls?
-  Result<bool> is_seen_in_kernels(Guest& guest, const std::string& draw);
   // The first call of a new guest, with the file's Triton kernels unplugged, must not be right.
   Result<bool> needs_kernels(Guest& guest, const std::string& draw);
 
@@ -88,6 +82,10 @@ class Examination {
   Result<bool> first_result_stays(Guest& guest, const DrawFacts& facts);
   Result<bool> given_arguments(Guest& guest, const std::string& draw);
   Result<std::optional<std::pair<double, double>>> call_ms(Guest& guest, const std::string& draw);
+  struct AtWork {
+    int own = 0, all = 0;  // threads that were stopped at work: in code of the file's own, in any
+  };
+  Result<std::optional<AtWork>> seen_at_work(Guest& guest, const std::string& draw);
   void drop_oldest();
   struct Held;
   void hold(Held result);
@@ -105,10 +103,8 @@ class Examination {
   std::filesystem::path candidate_, results_;
   int threads_;
   Limits limits_;
-  Rng& rng_;
   Verdict& verdict_;
   int outs_ = 0;
-  bool share_open_ = false;
   bool own_random_ = false;                  // it has a random generator of its own
   std::string state_ = "first";              // which weights it has
   bool claims_ = false;                      // does the file define kernels, as it reads?

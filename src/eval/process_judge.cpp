@@ -265,7 +265,7 @@ Examination ProcessJudge::examination_of(const Candidate& candidate, Verdict& ve
   const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
   // Triton and torch.compile compile what is called first.
   const Limits limits{options_.load_seconds, call_seconds, std::max(options_.load_seconds, call_seconds)};
-  return Examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, rng_, verdict);
+  return Examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);
 }
 
 #define MTMC_PASS(expression)                \
@@ -313,11 +313,6 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     for (const std::string& kind : facts_->others()) MTMC_PASS(examination.other_arguments(guest, kind + "-0"));
     MTMC_PASS(uses_kernels(examination, guest, like, verdict));
   }
-  if (examination.is_share_open()) {
-    MTMC_TRY(Guest other, guests_.enter(like));
-    MTMC_PASS(examination.load(other));
-    MTMC_PASS(examination.is_seen_in_kernels(other, "task-0"));
-  }
   MTMC_PASS(works_without_kernels(examination, like));
   if (options_.freeze_weights) {
     MTMC_TRY(const bool others, has_other_weights(verdict));
@@ -346,8 +341,7 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   verdict.notes.push_back("not-timed");
   MTMC_TRY(Room room, guests_.room_for(candidate));
   const Limits limits{options_.load_seconds, options_.call_seconds, options_.call_seconds};
-  Examination examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, rng_,
-                          verdict);
+  Examination examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);
   room.interpret = true;
   MTMC_TRY(const bool right, interpret(examination, room));
   examination.conclude(right);
@@ -356,7 +350,7 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   const Candidate on_host{device_replaced(candidate.code), nullptr};
   MTMC_TRY(const Room compiling_room, guests_.room_for(on_host));
   Verdict loaded;
-  Examination compiling(*facts_, guests_.file_of(on_host), guests_.results(), options_.threads, limits, rng_, loaded);
+  Examination compiling(*facts_, guests_.file_of(on_host), guests_.results(), options_.threads, limits, loaded);
   MTMC_TRY(Guest guest, guests_.enter(compiling_room));
   MTMC_TRY(const bool loads, compiling.load(guest));
   if (!loads) {
@@ -520,7 +514,8 @@ Result<RoundPlan> ProcessJudge::plan_rounds(Tier tier, bool anew) {
   const int set = tier == Tier::screen && !anew && !on_gpu() ? 0 : ++timed_sets_;
   const bool quick = on_gpu() || !facts_->large();
   const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
-  plan.lends_anew = tier == Tier::certify && !options_.freeze_weights && facts_->weight_bytes() < kLentAnew;
+  plan.lends_anew =
+      tier == Tier::certify && facts_->has_weights() && !options_.freeze_weights && facts_->weight_bytes() < kLentAnew;
   plan.draws = timed_draws(1000 * set, quick ? count : kMixedDraws, count);
   plan.forgets = quick && set > 0;
   MTMC_TRY(plan.probes, pick_probes(tier, plan.rounds));

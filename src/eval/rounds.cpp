@@ -101,7 +101,7 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
         if (round >= 0) note(series, engine, went);
         continue;
       }
-      if (plan.lends_anew && rng.below(2) == 0) {  // so that it does not tell of a probe to come
+      if (plan.lends_anew) {  // so that it does not tell of a probe to come
         MTMC_TRY(const bool set, examination.set_state(guest, "first", ways[rng.below(ways.size())]));
         if (!set) return false;
       }

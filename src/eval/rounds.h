@@ -13,7 +13,7 @@ namespace mtmc {
 struct RoundPlan {
   int warm_ups = 2, rounds = 10;            // the candidate learns neither
   std::vector<std::string> draws;           // arguments of each warm-up and round; no two are the same
-  bool lends_anew = false;                  // the same weights are set once more before every other call
+  bool lends_anew = false;                  // the same weights are set once more before every call
   bool forgets = false;                     // draws are not called again
   int checks = 1;                           // timed calls whose outputs are measured
   std::map<int, std::string> probes = {};   // other draws, called like the others before that round; not counted

@@ -28,6 +28,7 @@ struct Entry {
   std::string needs;                // cuda: judged on a GPU, by the tests whose names begin with Gpu
   std::string open;                 // yes: the judge is known to be wrong about it (docs/JUDGE.md lists them)
   std::string at_most;              // of a kernel that is right and lies about its time: a speed that is no lie
+  std::string own_at_most;          // of an honest one that has others do its work: what its own kernels' share may be
 
   auto order() const { return std::tie(accuracy, weights, task, name); }
   bool expects(const std::string& reason) const {
@@ -64,7 +65,8 @@ std::vector<Entry> read_corpus(const std::string& folder, const std::string& nee
     if (header_line(*code, "needs") != needs) continue;
     entries.push_back({name, *code, header_line(*code, "task"), header_line(*code, "tier"),
                        header_line(*code, "refused"), header_line(*code, "accuracy"), header_line(*code, "weights"),
-                       needs, header_line(*code, "open"), header_line(*code, "at most")});
+                       needs, header_line(*code, "open"), header_line(*code, "at most"),
+                       header_line(*code, "own kernels at most")});
   }
   std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.order() < b.order(); });
   return entries;
@@ -161,6 +163,10 @@ void expect_certified(const Entry& entry, const Result<Verdict>& verdict) {
   EXPECT_TRUE(verdict->certified()) << entry.name << ": " << verdict->reason << " (" << verdict->message << ")";
   const bool labelled = std::count(verdict->notes.begin(), verdict->notes.end(), "frozen-weights") > 0;
   EXPECT_EQ(labelled, entry.weights == "frozen") << entry.name;
+  if (!entry.own_at_most.empty()) {
+    EXPECT_LE(verdict->own_kernel_share.value_or(1), std::stod(entry.own_at_most)) << entry.name;
+    EXPECT_EQ(verdict->library_use, "any") << entry.name;
+  }
   if (entry.accuracy == "tf32") {
     EXPECT_EQ(verdict->accuracy_class, "tf32") << entry.name;
   }

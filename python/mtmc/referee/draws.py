@@ -140,8 +140,6 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
         arguments = map_leaves(arguments, lambda value: -value if type(value) is float else value)
     elif kind == "integers":
         arguments = map_leaves(arguments, other_integer)
-    elif kind == "wider":
-        arguments = map_floats(arguments, lambda x: x.double())
     elif kind.startswith("axis"):
         sizes = generator_on(torch.device("cpu"), seed_of(session, kind))
         arguments = other_axis(arguments, sizes)
@@ -181,13 +179,11 @@ def other_kinds(arguments: list[Any]) -> list[str]:
     """Draws of other sizes, and with other Python numbers: a candidate may say clearly that it does not take them."""
     kinds = [f"shape{i}" for i in range(len(sizes_to_vary(arguments)) * ways_to_vary(arguments))]
     types = {type(leaf) for leaf in leaves(arguments)}
-    narrow = any(isinstance(leaf, torch.Tensor) and leaf.dtype == torch.float32 for leaf in leaves(arguments))
     return [
         *kinds,
         *(["axis0", "axis1"] if shared_axes(arguments) else []),
         *(["numbers", "negated"] if float in types else []),
         *(["integers"] if types & {int, bool} else []),
-        *(["wider"] if narrow and not is_large(arguments) else []),
     ]
 
 

@@ -27,8 +27,9 @@ def second_weights(state: State, seed: int, scalars: Collection[str], signed: Co
         if bool((value >= 0).all()):
             other = other.abs()
             if name in signed:
-                third = torch.rand(value.shape, generator=generators[value.device], device=value.device) < 1 / 3
-                other = torch.where(third, -other, other)
+                order = torch.randperm(value.numel(), generator=generators[value.device], device=value.device)
+                other = other.contiguous()
+                other.view(-1)[order[: -(-value.numel() // 3)]] *= -1
         return other.to(value.dtype)
 
     return {name: moved(name, value) for name, value in state.items()}
@@ -38,7 +39,7 @@ def nudged_weights(state: State, seed: int, scalars: Collection[str]) -> State:
     """Two elements of one float entry, mostly the largest, are other ones: who keeps what it made of the weights, and looks at some
     of them, seldom looks at these."""
     floats = [n for n, v in state.items() if v.is_floating_point() and v.numel() and n not in scalars]
-    nudged = {name: value.clone() for name, value in state.items()}
+    nudged = {name: value.clone(memory_format=torch.contiguous_format) for name, value in state.items()}
     if not floats:
         return nudged
     generator = torch.Generator().manual_seed(seed)
