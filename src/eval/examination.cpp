@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kBusyMs = 6;  // of CPU time in 20 ms of idleness
 constexpr int kKernelCalls = 9;
-constexpr double kLeastClaimMs = 0.3;
+constexpr double kLeastClaimMs = 0.15;
 constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
 constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
 constexpr int kGlimpsedCalls = 120, kMostGlimpses = 100;   // in a call

@@ -19,7 +19,7 @@ struct Limits {
 
 class Examination {
  public:
-  static constexpr double kSmallResults = 1 << 20;  // bytes
+  static constexpr double kSmallResults = 4 << 20;  // bytes
   // `results`: a folder that no guest can write to, where what guests returned is put.
   Examination(TaskFacts& facts, std::filesystem::path candidate, std::filesystem::path results, int threads,
               Limits limits, Verdict& verdict)

@@ -367,8 +367,7 @@ ClockCheck check_clocks(const Clocks& clocks) {
   const double usual = median(honest), most = quantile(honest, 0.9) + kClockMs;
   ClockCheck check;
   check.apart_ms = median(own) - usual;
-  // What the candidate's own gaps scatter more than honest ones is its own doing.
-  check.noise_ms = kClockMs + std::min(median_noise(own), median_noise(honest)) + median_noise(honest);
+  check.noise_ms = kClockMs + median_noise(own) + median_noise(honest);
   const double hidden = std::max(0.0, check.apart_ms - check.noise_ms);
   const double idle = quantile(clocks.processor.at("nothing"), 0.9);
   size_t lies = 0;

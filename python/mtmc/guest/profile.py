@@ -10,9 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from torch.utils._python_dispatch import TorchDispatchMode
-
 from mtmc.device.device import Device
+from mtmc.wire.modes import DispatchMode
 
 # Operators that only make, view or copy memory.
 PLUMBING = frozenset(
@@ -23,7 +22,7 @@ PLUMBING = frozenset(
 BLAS = frozenset("mm bmm addmm baddbmm mv addmv dot matmul linear addmm_ mkl_linear _linear_pointwise".split())
 
 
-class _OperatorClock(TorchDispatchMode):
+class _OperatorClock(DispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.clock = time.perf_counter_ns

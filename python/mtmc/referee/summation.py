@@ -11,7 +11,8 @@ from typing import Any
 
 import torch
 from torch._decomp import decomposition_table
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from mtmc.wire.modes import DispatchMode
 
 TERMS = 4096  # added in turn; of longer sums as many partial sums
 aten = torch.ops.aten
@@ -48,7 +49,7 @@ def _loop(terms: torch.Tensor) -> torch.Tensor:
     return total
 
 
-class OneByOne(TorchDispatchMode):
+class OneByOne(DispatchMode):
     """`sums`: how many it changed."""
 
     def __init__(self) -> None:

@@ -13,11 +13,11 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
 from mtmc.device.device import random_state
 from mtmc.referee.definitions import definition_of
+from mtmc.wire.modes import DispatchMode
 
 WIDER = {
     torch.float16: torch.float64,
@@ -70,7 +70,7 @@ def _drew(func: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in func.tags
 
 
-class Record(TorchDispatchMode):
+class Record(DispatchMode):
     """Keeps what each random operator drew."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Record(TorchDispatchMode):
         return result
 
 
-class Widen(TorchDispatchMode):
+class Widen(DispatchMode):
     def __init__(self, drawn: list[Any], widths: Widths) -> None:
         super().__init__()
         self.widen = partial(widen, widths=widths)

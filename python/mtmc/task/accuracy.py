@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+
+from mtmc.wire.modes import DispatchMode
 
 # Operator -> positions of the factors among its arguments.
 FACTORS = {
@@ -41,7 +42,7 @@ def round_to_tf32(x: torch.Tensor) -> torch.Tensor:
     return torch.where(torch.isfinite(x), rounded, x)
 
 
-class Tf32Matmuls(TorchDispatchMode):
+class Tf32Matmuls(DispatchMode):
     """Matrix products, convolutions and attention see fp32 operands with the ten bits of TF32."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
