@@ -96,7 +96,7 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
       if (engine != "candidate") {
         CallPlan call;
         call.draw = draw, call.same_addresses = same_addresses, call.state = facts.moving();
-        call.hold = examination.held();
+        if (!facts.large()) call.hold = examination.held();
         MTMC_TRY(const Performance went, baselines.call(engine, call));
         if (round >= 0) note(series, engine, went);
         continue;

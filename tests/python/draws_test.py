@@ -95,6 +95,7 @@ def test_kinds_that_would_change_nothing_are_left_out() -> None:
     assert structured_kinds([ints]) == ["non-contiguous", "permuted", "flipped"]
     assert "permuted" in structured_kinds([x, torch.tensor(0.5)])
     assert structured_kinds([x, x])[-1] == "scaled-apart"
+    assert "non-contiguous" not in structured_kinds([torch.empty(1 << 13, 1 << 12, device="meta")])
     shapes = [f"shape{i}" for i in range(6)]
     assert other_kinds([x]) == shapes
     assert other_kinds([x, 0.5, 3]) == [*shapes, "numbers", "negated", "integers"]

@@ -13,7 +13,7 @@ from mtmc.wire.modes import DispatchMode
 class Counts(DispatchMode):
     seen = 0
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def watch(self, func, types, args=(), kwargs=None):
         Counts.seen += 1
         return func(*args, **(kwargs or {}))
 

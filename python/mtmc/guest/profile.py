@@ -29,7 +29,7 @@ class _OperatorClock(DispatchMode):
         self.inside = 0
         self.names: set[str] = set()
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         start = self.clock()
         result = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__

@@ -169,6 +169,8 @@ def structured_kinds(arguments: list[Any]) -> list[str]:
     """In the order in which they are met; those that would change nothing are left out."""
     tensors = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
     kinds = list(STRUCTURED) if any(t.is_floating_point() for t in tensors) else ["non-contiguous"]
+    if is_large(arguments):  # it would take twice the memory; `transposed` has another layout, too
+        kinds.remove("non-contiguous")
     apart = sum(t.is_floating_point() and t.numel() > 0 for t in tensors) > 1
     chosen = [t for t in tensors if is_chosen(t)]
     flips = any(t.numel() > 1 for t in chosen)

@@ -56,7 +56,7 @@ class OneByOne(DispatchMode):
         super().__init__()
         self.sums = 0
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         x, packet = args[0] if args else None, func.overloadpacket
         if "out" in kwargs or not isinstance(x, torch.Tensor) or not x.is_floating_point():

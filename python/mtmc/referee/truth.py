@@ -77,7 +77,7 @@ class Record(DispatchMode):
         super().__init__()
         self.drawn: list[Any] = []
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         before = random_state() if _drew(func) else None
         result = func(*args, **(kwargs or {}))
         if before is not None and not torch.equal(before, random_state()):
@@ -94,7 +94,7 @@ class Widen(DispatchMode):
         self.ties: dict[int, Ties] = {}
         self.kept: list[torch.Tensor] = []  # so that no address in `ties` is given to another tensor
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         changes_arguments = func._schema.is_mutable
         args = tree_map(self.widen, args) if not changes_arguments else (*args[:1], *tree_map(self.widen, args[1:]))
         kwargs = {k: v if k == "out" else tree_map(self.widen, v) for k, v in (kwargs or {}).items()}

@@ -45,7 +45,7 @@ def round_to_tf32(x: torch.Tensor) -> torch.Tensor:
 class Tf32Matmuls(DispatchMode):
     """Matrix products, convolutions and attention see fp32 operands with the ten bits of TF32."""
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         factors = FACTORS.get(func.overloadpacket.__name__, ())
         args = [
             round_to_tf32(a) if i in factors and isinstance(a, torch.Tensor) and a.dtype == torch.float32 else a
