@@ -58,8 +58,11 @@ class Examination {
   };
   // What it took; nothing when the candidate is refused.
   Result<std::optional<Performance>> perform(Guest& guest, const Call& call);
-  // How many of the last results whoever calls still holds.
-  int held() const { return facts_.large() ? 2 : facts_.result_bytes() < kSmallResults ? 20 : 3; }
+  // How many of the last results whoever calls still holds: many where nobody measures what fresh memory costs.
+  int held() const {
+    if (facts_.large()) return 2;
+    return verdict_.stage != "timing" && facts_.result_bytes() <= kSmallResults ? 20 : 3;
+  }
   // State that the module itself changes is as it was before the first call.
   Result<bool> begin_anew(Guest& guest);
   // After calls that were checked: is the rest of its surroundings as it was? `all_calls`: as many as eager's were
