@@ -45,6 +45,11 @@ class Played:
         self.result.copy_(self.x * 2)
         if how == "modify":
             self.x[1] += 1
+        if how == "busy":
+            torch.set_num_threads(1)  # threads do not survive the fork
+            wide = torch.ones(700, 700)
+            for _ in range(20):
+                wide = wide @ wide / 700
         if how == "twice":
             self.line.send({"ns": 1, "results": {"value": None}})
         at = 1 if how == "nowhere" else self.result.data_ptr()
@@ -106,6 +111,13 @@ def test_arguments_come_with_the_release_and_results_are_read_while_it_stands_st
     with (tmp_path / "out").open("r+b") as file:
         file.write(b"else")
     assert child.conductor.reread(again) == {"same": False}
+
+
+def test_where_it_works_is_seen_from_outside(child: Child, tmp_path: Path) -> None:
+    answer = played(child, tmp_path, "busy", glimpses={"most": 60, "folders": ["/nowhere/"]})
+    assert answer["library"] > 0 and answer["own"] == 0 and answer["processor_ms"] > 0
+    libraries = str(Path(torch.__file__).parent)
+    assert played(child, tmp_path, "busy", glimpses={"most": 60, "folders": [libraries]})["own"] > 0
 
 
 def test_arguments_that_were_written_to_are_noticed(child: Child, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import torch
 
 from mtmc.referee import draws
 from mtmc.referee.draws import STRUCTURED, make_draw, other_kinds, sizes_to_vary, structured_kinds
-from mtmc.referee.weights import LIFTED, TINY, lifted_weights, second_weights
+from mtmc.referee.weights import LIFTED, TINY, lifted_weights, nudged_weights, second_weights
 
 MASK = torch.arange(96).reshape(8, 12) % 3 == 0
 
@@ -138,3 +138,22 @@ def test_tiny_parameters_are_lifted_and_nothing_else() -> None:
     assert lifted_weights(state, {"scale"}) is None  # forward reads it as a number
     other = second_weights(state, 1, ())
     assert other["bias"].any() and float(other["scale"].max()) < 1e-5
+
+
+def test_second_weights_have_the_signs_that_they_may_have() -> None:
+    state = {"gain": torch.ones(6), "variance": torch.ones(6), "weight": torch.randn(4, 4), "steps": torch.tensor(3)}
+    second = second_weights(state, 5, (), ["gain", "weight"])
+    assert (second["gain"] < 0).sum() == 2 and (second["variance"] > 0).all() and second["steps"] == 3
+    assert (second_weights(state, 5, ())["gain"] > 0).all() and (second["weight"] != state["weight"]).all()
+
+
+def test_two_elements_of_one_parameter_are_nudged() -> None:
+    state = {"weight": torch.randn(16, 16), "scale": torch.ones(16), "steps": torch.tensor(3)}
+    named = set()
+    for seed in range(30):
+        nudged = nudged_weights(state, seed, ())
+        changed = {name: int((nudged[name] != value).sum()) for name, value in state.items()}
+        assert sorted(changed.values()) in ([0, 0, 1], [0, 0, 2])
+        named |= {name for name, count in changed.items() if count}
+    assert named == {"weight", "scale"}
+    assert nudged_weights({"scale": torch.ones(3)}, 1, ["scale"])["scale"].tolist() == [1, 1, 1]

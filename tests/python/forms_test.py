@@ -19,11 +19,13 @@ from mtmc.wire.forms import (
     rebuilt,
     scalar_of,
     seen_as,
+    sharing,
     span_bytes,
     span_of,
     tensors_of,
     without_values,
 )
+from mtmc.wire.outputs import spans
 
 VALUES = {
     "contiguous": torch.arange(6.0).view(2, 3),
@@ -119,3 +121,9 @@ def test_ranges_that_only_touch_do_not_overlap() -> None:
     assert overlap([(1000, 1024)], [(0, 8), (1023, 1030)])
     assert not overlap([(1000, 1024)], [(1024, 1030), (990, 1000)])
     assert ranges(TENSOR) == []
+
+
+def test_ranges_that_overlap_are_told_by_their_numbers() -> None:
+    assert sharing([(0, 8), (8, 16), (4, 6), (5, 5)]) == [(0, 2)]
+    whole = torch.zeros(8)
+    assert sharing(spans([whole[:5], whole[5:], whole[4:6]])) == [(0, 2), (1, 2)]
