@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/process.h"
 #include "base/trace.h"
 #include "eval/stats.h"
 
@@ -18,7 +19,8 @@ constexpr int kKernelCalls = 9;
 constexpr double kLeastClaimMs = 0.15;
 constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
 constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
-constexpr int kGlimpsedCalls = 120, kMostGlimpses = 100;   // in a call
+constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;    // calls at least; in a call
+constexpr double kGlimpseSeconds = 3;                      // while too few threads were found at work
 constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 10;  // of threads at work
 constexpr double kLeastLibrary = 0.1;                      // of them: libraries are used
 // Refusals after which there is no time to compare.
@@ -105,7 +107,6 @@ Result<bool> Examination::run_calls(Guest& guest, const std::string& draw, int c
     verdict_.draws.push_back(draw);
   MTMC_TRY(const bool anew, begin_anew(guest));
   if (!anew) return false;
-  while (!held_.empty()) drop_oldest();
   for (int i = 0; i < (facts->repeats ? calls : std::min(calls, facts->calls)); ++i) {
     Call one = {draw, true, same_addresses || i > 0};
     one.poison = true, one.late = guest.room().device != "cpu", one.index = std::min(i, facts->calls - 1);
@@ -374,7 +375,9 @@ Result<std::optional<std::pair<double, double>>> Examination::call_ms(Guest& gue
 // It is stopped again and again in the middle of calls: nothing that it says of itself decides where it is found.
 Result<std::optional<Examination::AtWork>> Examination::seen_at_work(Guest& guest, const std::string& draw) {
   AtWork seen;
-  for (int i = 0; i < kGlimpsedCalls && seen.all < kEnoughGlimpses; ++i) {
+  const double until = now_seconds() + kGlimpseSeconds;
+  for (int i = 0; i < kGlimpsedCalls || now_seconds() < until; ++i) {
+    if (seen.all >= kEnoughGlimpses) break;
     Call call = {draw, false, true};
     call.glimpses = kMostGlimpses;
     MTMC_TRY(const std::optional<Performance> went, perform(guest, call));

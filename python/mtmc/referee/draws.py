@@ -118,6 +118,9 @@ STRUCTURED: dict[str, Change] = {
 }
 
 
+LAYOUTS = ("non-contiguous", "transposed")  # kinds on which results may lie in memory as they like
+
+
 def seed_of(session: int, name: str) -> int:
     """63 bits that nobody outside the judge can guess."""
     return int.from_bytes(hashlib.sha256(f"{session}/{name}".encode()).digest()[:8], "little") >> 1
