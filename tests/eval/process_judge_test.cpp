@@ -237,7 +237,7 @@ def get_init_inputs():
   EXPECT_EQ(refused.error().doing, "passing the constructor's arguments to a candidate");
 }
 
-TEST_F(TorchJudge, compiles_a_candidate_once) {
+TEST_F(TorchJudge, a_guest_finds_nothing_that_another_built) {
   const std::string before = R"(
 folder = os.environ["MTMC_KERNEL_CACHE"]
 mark = os.path.join(folder, "built")
@@ -245,12 +245,16 @@ if os.path.exists(mark):
     raise RuntimeError("built before")
 open(mark, "w").close()
 )";
-  EXPECT_TRUE(verdict(candidate("return self.linear(x).clamp_min(0)", before)).certified());
-  EXPECT_EQ(verdict(candidate("return self.linear(x).clamp_min(0)", before)).reason, "import-error");
+  for (const char* once : {"once", "and once more"})
+    EXPECT_TRUE(verdict(candidate("return self.linear(x).clamp_min(0)", before)).certified()) << once;
 }
 
 TEST_F(TorchJudge, clocks_that_part_are_compared_once_more) {
   // Honest but in the first process that loads it: there the stopwatch says a fifth of a millisecond, whatever it took.
+  // Only where weights are frozen do processes share a folder in which it can tell.
+  JudgeOptions options;
+  options.load_seconds = 30, options.call_seconds = 10, options.freeze_weights = true;
+  judge_ = make_process_judge(options);
   const std::string stops = R"(
 mark = os.path.join(os.environ["HOME"], "mark")
 first = not os.path.exists(mark)
