@@ -19,10 +19,10 @@ constexpr int kKernelCalls = 9;
 constexpr double kLeastClaimMs = 0.3;
 constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
 constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
-constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;    // calls at least; in a call
-constexpr double kGlimpseSeconds = 3;                      // while too few threads were found at work
-constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 10;  // of threads at work
-constexpr double kLeastLibrary = 0.1;                      // of them: libraries are used
+constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;   // calls at least; in a call
+constexpr double kGlimpseSeconds = 4;                     // while too few threads were found at work
+constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 6;  // of threads at work
+constexpr double kLeastLibrary = 0.1;                     // of them: libraries are used
 // Refusals after which there is no time to compare.
 const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
 
@@ -331,7 +331,7 @@ Result<bool> Examination::stays_quiet(Guest& guest) {
 
 Result<bool> Examination::given_arguments(Guest& guest, const std::string& draw) {
   const Json step = {
-      {"op", "arm"}, {"same_addresses", false}, {"hold", 1}, {"poison", false}, {"state", Json::array()}};
+      {"op", "arm"}, {"same_addresses", false}, {"hold", held()}, {"poison", false}, {"state", Json::array()}};
   MTMC_TRY(const Performance lent, lend(guest.conductor(), facts_, guest.name(), draw, step, limits_.call_seconds));
   return lent.ok() || refuse(lent.reason, lent.message);
 }
@@ -414,6 +414,7 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   verdict_ = before, seen_ = seen, task_outputs_ = outputs;
   if (went) return refuse("kernel-unused", "the answer stays right when the file's own kernels do nothing");
   const bool told = seen_there->all >= kFewestGlimpses;
+  trace_note(fmt::format("at work: {} of {} threads in own code", seen_there->own, seen_there->all));
   const double said = verdict_.own_kernel_share.value_or(0),
                at_work = static_cast<double>(seen_there->own) / std::max(1, seen_there->all);
   if (told && said > at_work) verdict_.own_kernel_share = at_work;

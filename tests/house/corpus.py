@@ -11,7 +11,7 @@ MAY = {
     "weights": {"frozen"},
     "needs": {"cuda"},
     "at most": {"1.25"},
-    "own kernels at most": {"0.3", "0.85"},
+    "own kernels at most": {"0.3"},
     "open": {"yes"},
 }  # line -> what it may say
 LEAST = {"exploits": 200, "honest": 70}

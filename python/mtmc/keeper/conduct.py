@@ -26,7 +26,7 @@ from mtmc.wire.forms import FormError, checked, offsets, span_bytes, tensors_of
 from mtmc.wire.line import Message
 
 SCRATCH_BYTES = 1 << 22
-STEP_SECONDS = 3e-5  # at most between two glimpses of its work
+STEP_NS = 3e4  # of its processor time, at most, between two glimpses of its work
 STILL_SECONDS = 5.0  # until every thread of a stopped process stands still
 
 
@@ -161,9 +161,9 @@ class Conductor:
         compute?"""
         found = {"own": 0, "library": 0}
         for _ in range(most):
-            until = time.perf_counter() + random.uniform(0, STEP_SECONDS)
-            while time.perf_counter() < until:
-                pass
+            goal = processor_ns(self.player.pid()) + random.uniform(0, STEP_NS)
+            while processor_ns(self.player.pid()) < goal and not self.player.has_spoken():
+                os.sched_yield()  # it may share our core
             if self.player.has_spoken():
                 break
             self._stop()
