@@ -514,6 +514,7 @@ Result<RoundPlan> ProcessJudge::plan_rounds(Tier tier, bool anew) {
   const int set = tier == Tier::screen && !anew && !on_gpu() ? 0 : ++timed_sets_;
   const bool quick = on_gpu() || !facts_->large();
   const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
+  plan.one_thread = options_.threads == 1;
   plan.lends_anew =
       tier == Tier::certify && facts_->has_weights() && !options_.freeze_weights && facts_->weight_bytes() < kLentAnew;
   plan.draws = timed_draws(1000 * set, quick ? count : kMixedDraws, count);

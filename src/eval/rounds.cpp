@@ -80,7 +80,7 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
   std::vector<std::string> engines = {"candidate", "eager", "nothing"};
   engines.insert(engines.end(), plan.baselines.begin(), plan.baselines.end());
   Series series;
-  series.clocks.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (plan.one_thread) series.clocks.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   int until = plan.rounds;
   for (int round = -plan.warm_ups; round < until; ++round) {
     const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups)];

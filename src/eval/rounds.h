@@ -14,6 +14,7 @@ struct RoundPlan {
   int warm_ups = 2, rounds = 10;            // the candidate learns neither
   std::vector<std::string> draws;           // arguments of each warm-up and round; no two are the same
   bool lends_anew = false;                  // the same weights are set once more before every call
+  bool one_thread = false;                  // in each process: none waits for another
   bool forgets = false;                     // draws are not called again
   int checks = 1;                           // timed calls whose outputs are measured
   std::map<int, std::string> probes = {};   // other draws, called like the others before that round; not counted

@@ -98,7 +98,7 @@ using SeriesMs = std::map<std::string, std::vector<double>>;  // engine -> sampl
 struct Clocks {
   SeriesMs inside, outside;
   SeriesMs processor;  // processor time of the whole tree in the same calls
-  int cores = 1;       // that it may be spent on at once
+  int cores = 0;       // that it may be spent on at once; 0: it says nothing, since threads that wait spin
 };
 ClockCheck check_clocks(const Clocks& clocks);
 // Faster than half the time that a copy of that many bytes takes? Says nothing (false) below what caches may hold.
