@@ -61,7 +61,8 @@ class Examination {
   // How many of the last results whoever calls still holds: many where nobody measures what fresh memory costs.
   int held() const {
     if (facts_.large()) return 2;
-    return verdict_.stage != "timing" && facts_.result_bytes() <= kSmallResults ? 20 : 3;
+    const bool timed = verdict_.stage == "timing" || verdict_.tier == Tier::screen;  // in the same process later
+    return !timed && facts_.result_bytes() <= kSmallResults ? 20 : 3;
   }
   // State that the module itself changes is as it was before the first call.
   Result<bool> begin_anew(Guest& guest);

@@ -373,7 +373,8 @@ ClockCheck check_clocks(const Clocks& clocks) {
   size_t lies = 0;
   for (size_t i = 0; i < own.size(); ++i) {
     const double said = inside.at("candidate")[i], seen = outside.at("candidate")[i] - most;
-    const double worked = clocks.cores > 0 ? (clocks.processor.at("candidate")[i] - idle) / clocks.cores : 0.0;  // however busy the machine is
+    const double worked = clocks.cores > 0 ? (clocks.processor.at("candidate")[i] - idle) / clocks.cores
+                                           : 0.0;  // however busy the machine is
     check.samples_ms.push_back(std::max({said + hidden, seen, worked, kShortestCallMs}));
     const double least = kLie * std::max(said, 0.0), noise = 2 * (kClockMs + median_noise(honest));
     lies += check.samples_ms.back() - said > std::max(least, noise) || worked - said > std::max(least, kWorkMs);
