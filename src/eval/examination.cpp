@@ -131,7 +131,7 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   }
   guest.warm = true;
   if (!call.check) {
-    hold({went.reply, {}, ""});
+    hold({went.reply, {}, "", {}});
     return std::optional(std::move(went));
   }
   MTMC_TRY(const DrawFacts* facts, facts_.draw(call.draw));
@@ -139,7 +139,7 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   MTMC_TRY(const bool right, checked(guest, *facts, went, plan.out, call.index));
   MTMC_RETURN_IF_ERROR(proceed(guest.conductor()));
   if (!right) return refused;
-  hold({went.reply, plan.out, hash_});
+  hold({went.reply, plan.out, hash_, facts->aliases});
   return std::optional(std::move(went));
 }
 
@@ -252,7 +252,7 @@ Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& fact
   if (facts_.by_file()) {
     MTMC_TRY(const Json told, guest.conductor().ask({{"op", "reread"},
                                                      {"form", form},
-                                                     {"without", facts.aliases},
+                                                     {"without", first.aliases},
                                                      {"out", first.file.string()},
                                                      {"most_bytes", facts_.most_bytes()}},
                                                     limits_.load_seconds));
@@ -262,7 +262,7 @@ Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& fact
                                           {"form", first.reply->at("results")},
                                           {"guest", guest.name()},
                                           {"most_bytes", facts_.most_bytes()}}));
-    const bool shared = std::find(facts.aliases.begin(), facts.aliases.end(), true) != facts.aliases.end();
+    const bool shared = std::find(first.aliases.begin(), first.aliases.end(), true) != first.aliases.end();
     same = shared || told.at("hash") == first.hash;
   }
   return same || refuse("background-work", "an output changed after the call had returned, on draw " + facts.name);

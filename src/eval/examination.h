@@ -101,6 +101,7 @@ class Examination {
     std::shared_ptr<const Json> reply;  // which says where its results lie
     std::filesystem::path file;         // what they were (not on a GPU)
     std::string hash;
+    std::vector<bool> aliases;  // tensors of it that share memory in eager, too
   };
 
   TaskFacts& facts_;

@@ -129,7 +129,8 @@ class Conductor:
     def release(self, request: Message) -> Message:
         """`fill`: the file of the arguments, below `draws`; `out`: where the results are written, of `most_bytes` at most, when
         they shall be read; `stay`: it stands still afterwards. `wall_ms`: from the byte that releases it until it stands still;
-        `processor_ms`: of its tree, meanwhile; `glimpses`: stops it so often, to see where it works; `modified`: the arguments that are not what was put there (only where results are read)."""
+        `processor_ms`: of its tree, meanwhile; `glimpses`: it is stopped so often, to see where it works; `modified`: the arguments that
+        are not what was put there (only where results are read)."""
         if told := self.player.unasked():
             return told
         self.source = []
