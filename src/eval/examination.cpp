@@ -20,7 +20,7 @@ constexpr double kLeastClaimMs = 0.3;
 constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
 constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
 constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;   // calls at least; in a call
-constexpr double kGlimpseSeconds = 4;                     // while too few threads were found at work
+constexpr double kGlimpseSeconds = 4, kMostGlimpseSeconds = 15;  // for enough threads at work; for the fewest that tell
 constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 6;  // of threads at work
 constexpr double kLeastLibrary = 0.1;                     // of them: libraries are used
 // Refusals after which there is no time to compare.
@@ -359,25 +359,28 @@ Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
   return true;
 }
 
-// Milliseconds of a call, from outside and by its own clock, the least of several whose results nobody reads: whoever
-// else uses the machine makes calls longer, never shorter; nothing
-// when one failed.
-Result<std::optional<std::pair<double, double>>> Examination::call_ms(Guest& guest, const std::string& draw) {
-  std::vector<double> outside, inside;
+// The least of several calls whose results nobody reads: whoever else uses the machine makes calls longer, never
+// shorter. Nothing when one failed.
+Result<std::optional<Examination::LeastMs>> Examination::least_ms(Guest& guest, const std::string& draw) {
+  std::vector<double> processor, inside;
   for (int i = 0; i < kKernelCalls; ++i) {
     MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw, false, true}));
-    if (!went) return std::optional<std::pair<double, double>>();
-    outside.push_back(went->wall_ms), inside.push_back(went->inside_ms);
+    if (!went) return std::optional<LeastMs>();
+    processor.push_back(went->processor_ms), inside.push_back(went->inside_ms);
   }
-  return std::optional(std::pair(quantile(outside, 0), quantile(inside, 0)));
+  return std::optional(LeastMs{quantile(processor, 0), quantile(inside, 0)});
 }
 
 // It is stopped again and again in the middle of calls: nothing that it says of itself decides where it is found.
 Result<std::optional<Examination::AtWork>> Examination::seen_at_work(Guest& guest, const std::string& draw) {
   AtWork seen;
-  const double until = now_seconds() + kGlimpseSeconds;
-  for (int i = 0; i < kGlimpsedCalls || now_seconds() < until; ++i) {
-    if (seen.all >= kEnoughGlimpses) break;
+  const double begun = now_seconds();
+  const auto goes_on = [&](int calls) {
+    const double seconds = now_seconds() - begun;
+    if (seen.all >= kEnoughGlimpses) return false;
+    return calls < kGlimpsedCalls || seconds < (seen.all < kFewestGlimpses ? kMostGlimpseSeconds : kGlimpseSeconds);
+  };
+  for (int i = 0; goes_on(i); ++i) {
     Call call = {draw, false, true};
     call.glimpses = kMostGlimpses;
     MTMC_TRY(const std::optional<Performance> went, perform(guest, call));
@@ -395,7 +398,7 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   if (there.at("kernels") == 0)
     return !claims_ || refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
   if (!pull) return true;
-  MTMC_TRY(const auto with, call_ms(guest, draw));
+  MTMC_TRY(const auto with, least_ms(guest, draw));
   if (!with) return false;
   MTMC_TRY(const auto seen_there, seen_at_work(guest, draw));
   if (!seen_there) return false;
@@ -407,9 +410,9 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   const std::string unmet = fmt::format("timed-{}", kUnmetDraw);
   MTMC_TRY(const std::optional<Performance> went, perform(guest, {unmet, true, true, true}));
   const bool answered = went || !kNoAnswer.contains(verdict_.reason);
-  std::optional<std::pair<double, double>> without;
+  std::optional<LeastMs> without;
   if (answered) {
-    MTMC_TRY(without, call_ms(guest, draw));
+    MTMC_TRY(without, least_ms(guest, draw));
   }
   verdict_ = before, seen_ = seen, task_outputs_ = outputs;
   if (went) return refuse("kernel-unused", "the answer stays right when the file's own kernels do nothing");
@@ -432,16 +435,16 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
     }
     return true;
   }
-  const double claimed = said * with->second;
-  const double lost = std::clamp(with->first - without->first, 0.0, with->second);
+  const double claimed = said * with->inside;
+  const double lost = std::clamp(with->processor - without->processor, 0.0, with->inside);
   if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
-  verdict_.own_kernel_share = std::min(verdict_.own_kernel_share.value_or(0), lost / with->second);
+  verdict_.own_kernel_share = std::min(verdict_.own_kernel_share.value_or(0), lost / with->inside);
   // What is neither lost nor seen in libraries may be threads that are waited for, or Python.
-  if (claimed - lost > kMostOverstated * with->second && (!told || at_work < 1 - kMostOverstated))
+  if (claimed - lost > kMostOverstated * with->inside && (!told || at_work < 1 - kMostOverstated))
     return refuse(
         "kernel-unused",
-        fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a call takes {:.2f} ms less",
-                    claimed, with->second, lost));
+        fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a call takes {:.2f} ms less of a processor",
+                    claimed, with->inside, lost));
   return true;
 }
 

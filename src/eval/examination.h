@@ -85,7 +85,10 @@ class Examination {
                             const std::filesystem::path& out, int index);
   Result<bool> first_result_stays(Guest& guest, const DrawFacts& facts);
   Result<bool> given_arguments(Guest& guest, const std::string& draw);
-  Result<std::optional<std::pair<double, double>>> call_ms(Guest& guest, const std::string& draw);
+  struct LeastMs {
+    double processor = 0, inside = 0;  // of its tree, as seen from outside; by its own clock
+  };
+  Result<std::optional<LeastMs>> least_ms(Guest& guest, const std::string& draw);
   struct AtWork {
     int own = 0, all = 0;  // threads that were stopped at work: in code of the file's own, in any
   };

@@ -416,15 +416,18 @@ Result<bool> ProcessJudge::follows_weights(Examination& examination, Guest& gues
 
 // Other values of a few elements, written where the old ones lie: who looks at some of the weights only misses them.
 Result<bool> ProcessJudge::notices_few_weights(Examination& examination, Guest& guest, Verdict& verdict) {
-  if (!facts_->has_state("nudged")) return true;
-  const std::string draw = fmt::format("nudged-{}", other_index());
-  MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));
-  if (!facts->usable) return true;
-  MTMC_PASS(examination.set_state(guest, "nudged", "write"));
-  MTMC_TRY(const bool right, examination.run(guest, draw));
-  if (right) return examination.set_state(guest, "first", "write");
-  if (verdict.reason != "wrong-result" && verdict.reason != "precision") return false;
-  return examination.refuse("stale-weights", "after a few elements of the weights had changed, " + verdict.message);
+  for (const std::string& state : facts_->nudged()) {
+    const std::string draw = fmt::format("{}-{}", state, other_index());
+    MTMC_TRY(const DrawFacts* facts, facts_->draw(draw));
+    if (!facts->usable) continue;
+    MTMC_PASS(examination.set_state(guest, state, "write"));
+    MTMC_TRY(const bool right, examination.run(guest, draw));
+    if (!right && verdict.reason != "wrong-result" && verdict.reason != "precision") return false;
+    if (!right)
+      return examination.refuse("stale-weights", "after a few elements of the weights had changed, " + verdict.message);
+    MTMC_PASS(examination.set_state(guest, "first", "write"));
+  }
+  return true;
 }
 
 // A new process that is given other weights uses them. It takes the place of the guest before it.
@@ -487,8 +490,8 @@ Result<std::map<int, std::string>> ProcessJudge::pick_probes(Tier tier, int roun
   if ((screens || facts_->large()) && !kinds.empty()) kinds = {kinds[rng_.below(kinds.size())]};
   if (!screens && facts_->has_weights() && !options_.freeze_weights) {
     kinds.insert(kinds.end(), {"weights", "weights"});
-    for (const char* kind : {"nudged", "lifted"})
-      if (facts_->has_state(kind)) kinds.push_back(kind);
+    if (facts_->has_state("lifted")) kinds.push_back("lifted");
+    for (const std::string& kind : facts_->nudged()) kinds.push_back(kind);
   }
   for (const std::string& kind : kinds) {
     const std::string draw = fmt::format("{}-{}", kind, other_index());

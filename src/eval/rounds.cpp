@@ -43,11 +43,9 @@ const std::vector<std::string> ways = {"load", "assign", "write"};  // to set we
 
 // A timed call must be right for what timed calls seldom meet, too: special values, and other weights. Its time does
 // not count. They are written in place first, which is noticed last.
-Result<bool> probe(Guest& guest, Examination& examination, const std::string& draw, Rng& rng) {
-  static const std::map<std::string, std::string> states = {
-      {"weights", "second"}, {"nudged", "nudged"}, {"lifted", "lifted"}};
-  const auto known = states.find(draw.substr(0, draw.rfind('-')));
-  const std::string state = known == states.end() ? "" : known->second;
+Result<bool> probe(Guest& guest, const TaskFacts& facts, Examination& examination, const std::string& draw, Rng& rng) {
+  const std::string kind = draw.substr(0, draw.rfind('-'));
+  const std::string state = kind == "weights" ? "second" : facts.has_state(kind) ? kind : "";
   for (const bool before : {true, false}) {
     if (!state.empty()) {
       MTMC_TRY(const bool set,
@@ -87,7 +85,7 @@ Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, E
     const bool checked = checks.contains(round);
     const bool same_addresses = (checked && round == *checks.begin()) || rng.below(2) == 0;
     if (const auto at = plan.probes.find(round); at != plan.probes.end()) {
-      MTMC_TRY(const bool right, probe(guest, examination, at->second, rng));
+      MTMC_TRY(const bool right, probe(guest, facts, examination, at->second, rng));
       if (!right) return false;
     }
     std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());

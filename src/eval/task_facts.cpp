@@ -63,9 +63,8 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
   // Without a budget of their own: these are held to the task's and to eager's own errors on this very draw.
-  static const std::set<std::string> like_task = {"timed",  "swapped",        "repeated",
-                                                  "nudged", "non-contiguous", "transposed"};
-  const bool timed = like_task.contains(kind), other = contains(others_, kind);
+  static const std::set<std::string> like_task = {"timed", "swapped", "repeated", "non-contiguous", "transposed"};
+  const bool timed = like_task.contains(kind) || kind.starts_with("nudged"), other = contains(others_, kind);
   MTMC_TRY(const Json reply, referee_->ask({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
@@ -115,6 +114,13 @@ Result<std::vector<std::string>> TaskFacts::structured(size_t count, int index) 
     if (facts->usable) found.push_back(facts->name);
   }
   return found;
+}
+
+std::vector<std::string> TaskFacts::nudged() const {
+  std::vector<std::string> names;
+  for (const auto& [name, state] : states_)
+    if (name.starts_with("nudged")) names.push_back(name);
+  return names;
 }
 
 bool TaskFacts::has_structured(const std::string& kind) const { return contains(structured_, kind); }

@@ -54,7 +54,7 @@ class TaskFacts {
   // The arguments of a draw. Those of timed calls are ready without their truth, which is computed when one is
   // measured.
   Result<const Given*> given(const std::string& draw);
-  // first, second, maybe lifted and nudged, and moved-first and so on: of these the entries that calls of the module
+  // first, second, maybe lifted and nudged0, and moved-first and so on: of these the entries that calls of the module
   // change.
   const Given& state(const std::string& name) const { return states_.at(name); }
   // Do values pass through files that the keeper puts into processes? Else the referee writes to a GPU's memory itself.
@@ -86,8 +86,9 @@ class TaskFacts {
   const std::vector<std::string>& asked() const { return asked_; }  // packages that the task's own code asks for
   bool has_weights() const { return weights_ > 0; }
   // Further states, each with a kind of draws: "lifted", where parameters are so small that what they scale could be
-  // left out, has larger ones; "nudged" has a few other elements (not of weights of more than 256 MB).
+  // left out, has larger ones; "nudged0" and so on have a few other elements (not of weights of more than 256 MB).
   bool has_state(const std::string& name) const { return states_.contains(name); }
+  std::vector<std::string> nudged() const;
   double eager_seconds() const { return eager_seconds_; }
   double result_bytes() const { return result_bytes_; }  // the state's included
   double weight_bytes() const { return weight_bytes_; }

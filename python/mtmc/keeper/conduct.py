@@ -20,6 +20,7 @@ from typing import Any, Protocol
 
 import torch
 
+from mtmc.device import kernel_calls
 from mtmc.device.device import Cpu
 from mtmc.keeper.reach import ReachError, at_work, erase, mapped, own_code, owners, put, same, stands_still, take
 from mtmc.wire.forms import FormError, checked, offsets, span_bytes, tensors_of
@@ -27,6 +28,7 @@ from mtmc.wire.line import Message
 
 SCRATCH_BYTES = 1 << 22
 STEP_NS = 3e4  # of its processor time, at most, between two glimpses of its work
+POLL_SECONDS = 1e-5
 STILL_SECONDS = 5.0  # until every thread of a stopped process stands still
 
 
@@ -161,17 +163,20 @@ class Conductor:
         """Stops it again and again in the middle of a call: how many of its threads are in code of its own, and in libraries that
         compute?"""
         found = {"own": 0, "library": 0}
+        kernel_calls.prctl(kernel_calls.SET_TIMERSLACK, 1)
         for _ in range(most):
             goal = processor_ns(self.player.pid()) + random.uniform(0, STEP_NS)
             while processor_ns(self.player.pid()) < goal and not self.player.has_spoken():
-                os.sched_yield()  # it may share our core
+                time.sleep(POLL_SECONDS)  # it may share our core: who has slept is let in before it
             if self.player.has_spoken():
                 break
+            send(self.known, signal.SIGSTOP)  # at once: to find out who else is there takes as long as a short call
             self._stop()
             places = [place for pid, place in at_work(self.player.tree()) if pid == self.player.pid()]
             own, library = owners(self.player.pid(), places, folders)
             found = {"own": found["own"] + own, "library": found["library"] + library}
             self._go_on()
+        kernel_calls.prctl(kernel_calls.SET_TIMERSLACK, kernel_calls.USUAL_TIMERSLACK)
         return found
 
     def proceed(self, _: Message | None = None) -> Message:

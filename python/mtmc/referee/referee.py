@@ -26,7 +26,7 @@ from mtmc.referee.reference import CALLS, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import touched_bytes
 from mtmc.referee.truth import TruthError, widen
-from mtmc.referee.weights import lifted_weights, nudged_weights, second_weights
+from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, second_weights
 from mtmc.task.asked import Asked
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire import blobs
@@ -97,9 +97,10 @@ class Referee:
         self._choose_second()
         if (lifted := lifted_weights(first, self.reference.scalars.names)) is not None:
             self.states["lifted"] = self.reference.held(lifted)
-        if 0 < sum(value.nbytes for value in first.values()) <= MOST_NUDGED:
-            nudged = nudged_weights(first, seed_of(self.session, "nudged weights"), self.reference.scalars.names)
-            self.states["nudged"] = self.reference.held(nudged)
+        if first and (most := min(NUDGED, MOST_NUDGED // max(1, bytes_of_all([first])))):
+            seed = seed_of(self.session, "nudged weights")
+            nudged = nudged_weights(first, seed, self.reference.scalars.names, most)
+            self.states |= {f"nudged{i}": self.reference.held(state) for i, state in enumerate(nudged)}
         self.lender = Lender(self.device, self.folder / "draws")
         self._save_constructor(task)
         run = self._draw("task-0")
@@ -172,7 +173,7 @@ class Referee:
         sizes = [kept.bytes() for kept in self.draws.values()]
         self._make_room(max(sizes, default=0))  # it will be as large as the others: they must not lie beside it
         kind = name.rpartition("-")[0]
-        state = self.states[{"weights": "second", "lifted": "lifted", "nudged": "nudged"}.get(kind, "first")]
+        state = self.states["second" if kind == "weights" else kind if kind in self.states else "first"]
         arguments, seed = self._arguments(name), self._random_seed(name)
         count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
         eager = self.reference.run_eager(arguments, state, seed, count)

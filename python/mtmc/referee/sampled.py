@@ -80,10 +80,11 @@ class Sampler:
                 continue  # these samples could not be told apart
             own = within(draw, found, *_cut(draw, found, draw.eager))
             eager += own
-            allowed += own if self.accuracy != "strict" else []
-            if self.accuracy == "tf32":
+            if self.accuracy == "eager":
+                allowed += own
+            elif self.accuracy == "tf32":
                 allowed += within(draw, found, *_cut(draw, found, rounded))
-            elif self.accuracy == "strict":
+            else:
                 with fp32_only():
                     single = reference.run_samples(draw.eager, partial(widen, widths=SINGLE), SINGLE)
                     allowed += within(draw, found, *_run_on(draw, found, single))

@@ -11,6 +11,7 @@ from mtmc.device.device import generator_on
 State = dict[str, torch.Tensor]
 TINY = 2.0**-10  # mean size of a parameter: what it scales can be left out unseen
 LIFTED = 0.125
+NUDGED = 3  # entries of which a few elements are other ones
 
 
 def second_weights(state: State, seed: int, scalars: Collection[str], signed: Collection[str] = ()) -> State:
@@ -35,25 +36,27 @@ def second_weights(state: State, seed: int, scalars: Collection[str], signed: Co
     return {name: moved(name, value) for name, value in state.items()}
 
 
-def nudged_weights(state: State, seed: int, scalars: Collection[str]) -> State:
-    """Two elements of one float entry, mostly the largest, are other ones: who keeps what it made of the weights, and looks at some
-    of them, seldom looks at these."""
+def nudged_weights(state: State, seed: int, scalars: Collection[str], most: int = NUDGED) -> list[State]:
+    """In each of at most `most`, two elements of another float entry are other ones, of the largest entry first: who keeps what it
+    made of the weights, and looks at some elements or some entries, misses one of them."""
     floats = [n for n, v in state.items() if v.is_floating_point() and v.numel() and n not in scalars]
-    nudged = {name: value.clone(memory_format=torch.contiguous_format) for name, value in state.items()}
-    if not floats:
-        return nudged
     generator = torch.Generator().manual_seed(seed)
 
     def below(count: int) -> int:
         return int(torch.randint(0, count, (), generator=generator))
 
-    largest = max(floats, key=lambda name: state[name].numel())
-    name = largest if below(4) else floats[below(len(floats))]
-    for _ in range(2):
-        flat = nudged[name].view(-1)
-        place, step = below(flat.numel()), 4 * float(state[name].double().abs().mean()) or 1.0
-        flat[place] = flat[place].double().abs() + step  # what must not be negative is not
-    return nudged
+    def nudged(name: str) -> torch.Tensor:
+        value = state[name].clone(memory_format=torch.contiguous_format)
+        flat = value.view(-1)
+        step = 4 * float(state[name].double().abs().mean()) or 1.0
+        for _ in range(2):
+            place = below(flat.numel())
+            flat[place] = flat[place].double().abs() + step  # what must not be negative is not
+        return value
+
+    order = [floats[int(i)] for i in torch.randperm(len(floats), generator=generator)]
+    order.sort(key=lambda name: state[name].numel() < max(state[other].numel() for other in floats))
+    return [{**state, name: nudged(name)} for name in order[:most]]
 
 
 def lifted_weights(state: State, scalars: Collection[str]) -> State | None:
