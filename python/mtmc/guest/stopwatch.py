@@ -17,6 +17,7 @@ from mtmc.wire import blobs
 from mtmc.wire.forms import Form, form_of, make, rebuilt, scalar_of, span_of
 from mtmc.wire.outputs import lazy, tensors
 
+PAGE_BYTES = 4096
 REHEARSED_BYTES = 256 << 20  # of arguments; beyond, a call is long enough
 LEAST_DELAY, MOST_DELAY = 0.001, 0.02  # seconds; a first call may take far longer, and compiles
 MOST_HELD = 24  # results that a caller keeps while it makes more calls
@@ -49,8 +50,14 @@ class Stopwatch:
     def rehearse(self, call: Callable[..., Any]) -> None:
         """One more call with the values of the last one. A short kernel's time is mostly the host's, whose caches are as cold
         after a round of other processes as no program's are. The CPU's calls go without: there, these are the caches that
-        shall be cold."""
-        if self.before is None or self.device.name == "cpu":
+        shall be cold; only memory for a result like the last one is there already, since to get it from the system may
+        take several times as long as the call."""
+        if self.device.name == "cpu":
+            for kept in [[torch.empty_like(x) for x in tensors(value)] for value in list(self.held)[-1:]]:
+                for tensor in kept:
+                    span_of(tensor)[::PAGE_BYTES] = 0
+            return
+        if self.before is None:
             return
         if sum(tensor.nbytes for tensor in tensors(self.before)) <= REHEARSED_BYTES:
             call(*self.before)

@@ -15,7 +15,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import torch
@@ -23,6 +23,8 @@ import torch
 from mtmc.device import kernel_calls
 from mtmc.device.device import Cpu
 from mtmc.keeper.reach import ReachError, at_work, erase, mapped, own_code, owners, put, same, stands_still, take
+from mtmc.keeper.starter import Starter
+from mtmc.keeper.starter import send as send_one
 from mtmc.wire.forms import FormError, checked, offsets, span_bytes, tensors_of
 from mtmc.wire.line import Message
 
@@ -61,9 +63,9 @@ class Player(Protocol):
 
 
 class Conductor:
-    def __init__(self, player: Player, draws: int) -> None:
+    def __init__(self, player: Player, draws: int, starter: Starter) -> None:
         """`draws`: descriptor of the folder below which arguments lie, -1 where they never pass through us."""
-        self.player, self.draws = player, draws
+        self.player, self.draws, self.starter = player, draws, starter
         self.device = Cpu()  # whose caches are swept
         self.source: list[torch.Tensor] = []  # what was put into the places
         self.scratch = torch.empty(SCRATCH_BYTES, dtype=torch.uint8)
@@ -140,14 +142,18 @@ class Conductor:
             if failed := self._fill(request["fill"]):
                 return failed
             self.device.flush()
+        # A GPU's calls are timed by its events, and glimpses look at what has gone on.
+        start_them = self.starter.prepare(self.stopped) if "fill" in request and "glimpses" not in request else None
         before, start = self._processor_ns(), time.perf_counter()
         try:
             self.player.tell({**request["go"], "op": "go"})
         except OSError:
             pass  # `answer` finds out how it ended
-        pids = self._go_on()
+        pids = self._go_on(start_them)
         seen = self._glimpses(**request["glimpses"]) if "glimpses" in request else {}
         answer = self.player.answer(start, request["timeout"], pids)
+        if start_them:
+            self.starter.wait()
         if "reply" not in answer:
             return answer
         answer |= seen
@@ -282,10 +288,13 @@ class Conductor:
                 send(tree, signal.SIGSTOP)
         send(self.stopped, signal.SIGKILL)
 
-    def _go_on(self) -> list[int]:
+    def _go_on(self, start_them: Callable[[], None] | None = None) -> list[int]:
         """Which processes do so."""
         pids, self.stopped = self.stopped, []
-        send(pids, signal.SIGCONT)
+        if start_them:
+            start_them()
+        else:
+            send(pids, signal.SIGCONT)
         return pids
 
 
@@ -299,7 +308,4 @@ def processor_ns(pid: int) -> float:
 
 def send(pids: Iterable[int], number: int) -> None:
     for pid in pids:
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            pass  # it was faster
+        send_one(pid, number)

@@ -27,12 +27,14 @@ import torch
 import torch._dynamo  # torch imports it when it is first needed, and then wraps functions of its own
 import torch._dynamo.mutation_guard
 
+from mtmc.device import kernel_calls
 from mtmc.guest import ahead, runner
 from mtmc.guest.limits import Limits
 from mtmc.keeper.conduct import Conductor, send
 from mtmc.keeper.others import Others, excess
 from mtmc.keeper.processes import kill_tree, process_tree, usage
 from mtmc.keeper.sandbox import Guest, can_own_proc, level, lock, reach, start_guest
+from mtmc.keeper.starter import Starter
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.task_error import first_line
 
@@ -58,7 +60,8 @@ class Zygote:
         self.ending: list[int] = []  # keepers that were killed
         self.own_proc: bool | None = None  # found out for the first guest on a GPU
         self.draws = int(os.environ["MTMC_DRAWS"])
-        self.conductor = Conductor(self, self.draws)
+        self.starter = Starter([REQUESTS, REPLIES, *([self.draws] if self.draws >= 0 else [])])
+        self.conductor = Conductor(self, self.draws, self.starter)
         self.asked = 0.0  # when the guest last answered
 
     def handle(self, request: Message) -> Message:
@@ -98,7 +101,8 @@ class Zygote:
 
         others = self.others.guests() + ([self.guest] if self.guest is not None else [])
         # Other candidates' lines, and the folder of all arguments.
-        foreign = [*([self.draws] if self.draws >= 0 else []), *(other.line.incoming for other in others)]
+        lines = [self.starter.line, *(other.line for other in others)]
+        foreign = [*([self.draws] if self.draws >= 0 else []), *(line.incoming for line in lines)]
         if limits.device == "cpu":
             return start_guest(main, folder, foreign, writable, hidden=request["hidden"])
         if self.own_proc is None:
@@ -262,7 +266,7 @@ class Zygote:
         return {"died": "crashed", "detail": how}
 
     def end(self) -> None:
-        self.conductor = Conductor(self, self.draws)
+        self.conductor = Conductor(self, self.draws, self.starter)
         if self.guest is not None:
             self.finish(self.guest)
             self.guest = None
@@ -309,6 +313,7 @@ def main() -> None:
     if sys.argv[1:] == ["cuda"]:
         load_gpu_packages()
     torch.set_num_threads(1)  # a process that has used OpenMP's threads can fork none that use them
+    kernel_calls.be_prompt()
     gc.freeze()  # what is loaded by now is never garbage: collections in guests skip it
     torch._dynamo.mutation_guard.install_generation_tagging_init()  # as the first torch.compile does
     zygote = Zygote()

@@ -28,6 +28,7 @@ from mtmc.device.device import Device, device_named, release
 from mtmc.guest.stopwatch import Stopwatch
 from mtmc.keeper.conduct import Conductor, send
 from mtmc.keeper.processes import process_tree
+from mtmc.keeper.starter import Starter
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire.forms import make, span_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
@@ -173,7 +174,7 @@ class Baseline:
 
     def __init__(self, line: Line, pid: int) -> None:
         self.line, self.number = line, pid
-        self.conductor = Conductor(self, int(os.environ["MTMC_DRAWS"]))
+        self.conductor = Conductor(self, int(os.environ["MTMC_DRAWS"]), Starter([line.incoming]))
 
     def handle(self, request: Message) -> Message:
         if request["op"] in ("ready", "release", "proceed", "lend"):
@@ -235,6 +236,7 @@ def main() -> None:
         os._exit(0)
     theirs.close()
     torch.set_num_threads(1)  # threads of ours would spin while the player's work
+    kernel_calls.be_prompt()
     serve(Line(REQUESTS, REPLIES), Baseline(Line(ours.fileno(), ours.fileno()), pid).handle)
 
 

@@ -1,0 +1,83 @@
+"""Lets a stopped process go on while its conductor is already asleep, waiting for the answer: whoever wakes others on a full machine
+is put behind them, for milliseconds. So a process of its own does it.
+
+Left alone, the system also wakes two threads on one core now and then, and moves one of them milliseconds later: longer than the
+call that is timed. So each that worked lately begins on a core of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable
+
+from mtmc.device import kernel_calls
+from mtmc.keeper.processes import read_some
+from mtmc.wire.line import Line
+
+LEAST_NS = 200_000  # of processor time since the last call: who ran for less needs no core
+
+
+class Starter:
+    def __init__(self, foreign: list[int]) -> None:
+        """Forks the process. `foreign`: descriptors that are not for it."""
+        ours, theirs = socket.socketpair()
+        if os.fork() == 0:
+            kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+            for descriptor in (ours.fileno(), *foreign):
+                os.close(descriptor)
+            _serve(Line(theirs.fileno(), theirs.fileno()))
+        theirs.close()
+        self.line = Line(ours.fileno(), ours.fileno())
+        ours.detach()
+        self.ran: dict[int, int] = {}  # thread -> for how many ns it has run
+
+    def prepare(self, pids: list[int]) -> Callable[[], None]:
+        """`pids` stand still. What lets them go on, each thread that worked since the last call on a core of its own, a process's
+        first one before the others; whoever is left begins where the system wants. Must be followed by `wait`."""
+        before, self.ran = self.ran, {thread: ran for pid in pids for thread, ran in running(pid)}
+        busy = [thread for thread, ran in self.ran.items() if ran - before.get(thread, 0) >= LEAST_NS]
+        busy.sort(key=lambda thread: (thread not in pids, before.get(thread, 0) - self.ran[thread]))
+        allowed = {}
+        for thread, core in zip(busy, sorted(os.sched_getaffinity(0)), strict=False):
+            try:
+                allowed[thread] = list(os.sched_getaffinity(thread))
+                os.sched_setaffinity(thread, {core})
+            except OSError:
+                allowed.pop(thread, None)  # it has ended, or may not use that core
+        return lambda: self.line.send({"pids": pids, "threads": list(allowed), "cores": list(allowed.values())})
+
+    def wait(self) -> None:
+        """Until all that were let go have gone on: a late one might make a process go on that is stopped again."""
+        self.line.receive()
+
+
+def _serve(line: Line) -> None:
+    while (request := line.receive()) is not None:
+        for pid in request["pids"]:
+            send(pid, signal.SIGCONT)
+        for thread, cores in zip(request["threads"], request["cores"], strict=True):
+            try:
+                os.sched_setaffinity(thread, cores)  # it has begun, and may go where it wants
+            except OSError:
+                pass  # it has ended
+        line.send({})
+    os._exit(0)
+
+
+def send(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass  # it was faster
+
+
+def running(pid: int) -> list[tuple[int, int]]:
+    """The threads of a process, the first one first, and for how many ns each has run (proc(5))."""
+    try:
+        threads = sorted(map(int, os.listdir(f"/proc/{pid}/task")))
+    except OSError:
+        return []  # it has ended
+    told = [(thread, read_some(f"/proc/{pid}/task/{thread}/schedstat").split()) for thread in threads]
+    return [(thread, int(words[0])) for thread, words in told if words]
