@@ -110,6 +110,7 @@ class ProcessJudge final : public Judge {
   int other_index();
   void remember(const Verdict& certification);
   Result<std::vector<std::string>> structured_draws(Tier tier);
+  Result<bool> run_structured(Examination& examination, Guest& guest, const std::string& draw);
   Result<std::map<int, std::string>> pick_probes(Tier tier, int rounds);
   Result<RoundPlan> plan_rounds(Tier tier, bool anew);
   Result<bool> time_quietly(Examination& examination, Guest& guest, const RoundPlan& plan, Verdict& verdict);
@@ -300,7 +301,7 @@ Result<bool> ProcessJudge::certify(Examination& examination, const Room& like, V
     MTMC_PASS(examination.load(guest));
     std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
     for (const std::string& draw : draws) MTMC_PASS(examination.run(guest, draw, "first", 5));
-    for (const std::string& draw : structured) MTMC_PASS(examination.run(guest, draw, "first"));
+    for (const std::string& draw : structured) MTMC_PASS(run_structured(examination, guest, draw));
     MTMC_PASS(examination.run_after(guest, "task-0", "swapped-0"));
     if (facts_->moves())
       MTMC_PASS(examination.run(guest, fmt::format("repeated-{}", other_index()), "first", kAllCalls));
@@ -456,6 +457,19 @@ Result<bool> ProcessJudge::time_quietly(Examination& examination, Guest& guest, 
 // A candidate may have written down what it saw before: what it meets then is another draw of the same kind. Large
 // draws are few.
 int ProcessJudge::other_index() { return 1 + (facts_->large() ? 0 : static_cast<int>(rng_.below(kDrawsOfAKind - 1))); }
+
+// Of what returns few numbers, a loss, each draw tells little: it meets all draws of the kind.
+Result<bool> ProcessJudge::run_structured(Examination& examination, Guest& guest, const std::string& draw) {
+  MTMC_PASS(examination.run(guest, draw, "first"));
+  const size_t end = draw.rfind('-') + 1;
+  for (int index = 0; facts_->returns_few() && index < kDrawsOfAKind; ++index) {
+    const std::string other = draw.substr(0, end) + std::to_string(index);
+    if (other == draw) continue;
+    MTMC_TRY(const DrawFacts* known, facts_->draw(other));
+    if (known->usable) MTMC_PASS(examination.run(guest, other, "first"));
+  }
+  return true;
+}
 
 // What refused one candidate when it was certified, the next of its kind meets in a screen, and first.
 void ProcessJudge::remember(const Verdict& certification) {

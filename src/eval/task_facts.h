@@ -89,6 +89,8 @@ class TaskFacts {
   // left out, has larger ones; "nudged0" and so on have a few other elements (not of weights of more than 256 MB).
   bool has_state(const std::string& name) const { return states_.contains(name); }
   std::vector<std::string> nudged() const;
+  bool returns_few() const { return returned_bytes_ <= kFewResults; }
+  static constexpr double kFewResults = 256;  // bytes
   double eager_seconds() const { return eager_seconds_; }
   double result_bytes() const { return result_bytes_; }  // the state's included
   double weight_bytes() const { return weight_bytes_; }
@@ -101,7 +103,7 @@ class TaskFacts {
   std::vector<std::string> structured_, others_, files_, asked_, moving_;
   int weights_ = 0;
   bool strict_ = false;
-  double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0;
+  double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0, returned_bytes_ = 0;
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;

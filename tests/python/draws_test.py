@@ -106,11 +106,28 @@ def test_kinds_that_would_change_nothing_are_left_out() -> None:
 
 def test_one_axis_alone_is_longer_or_shorter() -> None:
     seen = set()
-    for seed in range(40):
-        (x,) = draws.other_axis([torch.randn(5, 5)], torch.Generator().manual_seed(seed))
-        assert (x.shape[0] == 5) != (x.shape[1] == 5)
-        seen.add(tuple(x.shape))
-    assert len(seen) > 4
+    for which in range(2):
+        for seed in range(8):
+            order, sizes = torch.Generator().manual_seed(1), torch.Generator().manual_seed(seed)
+            (x,) = draws.other_axes([torch.randn(5, 5)], which, order, sizes)
+            assert (x.shape[0] == 5) != (x.shape[1] == 5)
+            seen.add((which, x.shape[0] == 5))
+    assert len(seen) == 2  # another axis each time, whatever the sizes
+
+
+def test_axes_that_two_tensors_share_change_together() -> None:
+    product = [torch.randn(4, 4), torch.randn(4, 4)]
+    assert draws.axes_to_vary(product) == [
+        *[((0, 0),), ((0, 1),), ((1, 0),), ((1, 1),)],
+        *[((0, 0), (1, 0)), ((0, 0), (1, 1)), ((0, 1), (1, 0)), ((0, 1), (1, 1))],
+    ]
+    order = torch.Generator().manual_seed(0)
+    found = []
+    for which in range(8):
+        changed = draws.other_axes(product, which, order.manual_seed(0), torch.Generator().manual_seed(which))
+        found.append(tuple((i, axis) for i, x in enumerate(changed) for axis in (0, 1) if x.shape[axis] != 4))
+    assert sorted(found) == sorted(draws.axes_to_vary(product))
+    assert draws.axes_to_vary([torch.randn(4, 3), torch.randn(4, 2)]) == [((0, 0),), ((1, 0),)]
 
 
 def test_few_integers_and_truth_values_are_flipped() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ from mtmc.wire.blobs import leaves
 LARGE = 1 << 16  # elements
 MOST_SIZES, FEW_SHAPES_FROM = 9, 1 << 24  # that are varied; of arguments with more elements one
 WAYS, FEW_SIZES, MOST_DOUBLED = 3, 3, 256  # ways to vary a size, each of a few; larger ones grow by half
+MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
 Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
@@ -144,8 +146,9 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
     elif kind == "integers":
         arguments = map_leaves(arguments, other_integer)
     elif kind.startswith("axis"):
+        order = generator_on(torch.device("cpu"), seed_of(session, "axes"))
         sizes = generator_on(torch.device("cpu"), seed_of(session, kind))
-        arguments = other_axis(arguments, sizes)
+        arguments = other_axes(arguments, int(kind.removeprefix("axis")), order, sizes)
     elif kind == "numbers":
         factor = 1.25 + torch.rand((), generator=generator, device=task.where).item()
         arguments = map_leaves(arguments, lambda value: value * factor if type(value) is float else value)
@@ -186,7 +189,7 @@ def other_kinds(arguments: list[Any]) -> list[str]:
     types = {type(leaf) for leaf in leaves(arguments)}
     return [
         *kinds,
-        *(["axis0", "axis1"] if shared_axes(arguments) else []),
+        *(f"axis{i}" for i in range(min(FEW_AXES if is_large(arguments) else MOST_AXES, len(axes_to_vary(arguments))))),
         *(["numbers", "negated"] if float in types else []),
         *(["integers"] if types & {int, bool} else []),
     ]
@@ -278,26 +281,35 @@ def ways_to_vary(arguments: list[Any]) -> int:
     return min(WAYS, max(1, WAYS * FEW_SIZES // max(1, len(sizes_to_vary(arguments)))))
 
 
-def shared_axes(arguments: list[Any]) -> list[tuple[int, int]]:
-    """Leaf and axis of those whose size another axis has, too: who takes them for one may be wrong."""
+def axes_to_vary(arguments: list[Any]) -> list[tuple[tuple[int, int], ...]]:
+    """Leaf and axis of one, or of one in each of two tensors, whose size yet another axis has: who takes them for the same may be
+    wrong. Eager may refuse some of these."""
     held = [(i, leaf) for i, leaf in enumerate(leaves(arguments)) if isinstance(leaf, torch.Tensor)]
-    axes = [(i, axis, size) for i, leaf in held for axis, size in enumerate(leaf.shape) if size > 1]
-    sizes = [size for *_, size in axes]
-    return [(i, axis) for i, axis, size in axes if sizes.count(size) > 1]
+    by_size: dict[int, list[tuple[int, int]]] = {}
+    for i, leaf in held:
+        for axis, size in enumerate(leaf.shape):
+            if size > 1:
+                by_size.setdefault(size, []).append((i, axis))
+    found: list[tuple[tuple[int, int], ...]] = []
+    for axes in by_size.values():
+        found += [(axis,) for axis in axes if len(axes) > 1]
+        found += [pair for pair in combinations(axes, 2) if len(axes) > 2 and pair[0][0] != pair[1][0]]
+    return found
 
 
-def other_axis(arguments: list[Any], generator: torch.Generator) -> list[Any]:
-    """One axis of one tensor alone is longer or shorter, whatever other axes have its size."""
-    axes = shared_axes(arguments)
-    leaf, axis = axes[int(torch.randint(0, len(axes), (), generator=generator))]
-    numbers, step = iter(range(len(leaves(arguments)))), int(torch.randint(1, 8, (), generator=generator))
+def other_axes(arguments: list[Any], which: int, order: torch.Generator, sizes: torch.Generator) -> list[Any]:
+    """The `which`th of axes_to_vary, in a hidden order, are longer or shorter, whatever other axes have their size."""
+    choices = axes_to_vary(arguments)
+    chosen = choices[int(torch.randperm(len(choices), generator=order)[which])]
+    numbers, step = iter(range(len(leaves(arguments)))), int(torch.randint(1, 8, (), generator=sizes))
 
     def change(x: Any) -> Any:
-        if next(numbers) != leaf:
-            return x
-        size = x.shape[axis]
-        other = size + step if step % 2 else max(1, size - step)
-        return x.index_select(axis, torch.arange(other, device=x.device) % size)
+        number = next(numbers)
+        for axis in (axis for leaf, axis in chosen if leaf == number):
+            size = x.shape[axis]
+            other = size + step if step % 2 else max(1, size - step)
+            x = x.index_select(axis, torch.arange(other, device=x.device) % size)
+        return x
 
     return map_leaves(arguments, change)
 

@@ -121,6 +121,7 @@ class Referee:
             "argument_bytes": bytes_of_all(run.arguments),
             "asked": sorted(self.asked.packages),
             "result_bytes": bytes_of_all([run.eager.calls[0], first]),
+            "returned_bytes": bytes_of_all([run.eager.calls[0]]),
             "weight_bytes": bytes_of_all(first),
             "files": [str(task.namespace.__file__)] if task.namespace.__name__.startswith("mtmc_file_") else [],
         }
