@@ -19,10 +19,10 @@ constexpr int kKernelCalls = 9;
 constexpr double kLeastClaimMs = 0.3;
 constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
 constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
-constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;   // calls at least; in a call
+constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;          // calls at least; in a call
 constexpr double kGlimpseSeconds = 4, kMostGlimpseSeconds = 15;  // for enough threads at work; for the fewest that tell
-constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 6;  // of threads at work
-constexpr double kLeastLibrary = 0.1;                     // of them: libraries are used
+constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 6;         // of threads at work
+constexpr double kLeastLibrary = 0.1;                            // of them: libraries are used
 // Refusals after which there is no time to compare.
 const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
 
@@ -121,6 +121,7 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   CallPlan plan;
   plan.draw = call.draw, plan.same_addresses = call.same_addresses, plan.seeded = call.index == 0;
   plan.hold = held(), plan.late = call.late, plan.poison = call.poison, plan.state = facts_.moving();
+  plan.written = facts_.written();
   if (call.check) plan.out = next_out();
   if (call.glimpses > 0) plan.glimpses = call.glimpses, plan.folders = guest.writable();
   plan.timeout_seconds = patience(guest);
@@ -441,10 +442,9 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
   verdict_.own_kernel_share = std::min(verdict_.own_kernel_share.value_or(0), lost / with->inside);
   // What is neither lost nor seen in libraries may be threads that are waited for, or Python.
   if (claimed - lost > kMostOverstated * with->inside && (!told || at_work < 1 - kMostOverstated))
-    return refuse(
-        "kernel-unused",
-        fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a call takes {:.2f} ms less of a processor",
-                    claimed, with->inside, lost));
+    return refuse("kernel-unused", fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a "
+                                               "call takes {:.2f} ms less of a processor",
+                                               claimed, with->inside, lost));
   return true;
 }
 

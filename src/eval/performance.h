@@ -21,6 +21,7 @@ struct CallPlan {
   bool late = false;               // arguments come late on the caller's stream, and the result is copied there at once
   bool poison = false;             // memory that is handed out holds a pattern
   std::vector<std::string> state;  // entries of the state that are results, too
+  std::vector<int> written;        // tensors of the arguments that are results, too
   int glimpses = 0;                // of its work: see Performance::own and library
   std::vector<std::string> folders;  // where code of its own lies
   std::filesystem::path out;         // where the results are put; empty: they are not read

@@ -572,39 +572,6 @@ Result<bool> ProcessJudge::time(Examination& examination, Guest& guest, Tier tie
 
 }  // namespace
 
-std::string to_string(Accuracy accuracy) {
-  switch (accuracy) {
-    case Accuracy::eager: return "eager";
-    case Accuracy::strict: return "strict";
-    case Accuracy::tf32: return "tf32";
-  }
-  MTMC_CHECK(false, "an accuracy without a name");
-}
-
-Accuracy accuracy_named(std::string_view name) {
-  for (const Accuracy accuracy : {Accuracy::eager, Accuracy::strict, Accuracy::tf32})
-    if (to_string(accuracy) == name) return accuracy;
-  MTMC_CHECK(false, "no accuracy of that name");
-}
-
-bool has_gpu() {
-  std::error_code none;
-  return std::filesystem::exists("/dev/nvidia0", none);
-}
-
-std::string device_for(std::string_view candidate) {
-  const bool written_for_it = candidate.find("triton") != candidate.npos || candidate.find("cuda") != candidate.npos;
-  return has_gpu() && written_for_it ? "cuda" : "cpu";
-}
-
-std::string evaluator_of(const JudgeOptions& options) {
-  std::string text = kEvaluator;
-  if (options.device != "cpu") text += ", on " + options.device;
-  if (options.accuracy != Accuracy::eager) text += ", accuracy " + to_string(options.accuracy);
-  if (options.freeze_weights) text += ", frozen weights";
-  return text;
-}
-
 Result<Offline> check_offline(JudgeOptions options, const Task& task, const Candidate& candidate) {
   options.device = "cpu";
   return ProcessJudge(std::move(options)).offline(task, candidate);

@@ -54,6 +54,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
   facts.asked_ = reply.at("asked").get<std::vector<std::string>>();
   facts.eager_seconds_ = reply.at("eager_seconds"), facts.argument_bytes_ = reply.at("argument_bytes");
   facts.result_bytes_ = reply.at("result_bytes"), facts.weight_bytes_ = reply.at("weight_bytes");
+  facts.written_ = reply.at("written").get<std::vector<int>>();
   facts.returned_bytes_ = reply.at("returned_bytes");
   facts.moving_ = reply.at("moving").get<std::vector<std::string>>();
   for (const auto& [name, told] : reply.at("states").items()) facts.states_[name] = given_from(told);

@@ -60,6 +60,7 @@ class TaskFacts {
   // Do values pass through files that the keeper puts into processes? Else the referee writes to a GPU's memory itself.
   bool by_file() const { return !states_.at("first").fill.empty(); }
   const std::vector<std::string>& moving() const { return moving_; }  // their names
+  const std::vector<int>& written() const { return written_; }  // tensors of the arguments that the module writes to
   bool moves() const { return !moving_.empty(); }
   // On a GPU: puts a draw, or state-NAME, where a process `who` wants it. A sentence when that cannot be; else empty.
   Result<std::string> fill(const std::string& name, const Json& places, const std::string& who);
@@ -101,6 +102,7 @@ class TaskFacts {
   std::filesystem::path folder_;
   std::string mode_;
   std::vector<std::string> structured_, others_, files_, asked_, moving_;
+  std::vector<int> written_;
   int weights_ = 0;
   bool strict_ = false;
   double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0, returned_bytes_ = 0;

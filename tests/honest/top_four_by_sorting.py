@@ -11,4 +11,4 @@ import torch.nn as nn
 class ModelNew(nn.Module):
     def forward(self, x):
         values, order = torch.sort(x, dim=-1, descending=True)
-        return values[..., :4].contiguous(), order[..., :4].contiguous()
+        return torch.return_types.topk((values[..., :4].contiguous(), order[..., :4].contiguous()))

@@ -97,10 +97,11 @@ def test_kinds_that_would_change_nothing_are_left_out() -> None:
     assert structured_kinds([x, x])[-1] == "scaled-apart"
     assert "non-contiguous" not in structured_kinds([torch.empty(1 << 13, 1 << 12, device="meta")])
     shapes = [f"shape{i}" for i in range(6)]
-    assert other_kinds([x]) == shapes
-    assert other_kinds([x, 0.5, 3]) == [*shapes, "numbers", "negated", "integers"]
+    assert other_kinds([x]) == [*shapes, "small"]
+    assert other_kinds([x, 0.5, 3]) == [*shapes, "small", "numbers", "negated", "integers"]
+    assert other_kinds([ints]) == [*shapes[:3], *draws.WHOLE]
     assert other_kinds([torch.randn(4, 4).double()]) == ["shape0", "shape1", "shape2", "axis0", "axis1"]
-    assert other_kinds([torch.empty(2, 3, 4, 5, 6).half()]) == ["shape0", "shape1", "shape2", "shape3", "shape4"]
+    assert other_kinds([torch.empty(2, 3, 4, 5, 6).half()]) == [*shapes[:5], "small"]
     assert other_kinds([torch.empty(1 << 14, 1 << 13, device="meta")]) == ["shape0", "shape1", "shape2"]
 
 
@@ -178,3 +179,19 @@ def test_two_elements_of_another_parameter_are_nudged_each_time() -> None:
         seen |= set(changed)
     assert seen == {"weight", "scale", "bias", "gain"}
     assert nudged_weights({"scale": torch.ones(3)}, 1, ["scale"]) == []
+
+
+def test_all_sizes_are_small_at_once() -> None:
+    for seed in range(5):
+        x, y = draws.all_small([torch.randn(40, 30), torch.randn(30)], torch.Generator().manual_seed(seed))
+        assert 2 <= x.shape[0] <= 7 and 2 <= x.shape[1] <= 7 and y.shape[0] == x.shape[1]
+
+
+def test_integers_are_made_larger_negative_and_ignored() -> None:
+    x = torch.tensor([[3, 90], [-7, 0]])
+    generator = torch.Generator().manual_seed(0)
+    assert draws.WHOLE["larger-integers"](x, generator).tolist() == [[3000, 90000], [-7000, 0]]
+    assert draws.WHOLE["larger-integers"](x.to(torch.int8), generator).tolist() == x.tolist()  # as far as the type goes
+    assert draws.WHOLE["negative-integers"](x, generator).tolist() == [[-3, -90], [7, 0]]
+    some = draws.WHOLE["ignored-integers"](torch.arange(64), generator)
+    assert 4 < int((some == -100).sum()) < 40 and ((some == -100) | (some == torch.arange(64))).all()

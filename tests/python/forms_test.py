@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import torch
 
+from mtmc.wire.blobs import structure_of
 from mtmc.wire.forms import (
     MOST_LEAVES,
     FormError,
@@ -127,3 +128,20 @@ def test_ranges_that_overlap_are_told_by_their_numbers() -> None:
     assert sharing([(0, 8), (8, 16), (4, 6), (5, 5)]) == [(0, 2)]
     whole = torch.zeros(8)
     assert sharing(spans([whole[:5], whole[5:], whole[4:6]])) == [(0, 2), (1, 2)]
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+@pytest.mark.parametrize("value", [Pair(torch.ones(2), 3.0), torch.sort(torch.ones(3))], ids=["named", "sorted"])
+def test_parts_keep_their_names(value: Any) -> None:
+    form = checked(form_of(value), 1 << 10)
+    names = ["left", "right"] if isinstance(value, Pair) else ["values", "indices"]
+    again = rebuilt(form, make, scalar_of)
+    assert form["names"] == names and without_values(form)[0]["names"] == names
+    assert structure_of(again) == structure_of(value) != structure_of(tuple(value))
+    assert getattr(again, names[1]) is again[1] and not hasattr(again, "other")
+    with pytest.raises(FormError):
+        checked({**form, "names": ["left"]}, 1 << 10)

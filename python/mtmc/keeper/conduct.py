@@ -25,7 +25,7 @@ from mtmc.device.device import Cpu
 from mtmc.keeper.reach import ReachError, at_work, erase, mapped, own_code, owners, put, same, stands_still, take
 from mtmc.keeper.starter import Starter
 from mtmc.keeper.starter import send as send_one
-from mtmc.wire.forms import FormError, checked, offsets, span_bytes, tensors_of
+from mtmc.wire.forms import ARGUMENTS, FormError, checked, in_a_row, offsets, span_bytes, tensors_of
 from mtmc.wire.line import Message
 
 SCRATCH_BYTES = 1 << 22
@@ -134,7 +134,8 @@ class Conductor:
         """`fill`: the file of the arguments, below `draws`; `out`: where the results are written, of `most_bytes` at most, when
         they shall be read; `stay`: it stands still afterwards. `wall_ms`: from the byte that releases it until it stands still;
         `processor_ms`: of its tree, meanwhile; `glimpses`: it is stopped so often, to see where it works; `modified`: the arguments that
-        are not what was put there (only where results are read)."""
+        are not what was put there (only where results are read); what those of them that were `written` to hold by now is put
+        into a file of its own, ARGUMENTS behind its name."""
         if told := self.player.unasked():
             return told
         self.source = []
@@ -231,10 +232,7 @@ class Conductor:
 
     def _sources(self, name: str) -> list[torch.Tensor]:
         sizes = [size for _, size in self.places]
-        starts, end = [], 0
-        for size in sizes:
-            starts.append(-(-end // 64) * 64)
-            end = starts[-1] + size
+        starts, end = in_a_row(sizes)
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.draws)
         try:
             if os.fstat(descriptor).st_size != end:
@@ -251,22 +249,29 @@ class Conductor:
                 raise FormError("a result without an address")
         except FormError as error:
             return {"unreadable": str(error)}
-        starts, end = offsets(forms)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(request["out"])  # an earlier candidate's, which somebody may still look at
-        descriptor = os.open(request["out"], os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
-            os.ftruncate(descriptor, end)
-            memory = mapped(descriptor, end, writes=True)
-            for one, at in zip(forms, starts, strict=True):
-                take(self.player.pid(), one["at"], memory[at : at + span_bytes(one)])
+            self._take([(one["at"], span_bytes(one)) for one in forms], request["out"])
+            if written := [self.places[number] for number in request.get("written", [])]:
+                self._take(written, request["out"] + ARGUMENTS)
             rows = enumerate(zip(self.places, self.source, strict=False))
             modified = [index for index, ((address, _), values) in rows if not self._same(address, values)]
         except ReachError as error:
             return {"unreadable": str(error)}
+        return {"modified": modified}
+
+    def _take(self, spans: list[tuple[int, int]], out: str) -> None:
+        """Reads these spans of its memory into a new file."""
+        starts, end = in_a_row([size for _, size in spans])
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(out)  # an earlier candidate's, which somebody may still look at
+        descriptor = os.open(out, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        try:
+            os.ftruncate(descriptor, end)
+            memory = mapped(descriptor, end, writes=True)
+            for (address, size), at in zip(spans, starts, strict=True):
+                take(self.player.pid(), address, memory[at : at + size])
         finally:
             os.close(descriptor)
-        return {"modified": modified}
 
     def _processor_ns(self) -> float:
         """Of the processes that are known: what was started since shows when they are stopped the next time."""

@@ -160,7 +160,7 @@ def compare(draw: Draw, call: int, leaves: list[Any], state: State) -> list[Meas
     found = []
     eager, truth = draw.eager.calls[call], draw.truth.calls[call]
     for index, (c, e, t) in enumerate(zip(leaves, eager, truth, strict=True)):
-        found.append({"output": str(index)} | measure(c, e, t, draw.truth.ties[index]))
+        found.append({"output": draw.eager.name_of(index)} | measure(c, e, t, draw.truth.ties[index]))
     for name, e in draw.eager.after[call].items():
         if is_plain(name) and name not in state:
             continue  # the candidate does without: it is judged by what it returns

@@ -19,8 +19,11 @@ from mtmc.task.task import Task
 from mtmc.wire.blobs import leaves
 
 LARGE = 1 << 16  # elements
+LARGER, IGNORED = 1000, -100  # times as large; see torch.nn.functional.cross_entropy
+WHOLE_TYPES = (torch.int8, torch.int16, torch.int32, torch.int64)
 MOST_SIZES, FEW_SHAPES_FROM = 9, 1 << 24  # that are varied; of arguments with more elements one
 WAYS, FEW_SIZES, MOST_DOUBLED = 3, 3, 256  # ways to vary a size, each of a few; larger ones grow by half
+FEW = 7  # a size that is
 MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
 Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
@@ -120,6 +123,23 @@ STRUCTURED: dict[str, Change] = {
 }
 
 
+def larger(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+    """A thousand times as large, as far as the type goes: sums in a narrower one show."""
+    most = max(abs(int(x.max())), abs(int(x.min())), 1) if x.numel() else 1
+    return x * max(1, min(LARGER, torch.iinfo(x.dtype).max // most))
+
+
+def ignored(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """A quarter of them are torch's number for labels that do not count."""
+    return x.masked_fill(torch.rand(x.shape, generator=generator, device=x.device) < 0.25, IGNORED)
+
+
+# Of tensors of integers. Many modules take no such numbers, as indices: then these say nothing.
+WHOLE: dict[str, Change] = {
+    "larger-integers": larger,
+    "negative-integers": lambda x, _: -x,
+    "ignored-integers": ignored,
+}
 LAYOUTS = ("non-contiguous", "transposed")  # kinds on which results may lie in memory as they like
 
 
@@ -145,6 +165,8 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
         arguments = map_leaves(arguments, lambda value: -value if type(value) is float else value)
     elif kind == "integers":
         arguments = map_leaves(arguments, other_integer)
+    elif kind in WHOLE:
+        arguments = map_leaves(arguments, lambda value: WHOLE[kind](value, generator) if is_whole(value) else value)
     elif kind.startswith("axis"):
         order = generator_on(torch.device("cpu"), seed_of(session, "axes"))
         sizes = generator_on(torch.device("cpu"), seed_of(session, kind))
@@ -154,6 +176,8 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
         arguments = map_leaves(arguments, lambda value: value * factor if type(value) is float else value)
     elif kind == "swapped":
         arguments = map_floats(arguments, lambda x: swap_some(x.contiguous(), generator))
+    elif kind == "small":
+        arguments = all_small(arguments, generator_on(torch.device("cpu"), seed_of(session, kind)))
     elif kind.startswith("shape"):
         sizes = generator_on(torch.device("cpu"), seed_of(session, kind))  # the same for all draws of the kind
         arguments = other_shape(arguments, int(kind.removeprefix("shape")), sizes)
@@ -184,19 +208,27 @@ def structured_kinds(arguments: list[Any]) -> list[str]:
 
 
 def other_kinds(arguments: list[Any]) -> list[str]:
-    """Draws of other sizes, and with other Python numbers: a candidate may say clearly that it does not take them."""
-    kinds = [f"shape{i}" for i in range(len(sizes_to_vary(arguments)) * ways_to_vary(arguments))]
+    """Draws of other sizes, and with other Python numbers and integers: a candidate may say clearly that it does not take them. On
+    a GPU an index that points nowhere ends eager's process: integers stay as they are."""
+    sizes = sizes_to_vary(arguments)
+    kinds = [f"shape{i}" for i in range(len(sizes) * ways_to_vary(arguments))] + ["small"] * (len(sizes) > 1)
     types = {type(leaf) for leaf in leaves(arguments)}
     return [
         *kinds,
         *(f"axis{i}" for i in range(min(FEW_AXES if is_large(arguments) else MOST_AXES, len(axes_to_vary(arguments))))),
         *(["numbers", "negated"] if float in types else []),
         *(["integers"] if types & {int, bool} else []),
+        *(WHOLE if any(is_whole(leaf) and not leaf.is_cuda for leaf in leaves(arguments)) else []),
     ]
 
 
 def is_large(arguments: list[Any]) -> bool:
     return sum(leaf.numel() for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)) > FEW_SHAPES_FROM
+
+
+def is_whole(value: Any) -> bool:
+    """A tensor of integers."""
+    return isinstance(value, torch.Tensor) and value.dtype in WHOLE_TYPES
 
 
 def is_chosen(x: torch.Tensor) -> bool:
@@ -325,14 +357,29 @@ def other_shape(arguments: list[Any], which: int, generator: torch.Generator) ->
 
     few, times = 1 + below(8), 1 + below(3)
     grown = size * (times if size <= MOST_DOUBLED else 1) + size // 2
-    less = size // 2 if below(2) else 1 + below(min(size - 1, 7))
+    less = size // 2 if below(2) else 1 + below(min(size - 1, FEW))
     way = which % ways if ways == WAYS else below(WAYS)
     other = (size + few, grown, less)[way]
 
+    return with_sizes(arguments, {size: other})
+
+
+def all_small(arguments: list[Any], generator: torch.Generator) -> list[Any]:
+    """Each size that is varied is a few, all at once; not one, which has draws of its own."""
+
+    def few(size: int) -> int:
+        return 1 if size == 2 else 2 + int(torch.randint(0, min(size - 2, FEW - 1), (), generator=generator))
+
+    return with_sizes(arguments, {size: few(size) for size in sizes_to_vary(arguments)})
+
+
+def with_sizes(arguments: list[Any], others: dict[int, int]) -> list[Any]:
+    """Every axis of one of these sizes has another; where that is longer, values repeat."""
+
     def resize(x: torch.Tensor) -> torch.Tensor:
-        for axis in range(x.dim()):
-            if x.shape[axis] == size:
-                x = x.index_select(axis, torch.arange(other, device=x.device) % size)
+        for axis, size in enumerate(x.shape):
+            if size in others:
+                x = x.index_select(axis, torch.arange(others[size], device=x.device) % size)
         return x
 
     return [resize(x) if isinstance(x, torch.Tensor) else x for x in arguments]

@@ -16,6 +16,7 @@ from mtmc.device.cuda import DeviceError
 from mtmc.device.device import Device
 from mtmc.wire.blobs import bytes_of
 from mtmc.wire.forms import (
+    ARGUMENTS,
     Form,
     FormError,
     checked,
@@ -77,6 +78,23 @@ class Lender:
         forms = tensors_of(form_of(value))
         rows = enumerate(zip(tensors(value), forms, places, strict=True))
         return [i for i, (t, form, place) in rows if not same_bits(seen_as(form, self._borrowed(place)), t)]
+
+    def left_in(self, value: Any, numbers: list[int], call: Message) -> list[torch.Tensor]:
+        """What some tensors of a value, by number, hold after a call: in their `places` of the process `guest`, or in the file
+        beside `file` into which the keeper read them one after the other."""
+        forms = tensors_of(form_of(value))
+        chosen = [forms[number] for number in numbers]
+        if self.device.lends:
+            self._meet(call["guest"])
+            places = [call["places"][number] for number in numbers]
+            return [seen_as(form, self._borrowed(place)) for form, place in zip(chosen, places, strict=True)]
+        if not chosen:
+            return []
+        starts, end = offsets(chosen)
+        path = Path(call["file"] + ARGUMENTS)
+        memory = file_memory(path, end)
+        path.unlink()
+        return [seen_as(form, memory[at : at + span_bytes(form)]) for form, at in zip(chosen, starts, strict=True)]
 
     def seen(self, form: Any, file: str, guest: str, most_bytes: int) -> Any:
         """What a process returned, as it described it: where it lies (on a GPU), or in the file into which it was read. FormError

@@ -122,6 +122,7 @@ class Referee:
             "asked": sorted(self.asked.packages),
             "result_bytes": bytes_of_all([run.eager.calls[0], first]),
             "returned_bytes": bytes_of_all([run.eager.calls[0]]),
+            "written": run.eager.written,
             "weight_bytes": bytes_of_all(first),
             "files": [str(task.namespace.__file__)] if task.namespace.__name__.startswith("mtmc_file_") else [],
         }
@@ -336,7 +337,7 @@ class Referee:
 
     def on_measure(self, request: Message) -> Message:
         """What call number `call` of a candidate on a draw returned, and did to its arguments. `form`: its own description of
-        that; `file`: where the keeper put it (not on a GPU); `places`: of its arguments; `earlier`: descriptions of results that it
+        that; `file`: where the keeper put it, and FILE.arguments what it left in the arguments that the module writes to (not on a GPU); `places`: of its arguments; `earlier`: descriptions of results that it
         still held; `modified`: tensors of its arguments that were not what had been put there (not on a GPU); `own_random`: it
         draws its own random numbers. `mismatch` names what cannot be compared."""
         assert self.lender is not None
@@ -353,10 +354,11 @@ class Referee:
         if missing := [name for name in draw.eager.after[call] if name not in state and not is_plain(name)]:
             return {"mismatch": "state-differs", "detail": f"{missing[0]} is not there"}
         leaves = blobs.leaves(value)
-        for index, (c, e) in enumerate(zip(leaves, draw.eager.calls[call], strict=True)):
+        for index, (c, e) in enumerate(zip(leaves, draw.eager.calls[call], strict=False)):
             if disordered(c, e) and request["draw"].rpartition("-")[0] not in LAYOUTS:
                 detail = f"output {index} is not contiguous, and eager's is"
                 return {"mismatch": "wrong-shape", "detail": detail}
+        leaves += self.lender.left_in(draw.arguments, draw.eager.written, request)
         measured = compare(draw, call, leaves, state)
         if request["own_random"] and (kept := self._kept(request["draw"])):
             first = self.first_results if call else None

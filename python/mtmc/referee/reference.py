@@ -37,12 +37,13 @@ class EagerError(Exception):
 class Eager:
     """What eager returned, call by call, and what it did to its surroundings."""
 
-    calls: list[list[Any]]  # leaves of each call's result
+    calls: list[list[Any]]  # leaves of each call's result, then the tensors of the arguments that the module writes to
     after: list[State]  # after each call, the entries that any of them changed
     structure: str
     random_state: str
     drawn: list[list[Any]]
     modified: list[int]  # arguments that eager itself changes
+    written: list[int]  # tensors of the arguments, by number, that count as results
     aliases: list[bool]  # tensors of eager's own result that share memory with an argument or a weight
     overlapping: list[bool]
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
@@ -52,6 +53,11 @@ class Eager:
     def state(self) -> State:
         """After the last call."""
         return self.after[-1]
+
+    def name_of(self, index: int) -> str:
+        """Of a leaf of a call: what verdicts call it."""
+        returned = len(self.calls[0]) - len(self.written)
+        return str(index) if index < returned else f"argument:{self.written[index - returned]}"
 
     @property
     def repeats(self) -> bool:
@@ -86,6 +92,7 @@ class Reference:
         self.plain = sorted({*changed, *drawn})  # the keys of those plain attributes that are state
         self.pristine: State = {name: before[name] for name in (*registered, *self.plain)}
         self.load(self.model, self.pristine)
+        self.written: list[int] | None = None  # see Eager; known after the first run
         self.wide = self._copy().double()
 
     def load(self, model: torch.nn.Module, state: State) -> None:
@@ -124,6 +131,7 @@ class Reference:
         for index in range(count):
             if index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
+            given = [(tensor, tensor._version) for tensor in outputs.tensors(arguments)]
             self.device.synchronize()
             record, start = Record(), time.perf_counter()
             try:
@@ -138,8 +146,11 @@ class Reference:
                 aliases = outputs.aliasing(outputs.tensors(result), mine)
                 structure, overlapping = structure_of(result), outputs.self_overlapping(result)
                 shared = sharing(outputs.spans(result))
+            if self.written is None:
+                self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
             # what is returned may be the state itself, which moves on
-            results.append([leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in blobs.leaves(result)])
+            leaves = [*blobs.leaves(result), *(given[i][0] for i in self.written)]
+            results.append([leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves])
             drawn.append(record.drawn)
             if self._versions() == versions and not record.drawn:
                 results, drawn, after = results * count, drawn * count, [{}] * count
@@ -154,6 +165,7 @@ class Reference:
             structure=structure,
             random_state=blobs.digest(random_state()),
             drawn=drawn,
+            written=self.written,
             modified=[i for i, argument in enumerate(arguments) if not identical(argument, pristine[i])],
             aliases=aliases,
             overlapping=overlapping,
@@ -223,13 +235,14 @@ class Reference:
                 calls.append(calls[0])
                 after.append({})
                 continue
-            if index == 0 or eager.modified:
+            if index == 0 or eager.modified or eager.written:
                 wide = map_floats(blobs_copy(arguments), move)
             call = (
                 partial(functional_call, model, given, tuple(wide), tie_weights=False) if cut else partial(model, *wide)
             )
             result, found = run_wide(call, eager.drawn[index], widths)
-            leaves = [widen(leaf, widths) for leaf in blobs.leaves(result)]
+            after_call = outputs.tensors(wide)
+            leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(after_call[i] for i in eager.written)]]
             if index == 0:
                 ties = [found.get(leaf.data_ptr()) if isinstance(leaf, torch.Tensor) else None for leaf in leaves]
             if eager.state:

@@ -114,7 +114,7 @@ class Sampler:
             rows, suspects = [], []
             for index, (c, e, t) in enumerate(zip(leaves, draw.eager.calls[call], known.calls[call], strict=True)):
                 row, more = compare(c, e, t, found.cut.results[index], known.places, len(found.places))
-                rows.append({"output": str(index)} | row)
+                rows.append({"output": draw.eager.name_of(index)} | row)
                 suspects += more
             if last or not suspects:
                 break
@@ -144,7 +144,7 @@ def within(draw: Draw, found: Slices, calls: list[list[Any]], states: list[State
     repeats = draw.eager.calls[-1] is draw.eager.calls[0]
     calls = calls[:1] if repeats else calls
     for index, (leaves, state) in enumerate(zip(calls, states, strict=False)):
-        whole = {str(i): leaf for i, leaf in enumerate(draw.eager.calls[index])}
+        whole = {draw.eager.name_of(i): leaf for i, leaf in enumerate(draw.eager.calls[index])}
         axes = dict(zip(whole, found.cut.results, strict=True))
         mine, truth = dict(zip(whole, leaves, strict=True)), dict(zip(whole, found.calls[index], strict=True))
         for name, value in draw.eager.after[index].items():

@@ -98,10 +98,37 @@ def leaves(value: Any) -> list[Any]:
     return [value]
 
 
+class Named(tuple):
+    """A tuple whose parts have names, as it came from another process."""
+
+    names: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.names:
+            return self[self.names.index(name)]
+        raise AttributeError(name)
+
+
+def named(parts: list[Any], names: list[str]) -> Named:
+    found = Named(parts)
+    found.names = tuple(names)
+    return found
+
+
+def names_of(value: Any) -> tuple[str, ...]:
+    """Of the parts of a named tuple, those of torch.return_types included; of anything else none."""
+    if isinstance(value, Named):
+        return value.names
+    names = getattr(type(value), "__match_args__", ()) if isinstance(value, tuple) else ()
+    return names if len(names) == len(value) else ()
+
+
 def structure_of(value: Any) -> str:
-    """`[tensor, {a: tensor}]`: lists and tuples are alike."""
+    """`[tensor, {a: tensor}]`, `[values=tensor, indices=tensor]`: lists and tuples are alike, but for the names of parts."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {structure_of(part)}" for key, part in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(structure_of(part) for part in value) + "]"
+        parts = [structure_of(part) for part in value]
+        names = names_of(value)
+        return "[" + ", ".join(map("=".join, zip(names, parts, strict=True)) if names else parts) + "]"
     return "tensor" if isinstance(value, torch.Tensor) else type(value).__name__

@@ -15,8 +15,11 @@ from typing import Any
 
 import torch
 
+from mtmc.wire.blobs import named, names_of
+
 Form = dict[str, Any]
 ALIGNED = 64
+ARGUMENTS = ".arguments"  # behind the name of a file of results: of what a call left in its arguments
 MOST_LEAVES, MOST_DEPTH, MOST_DIMENSIONS = 1 << 16, 64, 32
 KINDS = {str(dtype)[6:]: dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype)}
 
@@ -35,7 +38,8 @@ def form_of(value: Any) -> Form:
     if isinstance(value, Mapping):
         return {"dict": [[str(key), form_of(part)] for key, part in value.items()]}
     if isinstance(value, (list, tuple)):
-        return {"list": [form_of(part) for part in value]}
+        form = {"list": [form_of(part) for part in value]}
+        return {**form, "names": list(names)} if (names := names_of(value)) else form
     if isinstance(value, float) and not math.isfinite(value):
         return {"float": repr(value)}
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -56,7 +60,8 @@ def rebuilt(form: Form, tensor: Callable[[Form], Any], scalar: Callable[[Form], 
     if "dict" in form:
         return {key: rebuilt(part, tensor, scalar) for key, part in form["dict"]}
     if "list" in form:
-        return [rebuilt(part, tensor, scalar) for part in form["list"]]
+        parts = [rebuilt(part, tensor, scalar) for part in form["list"]]
+        return named(parts, form["names"]) if "names" in form else parts
     return tensor(form) if "dtype" in form else scalar(form)
 
 
@@ -81,7 +86,7 @@ def without_values(form: Form) -> tuple[Form, list[Form]]:
             inner, found = without_values(part[1] if kind == "dict" else part)
             values += found
             parts.append([part[0], inner] if kind == "dict" else inner)
-        return {kind: parts}, values
+        return {**form, kind: parts}, values
     return (form, []) if "dtype" in form else ({"hole": True}, [form])
 
 
@@ -98,10 +103,15 @@ def span_bytes(form: Form) -> int:
 
 def offsets(forms: list[Form]) -> tuple[list[int], int]:
     """Where each tensor's span begins when they follow one another, and where the last ends."""
+    return in_a_row([span_bytes(form) for form in forms])
+
+
+def in_a_row(sizes: list[int]) -> tuple[list[int], int]:
+    """The same for spans of these sizes, in bytes."""
     starts, end = [], 0
-    for form in forms:
+    for size in sizes:
         starts.append(-(-end // ALIGNED) * ALIGNED)
-        end = starts[-1] + span_bytes(form)
+        end = starts[-1] + size
     return starts, end
 
 
@@ -145,6 +155,9 @@ def checked(form: Any, most_bytes: int) -> Form:
         elif "list" in one:
             for part in rows_of(one["list"]):
                 check(part, depth + 1)
+            names = rows_of(one.get("names", []))
+            if "names" in one and (len(names) != len(one["list"]) or not all(isinstance(n, str) for n in names)):
+                raise FormError("no description of a result")
         elif "dtype" in one:
             _check_tensor(one)
         elif "float" in one:

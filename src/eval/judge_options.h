@@ -1,0 +1,48 @@
+// What a judge is told, and the name of what it does with it.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eval/judge.h"
+
+namespace mtmc {
+
+// Version of the rules and of the machinery: verdicts of different versions are not compared.
+inline constexpr const char* kEvaluator = "judge 13";
+
+// What a kernel may err: eager, as much as the module itself; strict, as fp32 throughout; tf32, as the module with its
+// matrix products in TF32.
+enum class Accuracy { eager, strict, tf32 };
+std::string to_string(Accuracy accuracy);
+Accuracy accuracy_named(std::string_view name);
+
+struct JudgeOptions {
+  std::string python;                       // empty: $MTMC_PYTHON, else python3
+  std::filesystem::path source;             // the folder that holds the package mtmc; empty: this source tree's
+  int threads = 0;                          // of every side; 0: all cores
+  uint64_t seed = 0;                        // of all hidden draws; 0: drawn from the system
+  std::string device = "cpu";               // cpu or cuda: where task, candidate and baselines run
+  std::vector<std::string> baselines = {};  // timed beside eager: compile, max-autotune, graph; made once per task
+  Accuracy accuracy = Accuracy::eager;
+  bool freeze_weights = false;     // candidates may pack weights once; the verdict carries `frozen-weights`
+  std::string sandbox;             // the strongest level to use: namespaces or rlimits; empty: what the machine has
+  double cache_bytes = 128e6;      // what caches may hold: a call that must touch less proves nothing by its speed
+  size_t memory_bytes = 0;         // a candidate's limit; 0: three quarters of the machine's
+  double load_seconds = 180;       // limit on import and compilation
+  double call_seconds = 20;        // limit on a call, beyond 20 times eager's own time
+  Bystander* bystander = nullptr;  // must outlive the judge's work
+};
+
+// What may be timed beside eager; graph is eager captured in one CUDA graph.
+inline const std::vector<std::string> kBaselines = {"compile", "max-autotune", "graph"};
+// The device to judge on where none was named: cuda when this machine has one and the candidate is written for it.
+std::string device_for(std::string_view candidate);
+bool has_gpu();
+
+// kEvaluator and the options that change what is certified.
+std::string evaluator_of(const JudgeOptions& options);
+
+}  // namespace mtmc
