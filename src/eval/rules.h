@@ -77,9 +77,8 @@ std::string sentence_of(const OutputError& error, const Measurement& m);
 bool official_passes(const std::vector<Measurement>& outputs);
 bool legacy_passes(const std::vector<Measurement>& outputs);
 
-// Do zeros, a constant or a copy of an input pass on every draw? `nulls`: draw -> its outputs' measurements.
-bool passes_everywhere(const std::map<std::string, std::vector<Measurement>>& nulls,
-                       const std::map<std::string, Budgets>& budgets);
+// Do the results of one call on a draw break no rule?
+bool passes(const std::vector<Measurement>& outputs, const Budgets& budgets);
 
 // exact: bitwise eager; fp32: as near to the truth as IEEE fp32 eager; tf32: 10 bits; half: fewer.
 std::string accuracy_class(const std::vector<Measurement>& outputs, const Budgets& budgets);

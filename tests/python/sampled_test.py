@@ -165,5 +165,6 @@ def test_other_shapes_types_and_values_that_are_not_finite(opened: Open) -> None
 
 def test_nulls_are_measured_where_the_truth_is_known(opened: Open) -> None:
     referee = opened("Linear")
-    nulls = referee.on_nulls({"draws": ["task-0", "task-1"]})["nulls"]
-    assert all(row["error"] > 0.1 for rows in nulls["zeros"].values() for row in rows)
+    for draw in ("task-0", "task-1"):
+        nulls = referee.on_nulls({"nulls": ["zeros", "constant"], "draw": draw, "first": "task-0"})["nulls"]
+        assert list(nulls) == ["zeros", "constant"] and all(row["error"] > 0.1 for row in nulls["zeros"])

@@ -143,8 +143,9 @@ class Conductor:
             if failed := self._fill(request["fill"]):
                 return failed
             self.device.flush()
-        # A GPU's calls are timed by its events, and glimpses look at what has gone on.
-        start_them = self.starter.prepare(self.stopped) if "fill" in request and "glimpses" not in request else None
+        start_them = (
+            self.starter.prepare(self.stopped) if "fill" in request else None
+        )  # a GPU's calls are timed by its events
         before, start = self._processor_ns(), time.perf_counter()
         try:
             self.player.tell({**request["go"], "op": "go"})
@@ -153,8 +154,7 @@ class Conductor:
         pids = self._go_on(start_them)
         seen = self._glimpses(**request["glimpses"]) if "glimpses" in request else {}
         answer = self.player.answer(start, request["timeout"], pids)
-        if start_them:
-            self.starter.wait()
+        self.starter.settle()
         if "reply" not in answer:
             return answer
         answer |= seen
@@ -178,11 +178,12 @@ class Conductor:
             if self.player.has_spoken():
                 break
             send(self.known, signal.SIGSTOP)  # at once: to find out who else is there takes as long as a short call
+            self.starter.settle()
             self._stop()
             places = [place for pid, place in at_work(self.player.tree()) if pid == self.player.pid()]
             own, library = owners(self.player.pid(), places, folders)
             found = {"own": found["own"] + own, "library": found["library"] + library}
-            self._go_on()
+            self._go_on(self.starter.prepare(self.stopped))
         kernel_calls.prctl(kernel_calls.SET_TIMERSLACK, kernel_calls.USUAL_TIMERSLACK)
         return found
 

@@ -31,11 +31,12 @@ class Starter:
         theirs.close()
         self.line = Line(ours.fileno(), ours.fileno())
         ours.detach()
+        self.waits = False  # for the process
         self.ran: dict[int, int] = {}  # thread -> for how many ns it has run
 
     def prepare(self, pids: list[int]) -> Callable[[], None]:
         """`pids` stand still. What lets them go on, each thread that worked since the last call on a core of its own, a process's
-        first one before the others; whoever is left begins where the system wants. Must be followed by `wait`."""
+        first one before the others; whoever is left begins where the system wants."""
         before, self.ran = self.ran, {thread: ran for pid in pids for thread, ran in running(pid)}
         busy = [thread for thread, ran in self.ran.items() if ran - before.get(thread, 0) >= LEAST_NS]
         busy.sort(key=lambda thread: (thread not in pids, before.get(thread, 0) - self.ran[thread]))
@@ -46,11 +47,19 @@ class Starter:
                 os.sched_setaffinity(thread, {core})
             except OSError:
                 allowed.pop(thread, None)  # it has ended, or may not use that core
-        return lambda: self.line.send({"pids": pids, "threads": list(allowed), "cores": list(allowed.values())})
 
-    def wait(self) -> None:
-        """Until all that were let go have gone on: a late one might make a process go on that is stopped again."""
-        self.line.receive()
+        def start() -> None:
+            self.line.send({"pids": pids, "threads": list(allowed), "cores": list(allowed.values())})
+            self.waits = True
+
+        return start
+
+    def settle(self) -> None:
+        """Waits until all that were let go have gone on, before any of them is stopped for good: a late signal would make it go on
+        again."""
+        if self.waits:
+            self.line.receive()
+        self.waits = False
 
 
 def _serve(line: Line) -> None:

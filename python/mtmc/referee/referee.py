@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -419,24 +420,28 @@ class Referee:
         return {"hash": blobs.digest(value)}
 
     def on_nulls(self, request: Message) -> Message:
-        """What zeros, a constant and a copy of an input would measure on the given draws."""
-        found: dict[str, dict[str, list[Measurement]]] = {"zeros": {}, "constant": {}, "copy": {}}
-        levels: list[float] = []
-        for name in request["draws"]:
-            draw = self._draw(name)
-            copies = [cut(_copied(e, draw.arguments)) for e, cut, _ in draw.rows()]
-            rows = [(cut(e), t) for e, cut, t in draw.rows()]
-            levels = levels or [nearest_constant(t) for _, t in rows]
-            filled = {"zeros": [0.0] * len(rows), "constant": levels}
-            for null, values in filled.items():
-                pairs = zip(rows, values, strict=True)
-                found[null][name] = [
-                    {"output": str(i)} | measure(_filled(e, value), e, t, None)
-                    for i, ((e, t), value) in enumerate(pairs)
+        """What `nulls` would measure on a draw: zeros, a constant that comes nearest on the first draw, a copy of an input."""
+        draw = self._draw(request["draw"])
+        rows = [(cut(e), t) for e, cut, t in draw.rows()]
+        made: dict[str, Callable[[], list[Any]]] = {
+            "zeros": lambda: [_filled(e, 0.0) for e, _ in rows],
+            "constant": lambda: [
+                _filled(e, level) for (e, _), level in zip(rows, self._levels(request["first"]), strict=True)
+            ],
+            "copy": lambda: [cut(_copied(e, draw.arguments)) for e, cut, _ in draw.rows()],
+        }
+        found = {null: zip(made[null](), rows, strict=True) for null in request["nulls"]}
+        return {
+            "nulls": {
+                null: [
+                    {"output": draw.eager.name_of(i)} | measure(c, e, t, None) for i, (c, (e, t)) in enumerate(pairs)
                 ]
-            found["copy"][name] = [{"output": str(i)} | measure(copies[i], e, t, None) for i, (e, t) in enumerate(rows)]
-            del draw, rows, copies  # the next one may need their memory
-        return {"nulls": found}
+                for null, pairs in found.items()
+            }
+        }
+
+    def _levels(self, name: str) -> list[float]:
+        return [nearest_constant(t) for _, _, t in self._draw(name).rows()]
 
     def on_touched(self, _: Message) -> Message:
         """Bytes that any correct result must touch, and bytes of all arguments, weights and results."""
