@@ -72,14 +72,23 @@ def same(pid: int, address: int, source: torch.Tensor, scratch: torch.Tensor) ->
 
 
 def stands_still(pids: Iterable[int]) -> bool:
-    """Is every thread of these processes stopped, or at its end (proc(5))?"""
+    """Is every thread of these processes stopped, or at its end (proc(5))? Who has called vfork(2) stops only when its child has
+    run, and cannot go on before: one of these processes, which is stopped."""
     for pid in pids:
         with contextlib.suppress(OSError):  # it has ended
             for thread in os.listdir(f"/proc/{pid}/task"):
                 state = read_some(f"/proc/{pid}/task/{thread}/stat").rpartition(b")")[2][1:2]
-                if state not in b"TtZX":
+                if state not in b"TtZX" and not (state == b"D" and _waits_for_child(pid, thread)):
                     return False
     return True
+
+
+FORKS = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}  # clone, vfork, clone3
+
+
+def _waits_for_child(pid: int, thread: str) -> bool:
+    words = read_some(f"/proc/{pid}/task/{thread}/syscall").split()
+    return bool(words) and words[0] in FORKS.get(platform.machine(), ())
 
 
 def at_work(pids: Iterable[int]) -> list[tuple[int, int]]:
