@@ -38,8 +38,8 @@ bool Examination::refuse(const std::string& reason, const std::string& message) 
   return false;
 }
 
-Result<Answer> Examination::call(Guest& guest, const Json& request) {
-  MTMC_TRY(Answer answer, guest.call(request, patience(guest)));
+Result<GuestReply> Examination::call(Guest& guest, const Json& request) {
+  MTMC_TRY(GuestReply answer, guest.call(request, patience(guest)));
   guest.warm = guest.warm || answer.ok();
   return answer;
 }
@@ -49,7 +49,7 @@ Result<bool> Examination::load(Guest& guest, const std::string& state) {
   while (!held_.empty()) drop_oldest();  // another guest's
   std::shared_ptr<const Json> reply = guest.loaded();
   if (reply == nullptr) {
-    MTMC_TRY(const Answer answer, guest.call(load_request(guest), limits_.load_seconds));
+    MTMC_TRY(const GuestReply answer, guest.call(load_request(guest), limits_.load_seconds));
     if (!answer.ok()) return refuse(answer.reason, answer.message);
     reply = answer.reply;
   }
@@ -77,7 +77,7 @@ Result<bool> Examination::set_state(Guest& guest, const std::string& state, cons
   MTMC_TRY(const Performance lent,
            lend(guest.conductor(), facts_, guest.name(), "state-" + state, {{"op", "lend"}}, limits_.load_seconds));
   if (!lent.ok()) return refuse(lent.reason, lent.message);
-  MTMC_TRY(const Answer answer, guest.call({{"op", "state"}, {"how", how}}, limits_.load_seconds));
+  MTMC_TRY(const GuestReply answer, guest.call({{"op", "state"}, {"how", how}}, limits_.load_seconds));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
   if (!state.starts_with("moved")) state_ = state;
   return true;
@@ -208,7 +208,7 @@ Result<bool> Examination::checked_once(Guest& guest, const DrawFacts& facts, con
 // Weights that eager leaves alone are as they were; the first result is still there; torch's generator stands where
 // eager's stands after as many calls.
 Result<bool> Examination::left_alone(Guest& guest, const DrawFacts& facts, bool all_calls) {
-  MTMC_TRY(const Answer after, call(guest, {{"op", "after"}}));
+  MTMC_TRY(const GuestReply after, call(guest, {{"op", "after"}}));
   if (!after.ok()) return refuse(after.reason, after.message);
   const std::string random_state = after.reply->value("random_state", "");
   if (all_calls && !own_random_ && random_state != facts.random_state)
@@ -337,9 +337,9 @@ Result<bool> Examination::given_arguments(Guest& guest, const std::string& draw)
   return lent.ok() || refuse(lent.reason, lent.message);
 }
 
-Result<Answer> Examination::ahead(Guest& guest, const std::string& draw) {
+Result<GuestReply> Examination::ahead(Guest& guest, const std::string& draw) {
   MTMC_TRY(const bool lent, given_arguments(guest, draw));
-  if (!lent) return Answer{nullptr, verdict_.reason, verdict_.message};
+  if (!lent) return GuestReply{nullptr, verdict_.reason, verdict_.message};
   MTMC_TRY(const Given* given, facts_.given(draw));
   return guest.call({{"op", "ahead"}, {"values", *given->values}}, limits_.load_seconds);
 }
@@ -348,7 +348,7 @@ Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
   MTMC_TRY(const bool lent, given_arguments(guest, draw));
   if (!lent) return false;
   MTMC_TRY(const Given* given, facts_.given(draw));
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "profile"}, {"values", *given->values}}));
+  MTMC_TRY(const GuestReply answer, call(guest, {{"op", "profile"}, {"values", *given->values}}));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
   if (const Json& share = answer.reply->at("own_kernel_share"); share.is_number())
     verdict_.own_kernel_share = share.get<double>();
@@ -449,7 +449,7 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
 }
 
 Result<bool> Examination::needs_kernels(Guest& guest, const std::string& draw) {
-  MTMC_TRY(const Answer answer, call(guest, {{"op", "ghost"}}));
+  MTMC_TRY(const GuestReply answer, call(guest, {{"op", "ghost"}}));
   if (!answer.ok() || answer.reply->at("kernels") == 0) return true;  // it has none of Triton's
   const Verdict before = verdict_;
   const auto seen = seen_;

@@ -11,7 +11,7 @@
 
 namespace mtmc {
 
-struct Limits {
+struct TimeLimits {
   double load_seconds = 180;  // import, which may compile
   double call_seconds = 30;   // any later request
   double first_seconds = 30;  // a candidate's first call in a process, which may compile too
@@ -22,7 +22,7 @@ class Examination {
   static constexpr double kSmallResults = 4 << 20;  // bytes
   // `results`: a folder that no guest can write to, where what guests returned is put.
   Examination(TaskFacts& facts, std::filesystem::path candidate, std::filesystem::path results, int threads,
-              Limits limits, Verdict& verdict)
+              TimeLimits limits, Verdict& verdict)
       : facts_(facts),
         candidate_(std::move(candidate)),
         results_(std::move(results)),
@@ -43,7 +43,7 @@ class Examination {
   Result<bool> stays_quiet(Guest& guest);
   Result<bool> profile(Guest& guest, const std::string& draw);
   // Compiles what a call would launch, for GPUs that are not here.
-  Result<Answer> ahead(Guest& guest, const std::string& draw);
+  Result<GuestReply> ahead(Guest& guest, const std::string& draw);
   // Are native kernels that the file defines loaded at all and, where `pull` is set, do values and time go with them?
   Result<bool> uses_kernels(Guest& guest, const std::string& draw, bool pull);
   // The first call of a new guest, with the file's Triton kernels unplugged, must not be right.
@@ -73,10 +73,10 @@ class Examination {
   // Fills in the outcome of a candidate that `passed`, accuracy class, and the official and legacy verdicts.
   void conclude(bool passed);
   bool refuse(const std::string& reason, const std::string& message);
-  const Limits& limits() const { return limits_; }
+  const TimeLimits& limits() const { return limits_; }
 
  private:
-  Result<Answer> call(Guest& guest, const Json& request);
+  Result<GuestReply> call(Guest& guest, const Json& request);
   double patience(const Guest& guest) const { return guest.warm ? limits_.call_seconds : limits_.first_seconds; }
   Result<bool> run_calls(Guest& guest, const std::string& draw, int calls, bool same_addresses);
   Result<bool> checked(Guest& guest, const DrawFacts& facts, const Performance& call, const std::filesystem::path& out,
@@ -110,7 +110,7 @@ class Examination {
   TaskFacts& facts_;
   std::filesystem::path candidate_, results_;
   int threads_;
-  Limits limits_;
+  TimeLimits limits_;
   Verdict& verdict_;
   int outs_ = 0;
   bool own_random_ = false;                  // it has a random generator of its own

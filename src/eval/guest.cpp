@@ -171,11 +171,11 @@ void Guest::vacate() {
   remove_everything(room_.inbox);
 }
 
-Result<Answer> Guest::call(const Json& request, double timeout_seconds) {
+Result<GuestReply> Guest::call(const Json& request, double timeout_seconds) {
   MTMC_TRY(Json relayed, zygote_->ask({{"op", "call"}, {"request", request}, {"timeout", timeout_seconds}},
                                       timeout_seconds + kZygoteSeconds));
   remove_everything(room_.inbox);
-  Answer answer;
+  GuestReply answer;
   if (relayed.contains("died")) {
     answer.reason = relayed.at("died"), answer.message = relayed.value("detail", "");
     return answer;

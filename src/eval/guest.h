@@ -10,7 +10,7 @@
 namespace mtmc {
 
 // What the guest answered, or the reason word for which it is refused.
-struct Answer {
+struct GuestReply {
   std::shared_ptr<const Json> reply;  // never null when `reason` is empty
   std::string reason, message;
 
@@ -55,7 +55,7 @@ class Guest {
         shown_(other.shown_) {}
   ~Guest();
 
-  Result<Answer> call(const Json& request, double timeout_seconds);
+  Result<GuestReply> call(const Json& request, double timeout_seconds);
   // Shows a folder of ours to the guest until it has answered the next request; returns where.
   std::string show(const std::filesystem::path& folder);
   // For a guest beside: all that it shall do, the last of it to load its candidate; and the end of it once that is done

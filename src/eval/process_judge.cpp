@@ -278,7 +278,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
 Examination ProcessJudge::examination_of(const Candidate& candidate, Verdict& verdict) {
   const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
   // Triton and torch.compile compile what is called first.
-  const Limits limits{options_.load_seconds, call_seconds, std::max(options_.load_seconds, call_seconds)};
+  const TimeLimits limits{options_.load_seconds, call_seconds, std::max(options_.load_seconds, call_seconds)};
   return Examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);
 }
 
@@ -354,7 +354,7 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
   verdict.evaluator = evaluator_of(options_) + ", interpreted";
   verdict.notes.push_back("not-timed");
   MTMC_TRY(Room room, guests_.room_for(candidate));
-  const Limits limits{options_.load_seconds, options_.call_seconds, options_.call_seconds};
+  const TimeLimits limits{options_.load_seconds, options_.call_seconds, options_.call_seconds};
   Examination examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);
   room.interpret = true;
   MTMC_TRY(const bool right, interpret(examination, room));
@@ -371,7 +371,7 @@ Result<Offline> ProcessJudge::offline(const Task& task, const Candidate& candida
     found.failure = loaded.reason + ": " + loaded.message;
     return found;
   }
-  MTMC_TRY(const Answer answer, compiling.ahead(guest, "task-0"));
+  MTMC_TRY(const GuestReply answer, compiling.ahead(guest, "task-0"));
   if (!answer.ok()) {
     found.failure = answer.reason + ": " + answer.message;
     return found;

@@ -41,7 +41,7 @@ RunStatus Environment::status() const {
   RunStatus status;
   status.seconds = seconds();
   status.evaluations = evaluations_;
-  const Limits& limits = parts_.limits;
+  const SearchLimits& limits = parts_.limits;
   if (limits.seconds > 0) {
     status.seconds_left = std::max(0.0, limits.seconds - searching());
     status.fraction = searching() / limits.seconds;
@@ -54,7 +54,7 @@ RunStatus Environment::status() const {
 }
 
 bool Environment::spent(double seconds) const {
-  const Limits& limits = parts_.limits;
+  const SearchLimits& limits = parts_.limits;
   if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
   const double reserve = std::min(kCertifyOverScreen * screen_seconds_, kCertifyShare * limits.seconds);
   return limits.seconds > 0 && searching() + seconds + reserve >= limits.seconds;

@@ -20,7 +20,7 @@ namespace mtmc {
 
 using Clock = std::function<double()>;  // seconds since some moment
 
-struct Limits {
+struct SearchLimits {
   int steps = 8;        // depth of the tree
   double seconds = 30;  // from the moment the start was judged, certification included; 0: no limit
   int evaluations = 0;  // candidates screened; 0: no limit
@@ -53,7 +53,7 @@ struct EnvironmentParts {
   const Hardware& hardware;
   const ModuleShell& shell;
   bool paper_only = false;
-  Limits limits;
+  SearchLimits limits;
   RunId run = 0;
   double seconds_before = 0;  // spent on this run before it was resumed
   Clock clock = now_seconds;
@@ -106,7 +106,7 @@ class Environment {
   // A share of the nodes that passed screening and were not certified, drawn by seed and code.
   std::vector<SearchNode*> sample(uint64_t seed, double share);
   int evaluations() const { return evaluations_; }
-  const Limits& limits() const { return parts_.limits; }
+  const SearchLimits& limits() const { return parts_.limits; }
   double seconds() const;
 
  private:

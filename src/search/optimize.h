@@ -20,7 +20,7 @@ struct OptimizeRequest {
   Hardware hardware;
   std::string evaluator;  // version of the judge
   bool paper_only = false;
-  Limits limits;
+  SearchLimits limits;
   StrategyOptions strategy_options;
   uint64_t seed = 0;
   Clock clock = now_seconds;  // what the limit of time is measured with
