@@ -29,7 +29,6 @@ constexpr int kScreenRounds = 7, kCertifyRounds = 30;
 constexpr size_t kScreenStructured = 2, kAllStructured = 100;
 constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
 constexpr int kAllCalls = 100;      // in a row: as many as eager made
-constexpr int kMoreLooks = 2;       // at a candidate whose clocks part
 constexpr int kDrawsOfAKind = 5;    // that the referee's budgets are made of
 constexpr int kMixedDraws = 5;      // that large arguments of timed calls are mixed from
 
@@ -61,7 +60,7 @@ bool clocks_part(const Verdict& verdict) {
   return (verdict.reason == "clock-mismatch" || verdict.reason == "background-work") && verdict.time_ms;
 }
 
-// Clocks that agree within the noise of a busy moment say nothing against clocks that parted in a quieter one.
+// Clocks that agree within the noise of a busy moment say little against clocks that parted in a quieter one.
 bool tells_as_much(const Verdict& second, const Verdict& first) {
   if (second.outcome == Outcome::refused || first.reason != "clock-mismatch") return true;
   return second.clock_noise_ms.value_or(0) <= 2 * first.clock_noise_ms.value_or(0);
@@ -197,14 +196,13 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
   again_ = false;
   Result<Verdict> verdict = attempt(task, candidate, tier);
   // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made.
-  int looks = 0;
-  for (bool tells = false; !tells && looks < kMoreLooks && verdict.ok() && clocks_part(*verdict); ++looks) {
+  if (verdict.ok() && clocks_part(*verdict)) {
+    const Verdict first = std::move(*verdict);
     again_ = true;
-    Result<Verdict> next = attempt(task, candidate, tier);
-    tells = !next.ok() || tells_as_much(*next, *verdict);
-    if (tells) verdict = std::move(next);
+    verdict = attempt(task, candidate, tier);
+    if (verdict.ok() && !tells_as_much(*verdict, first)) take_longer(*verdict, first.clock_apart_ms.value_or(0));
+    if (verdict.ok()) verdict->notes.push_back("clocks-compared-twice");
   }
-  if (looks > 0 && verdict.ok()) verdict->notes.push_back("clocks-compared-again");
   // A process of ours that dies is no fault of the candidate's the first time: everything is set up again.
   if (!verdict.ok() && lost()) {
     facts_.reset(), again_ = true;

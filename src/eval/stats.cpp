@@ -74,6 +74,15 @@ Speedup speedup_of(const Timing& baseline, const Timing& candidate, double level
 
 int most_rounds(Tier tier, int planned) { return tier == Tier::screen ? 3 * planned : 4 * planned; }
 
+void take_longer(Verdict& verdict, double ms) {
+  Timing& own = verdict.times.at("candidate");
+  for (double& sample : own.samples_ms) sample += ms;
+  own = summarize(std::move(own.samples_ms));
+  verdict.time_ms = own.median_ms;
+  for (auto& [baseline, speedup] : verdict.speedup)
+    speedup = speedup_of(verdict.times.at(baseline), own, level_of(verdict.tier));
+}
+
 int further_rounds(const Timing& eager, const Timing& candidate, Tier tier, int planned) {
   const int left = most_rounds(tier, planned) - static_cast<int>(candidate.samples_ms.size());
   const double most_seconds = tier == Tier::screen ? 2 : 20;

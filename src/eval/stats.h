@@ -22,6 +22,9 @@ double level_of(Tier tier);
 // fast calls is as likely to be the slower one.
 Speedup speedup_of(const Timing& baseline, const Timing& candidate, double level = level_of(Tier::certify));
 
+// All of the candidate's calls are taken to have lasted so much longer than was measured.
+void take_longer(Verdict& verdict, double ms);
+
 // Measuring goes on while it pays: how many rounds more than those measured so far; 0: enough. It does not pay when the
 // interval is narrow (for a screen, 20 % wide), lies below 1, got no narrower since half of the rounds, or costs too
 // many rounds or seconds.

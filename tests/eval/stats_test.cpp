@@ -197,6 +197,17 @@ TEST(FurtherRounds, DoNotPayWhereTheyOnlyMakeItWider) {
   EXPECT_EQ(further_rounds(of(eager), of(candidate), Tier::certify, 30), 0);
 }
 
+TEST(TakeLonger, AddsToEveryCallAndToWhatIsSaidOfThem) {
+  Verdict verdict;
+  verdict.tier = Tier::screen;
+  verdict.times["candidate"] = of(std::vector<double>(9, 0.5)), verdict.times["eager"] = of(std::vector<double>(9, 1));
+  verdict.time_ms = 0.5, verdict.speedup["eager"] = exactly(2);
+  take_longer(verdict, 0.3);
+  EXPECT_DOUBLE_EQ(*verdict.time_ms, 0.8);
+  EXPECT_DOUBLE_EQ(verdict.speedup.at("eager").median, 1.25);
+  EXPECT_EQ(verdict.times.at("candidate").samples_ms, std::vector<double>(9, 0.8));
+}
+
 TEST(FurtherRounds, AreNotBoughtForMinutes) {
   std::vector<double> eager, candidate;
   for (int i = 0; i < 10; ++i) eager.push_back(2.0 + i % 3), candidate.push_back(1.0 + i % 2);
