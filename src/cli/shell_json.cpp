@@ -12,8 +12,7 @@ std::string to_json_text(const ModuleShell& shell) {
                {"opening", shell.opening},
                {"sources", shell.sources},
                {"outputs", shell.outputs},
-               {"description", shell.description},
-               {"buffers_note", shell.buffers_note}})
+               {"description", shell.description}})
       .dump();
 }
 
@@ -30,8 +29,7 @@ Result<ModuleShell> shell_from_json_text(const std::string& text) {
   };
   const bool whole = read("constructor_source", shell.constructor_source) && read("arguments", shell.arguments) &&
                      read("opening", shell.opening) && read("sources", shell.sources) &&
-                     read("outputs", shell.outputs) && read("description", shell.description) &&
-                     read("buffers_note", shell.buffers_note);
+                     read("outputs", shell.outputs) && read("description", shell.description);
   if (!whole) return broken;
   return shell;
 }

@@ -2,9 +2,7 @@
 // result; whether it is right and fast is the judge's business.
 #pragma once
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "actions/action.h"
 #include "base/result.h"
@@ -20,15 +18,9 @@ struct CodeState {
   Code code;
 };
 
-// A worked example of an action type: the texts of a kernel before and after.
-struct Example {
-  std::string action, before, after;
-};
-
 struct CoderRequest {
   const CodeState& state;
   const Action& action;
-  std::span<const Example> examples = {};
   const Verdict* last = nullptr;  // of the state's code, when it was judged
 };
 

@@ -9,6 +9,7 @@
 #include "eval/stats.h"
 #include "ir/program.h"
 #include "report/html.h"
+#include "report/task_command.h"
 
 namespace mtmc {
 namespace {
@@ -126,12 +127,17 @@ std::string argument_types(const ReportData& data) {
   return join(types, ", ");
 }
 
+std::string python_text(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  return value.is_null() ? "None" : value.dump();
+}
+
 std::string constructor_call(const Json& task) {
   std::vector<std::string> arguments;
   if (task.contains("init_args") && task["init_args"].is_array())
-    for (const Json& argument : task["init_args"]) arguments.push_back(argument.dump());
+    for (const Json& argument : task["init_args"]) arguments.push_back(python_text(argument));
   if (task.contains("init_kwargs") && task["init_kwargs"].is_object())
-    for (const auto& [name, value] : task["init_kwargs"].items()) arguments.push_back(name + "=" + value.dump());
+    for (const auto& [name, value] : task["init_kwargs"].items()) arguments.push_back(name + "=" + python_text(value));
   if (arguments.empty() && !task.contains("init_args")) arguments.push_back("*get_init_inputs()");
   return "ModelNew(" + join(arguments, ", ") + ")";
 }
@@ -155,9 +161,7 @@ std::string headline_section(const ReportData& data) {
 std::string usage_section(const ReportData& data) {
   if (data.best == kNoNode) return "";
   const Json task = Json::parse(data.run.task.json, nullptr, false);
-  const std::string file = task.is_object() && task.contains("file") && task["file"].is_string()
-                               ? std::filesystem::path(task["file"].get<std::string>()).filename().string()
-                               : data.run.task.name;
+  const auto [target, options] = task_command(task, data.run.task.name);
   const std::string attr = task.is_object() ? task.value("attr", "Model") : "Model";
   const std::string types = argument_types(data);
   const std::string needs = data.run.target == "cpu"    ? "torch and a C++ compiler"
@@ -170,7 +174,7 @@ std::string usage_section(const ReportData& data) {
       {"model.load_state_dict(original.state_dict())", "Weights are inputs: it follows every later change of them."},
       {"y = model(x)", (types.empty() ? "The shapes it was made for" : "Made for " + types) +
                            "; another shape raises an error, gradients are not computed."},
-      {"mtmc verify " + file + " kernel.py", "Judges it again on your machine, with all defences."}};
+      {"mtmc verify " + target + " kernel.py" + options, "Judges it again on your machine, with all defences."}};
   std::string html = "<section class='card'>\n<h2>Use it</h2>\n<ol class='use'>\n";
   for (const auto& [code, why] : lines)
     html += fmt::format("<li><code>{}</code><span>{}</span></li>\n", escape_html(code), escape_html(why));

@@ -228,7 +228,7 @@ Result<Implementation> Environment::implement(const SearchNode& node, const Prop
   say("writing " + proposal.text);
   const Span span("implement");
   const double start = parts_.clock();
-  auto made = coder_.implement({node.state, proposal.action, {}, &node.screen});
+  auto made = coder_.implement({node.state, proposal.action, &node.screen});
   implement_seconds_ = std::max(implement_seconds_, parts_.clock() - start);
   return made;
 }

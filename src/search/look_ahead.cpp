@@ -38,7 +38,7 @@ Status Environment::look_ahead(const SearchNode& next, const std::vector<Proposa
   for (size_t i = first; i < beside.size() && i < first + kExpected && !spent(implement_seconds_); ++i) {
     const auto predicted = apply_action(*node.state.program, beside[i].action, context());
     if (!predicted.ok() || by_state_.contains(mtmc::state_hash(*predicted))) continue;
-    const auto made = coder_.implement({node.state, beside[i].action, {}, &node.screen});
+    const auto made = coder_.implement({node.state, beside[i].action, &node.screen});
     if (made.ok()) return expect({made->program, made->code});  // else it will be refused when it is its turn
   }
   return ok_status();

@@ -23,8 +23,7 @@ struct ModuleShell {
   std::map<std::string, std::string> sources;  // "mlp.py:15" -> the user's line of that place
   std::string
       outputs;  // how results are returned: a Python expression over {0}, {1}, ...; empty: the tensor or a tuple
-  std::string description;   // one line for the docstring: "GELU MLP from gelu_mlp.py"
-  std::string buffers_note;  // reserved for messages; may be empty
+  std::string description;  // one line for the docstring: "GELU MLP from gelu_mlp.py"
 };
 
 struct LineRange {
@@ -35,7 +34,6 @@ struct Code {
   std::string text;                          // kernel.py
   std::map<std::string, LineRange> kernels;  // kernel name -> its lines in text
   std::map<ValueId, LineRange> values;       // the lines that a value's computation spans
-  std::string build_unit;                    // what must be compiled (C++ or Triton source): the key of compile caches
 };
 
 struct TargetDef {

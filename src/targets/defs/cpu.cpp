@@ -118,21 +118,17 @@ Result<Code> emit(const Program& program, const Hardware& hardware, const Module
     functions[kernel.name] = printed.name;
     parts.launches.push_back(std::move(launch));
   }
-  Code code;
-  std::string unit;
   if (!parts.launches.empty()) {
     if (!program.captures.empty())
       source +=
           "// A pointer of any type, so that captured kernels can be passed theirs.\nstruct Any { void* p; template "
           "<class T> operator T*() const { return (T*)p; } };\n\n";
     parts.launches = captured(program, std::move(parts.launches), functions, source, signatures);
-    unit = "#include <algorithm>\n" + cpu_prelude(source) + "\n" + source;
+    const std::string unit = "#include <algorithm>\n" + cpu_prelude(source) + "\n" + source;
     parts.imports = kImports;
     parts.source = "SOURCE = r'''\n" + unit + "'''\n" + replace_all(kLoader, "@FLAGS@", kKernelFlags) + signatures;
   }
-  code = print_module(program, shell, parts);
-  code.build_unit = unit;
-  return code;
+  return print_module(program, shell, parts);
 }
 
 Status supports(const Program& program, const Kernel& kernel) {

@@ -9,7 +9,6 @@ namespace {
 Result<Code> emit(const Program& program, const Hardware&, const ModuleShell&) {
   Code code;
   code.text = print(program);
-  code.build_unit = print(program, {.numbers = true, .locations = false});
   int line = 1;
   size_t start = 0;
   while (start < code.text.size()) {

@@ -156,7 +156,6 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   // Triton's interpreter runs on the CPU.
   code.text = replace_all(std::move(code.text), "_DEVICE = \"cuda\"\n",
                           "_DEVICE = \"cpu\" if os.environ.get(\"TRITON_INTERPRET\") == \"1\" else \"cuda\"\n");
-  code.build_unit = parts.source;
   return code;
 }
 
