@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kBusyMs = 6;  // of CPU time in 20 ms of idleness
 constexpr int kKernelCalls = 9;
+constexpr const char* kArguments = ".arguments";  // see python/mtmc/wire/forms.py
 constexpr double kLeastClaimMs = 0.3;
 constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
 constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
@@ -151,7 +152,9 @@ void Examination::hold(Held result) {
 
 void Examination::drop_oldest() {
   std::error_code ignored;  // then it is only space in memory until the end
-  if (!held_.front().file.empty()) std::filesystem::remove(held_.front().file, ignored);
+  const std::filesystem::path& file = held_.front().file;
+  if (!file.empty())
+    std::filesystem::remove(file, ignored), std::filesystem::remove(file.string() + kArguments, ignored);
   held_.erase(held_.begin());
 }
 
@@ -363,13 +366,14 @@ Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
 // The least of several calls whose results nobody reads: whoever else uses the machine makes calls longer, never
 // shorter. Nothing when one failed.
 Result<std::optional<Examination::LeastMs>> Examination::least_ms(Guest& guest, const std::string& draw) {
-  std::vector<double> processor, inside;
+  std::vector<double> processor, inside, outside;
   for (int i = 0; i < kKernelCalls; ++i) {
     MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw, false, true}));
     if (!went) return std::optional<LeastMs>();
     processor.push_back(went->processor_ms), inside.push_back(went->inside_ms);
+    outside.push_back(went->wall_ms);
   }
-  return std::optional(LeastMs{quantile(processor, 0), quantile(inside, 0)});
+  return std::optional(LeastMs{quantile(processor, 0), quantile(inside, 0), quantile(outside, 0)});
 }
 
 // It is stopped again and again in the middle of calls: nothing that it says of itself decides where it is found.
@@ -437,13 +441,15 @@ Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bo
     return true;
   }
   const double claimed = said * with->inside;
-  const double lost = std::clamp(with->processor - without->processor, 0.0, with->inside);
+  // Others who use the machine change the time that passes, threads that spin that of processors.
+  const double least = std::min(with->processor - without->processor, with->outside - without->outside);
+  const double lost = std::clamp(least, 0.0, with->inside);
   if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
   verdict_.own_kernel_share = std::min(verdict_.own_kernel_share.value_or(0), lost / with->inside);
   // What is neither lost nor seen in libraries may be threads that are waited for, or Python.
   if (claimed - lost > kMostOverstated * with->inside && (!told || at_work < 1 - kMostOverstated))
     return refuse("kernel-unused", fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a "
-                                               "call takes {:.2f} ms less of a processor",
+                                               "call takes {:.2f} ms less",
                                                claimed, with->inside, lost));
   return true;
 }

@@ -86,7 +86,8 @@ class Examination {
   Result<bool> first_result_stays(Guest& guest, const DrawFacts& facts);
   Result<bool> given_arguments(Guest& guest, const std::string& draw);
   struct LeastMs {
-    double processor = 0, inside = 0;  // of its tree, as seen from outside; by its own clock
+    double processor = 0;            // time of its tree, as seen from outside
+    double inside = 0, outside = 0;  // by its own clock, and by ours
   };
   Result<std::optional<LeastMs>> least_ms(Guest& guest, const std::string& draw);
   struct AtWork {

@@ -196,12 +196,10 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
   again_ = false;
   Result<Verdict> verdict = attempt(task, candidate, tier);
   // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made.
+  std::optional<Verdict> first;
   if (verdict.ok() && clocks_part(*verdict)) {
-    const Verdict first = std::move(*verdict);
-    again_ = true;
+    first = std::move(*verdict), again_ = true;
     verdict = attempt(task, candidate, tier);
-    if (verdict.ok() && !tells_as_much(*verdict, first)) take_longer(*verdict, first.clock_apart_ms.value_or(0));
-    if (verdict.ok()) verdict->notes.push_back("clocks-compared-twice");
   }
   // A process of ours that dies is no fault of the candidate's the first time: everything is set up again.
   if (!verdict.ok() && lost()) {
@@ -211,6 +209,10 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
   if (!verdict.ok() && lost()) {
     facts_.reset();
     if (works_without_candidate(task, tier).ok()) verdict = blamed(verdict.error(), tier);
+  }
+  if (verdict.ok() && first) {
+    if (!tells_as_much(*verdict, *first)) take_longer(*verdict, std::max(0.0, first->clock_apart_ms.value_or(0)));
+    verdict->notes.push_back("clocks-compared-twice");
   }
   if (verdict.ok()) verdict->seconds = now_seconds() - start;
   return verdict;
@@ -473,7 +475,7 @@ int ProcessJudge::other_index() { return 1 + (facts_->large() ? 0 : static_cast<
 Result<bool> ProcessJudge::run_structured(Examination& examination, Guest& guest, const std::string& draw) {
   MTMC_PASS(examination.run(guest, draw, "first"));
   const size_t end = draw.rfind('-') + 1;
-  for (int index = 0; facts_->returns_few() && index < kDrawsOfAKind; ++index) {
+  for (int index = 0; facts_->returns_few() && !facts_->large() && index < kDrawsOfAKind; ++index) {
     const std::string other = draw.substr(0, end) + std::to_string(index);
     if (other == draw) continue;
     MTMC_TRY(const DrawFacts* known, facts_->draw(other));

@@ -82,7 +82,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   }
   for (auto& [output, budget] : facts.budgets) budget.exact_suffices = !strict_;
   for (const Json& call : reply.at("chances")) {
-    for (size_t i = 0; i < call.size(); ++i) facts.chances[std::to_string(i)].push_back(fractions_from(call[i]));
+    for (const auto& [output, chance] : call.items()) facts.chances[output].push_back(fractions_from(chance));
   }
   if (reply.contains("form")) given_[name] = given_from(reply);
   facts.calls = reply.at("calls"), facts.repeats = reply.at("repeats"),

@@ -65,7 +65,7 @@ def test_stopped_processes_go_on_with_every_core(started: Started) -> None:
         ran = running(pids[0])[0][1]
         start()
         starter.settle()
-        assert os.sched_getaffinity(pids[0]) == cores
+        wait_until(lambda: os.sched_getaffinity(pids[0]) == cores)
         wait_until(lambda ran=ran: running(pids[0])[0][1] > ran + 2_000_000)  # type: ignore[misc]
         assert not stands_still([pids[1]])
 

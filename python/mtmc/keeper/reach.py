@@ -83,12 +83,14 @@ def stands_still(pids: Iterable[int]) -> bool:
     return True
 
 
+WAITS = (b"kernel_clone", b"wait_for_vfork_done", b"_do_fork", b"do_fork")
 FORKS = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}  # clone, vfork, clone3
 
 
 def _waits_for_child(pid: int, thread: str) -> bool:
     words = read_some(f"/proc/{pid}/task/{thread}/syscall").split()
-    return bool(words) and words[0] in FORKS.get(platform.machine(), ())
+    waits = read_some(f"/proc/{pid}/task/{thread}/wchan") in WAITS  # and is not at some other point of the call
+    return waits and bool(words) and words[0] in FORKS.get(platform.machine(), ())
 
 
 def at_work(pids: Iterable[int]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from mtmc.device import kernel_calls
 from mtmc.keeper.processes import read_some
@@ -25,6 +25,7 @@ class Starter:
         ours, theirs = socket.socketpair()
         if os.fork() == 0:
             kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+            kernel_calls.be_prompt()  # whom it wakes may take its core before it is through
             for descriptor in (ours.fileno(), *foreign):
                 os.close(descriptor)
             _serve(Line(theirs.fileno(), theirs.fileno()))
@@ -32,6 +33,8 @@ class Starter:
         self.line = Line(ours.fileno(), ours.fileno())
         ours.detach()
         self.waits = False  # for the process
+        self.cores = sorted(os.sched_getaffinity(0))
+        self.may_use: dict[int, list[int]] = {}  # of threads that had a core of their own
         self.ran: dict[int, int] = {}  # thread -> for how many ns it has run
 
     def prepare(self, pids: list[int]) -> Callable[[], None]:
@@ -40,10 +43,11 @@ class Starter:
         before, self.ran = self.ran, {thread: ran for pid in pids for thread, ran in running(pid)}
         busy = [thread for thread, ran in self.ran.items() if ran - before.get(thread, 0) >= LEAST_NS]
         busy.sort(key=lambda thread: (thread not in pids, before.get(thread, 0) - self.ran[thread]))
+        self.may_use = {thread: self.may_use[thread] for thread in self.ran if thread in self.may_use}
         allowed = {}
-        for thread, core in zip(busy, sorted(os.sched_getaffinity(0)), strict=False):
+        for thread, core in zip(busy, self.cores, strict=False):
             try:
-                allowed[thread] = list(os.sched_getaffinity(thread))
+                allowed[thread] = self._cores_of(thread)
                 os.sched_setaffinity(thread, {core})
             except OSError:
                 allowed.pop(thread, None)  # it has ended, or may not use that core
@@ -53,6 +57,13 @@ class Starter:
             self.waits = True
 
         return start
+
+    def _cores_of(self, thread: int) -> list[int]:
+        """What it may use. Who has one core has it from us, maybe, or from the thread that made it, which had it from us."""
+        now = sorted(os.sched_getaffinity(thread))
+        if len(now) > 1:
+            self.may_use[thread] = now
+        return self.may_use.get(thread, self.cores)
 
     def settle(self) -> None:
         """Waits until all that were let go have gone on, before any of them is stopped for good: a late signal would make it go on
@@ -66,13 +77,17 @@ def _serve(line: Line) -> None:
     while (request := line.receive()) is not None:
         for pid in request["pids"]:
             send(pid, signal.SIGCONT)
-        for thread, cores in zip(request["threads"], request["cores"], strict=True):
-            try:
-                os.sched_setaffinity(thread, cores)  # it has begun, and may go where it wants
-            except OSError:
-                pass  # it has ended
         line.send({})
+        for thread, cores in zip(request["threads"], request["cores"], strict=True):
+            allow(thread, cores)  # it has begun, and may go where it wants
     os._exit(0)
+
+
+def allow(thread: int, cores: Iterable[int]) -> None:
+    try:
+        os.sched_setaffinity(thread, cores)
+    except OSError:
+        pass  # it has ended
 
 
 def send(pid: int, number: int) -> None:

@@ -21,6 +21,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -30,7 +31,7 @@ import torch._dynamo.mutation_guard
 from mtmc.device import kernel_calls
 from mtmc.guest import ahead, runner
 from mtmc.guest.limits import Limits
-from mtmc.keeper.conduct import Conductor, send
+from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.others import Others, excess
 from mtmc.keeper.processes import kill_tree, process_tree, usage
 from mtmc.keeper.sandbox import Guest, can_own_proc, level, lock, reach, start_guest
@@ -220,8 +221,8 @@ class Zygote:
             return self._ended()
         return self.answer(start, timeout)
 
-    def answer(self, start: float, timeout: float, halt: list[int] | None = None) -> Message:
-        """The guest's answer to a request that was sent at `start`. `halt`: processes to stop before the time is taken."""
+    def answer(self, start: float, timeout: float, halt: Callable[[], None] | None = None) -> Message:
+        """The guest's answer to a request that was sent at `start`. `halt` stops it before the time is taken."""
         assert self.guest is not None
         while True:
             left = start + timeout - time.perf_counter()
@@ -230,7 +231,8 @@ class Zygote:
                     if not self.guest.line.read_some():
                         return self._ended()
                     if self.guest.line.complete():
-                        send(halt or [], signal.SIGSTOP)
+                        if halt:
+                            halt()
                         self.asked = time.perf_counter()
                         wall = self.asked - start
                         return {"reply": self.guest.line.receive(), "wall_ms": wall * 1e3}

@@ -207,9 +207,10 @@ def structured_kinds(arguments: list[Any]) -> list[str]:
     return kinds + ["scaled-apart"] * apart + ["permuted"] * bool(chosen) + ["flipped"] * flips
 
 
-def other_kinds(arguments: list[Any]) -> list[str]:
+def other_kinds(arguments: list[Any], integers_decide: bool = False) -> list[str]:
     """Draws of other sizes, and with other Python numbers and integers: a candidate may say clearly that it does not take them. On
-    a GPU an index that points nowhere ends eager's process: integers stay as they are."""
+    a GPU an index that points nowhere ends eager's process: integers stay as they are. So they do where they decide what is
+    looked up, or how much there is to do."""
     sizes = sizes_to_vary(arguments)
     kinds = [f"shape{i}" for i in range(len(sizes) * ways_to_vary(arguments))] + ["small"] * (len(sizes) > 1)
     types = {type(leaf) for leaf in leaves(arguments)}
@@ -218,7 +219,11 @@ def other_kinds(arguments: list[Any]) -> list[str]:
         *(f"axis{i}" for i in range(min(FEW_AXES if is_large(arguments) else MOST_AXES, len(axes_to_vary(arguments))))),
         *(["numbers", "negated"] if float in types else []),
         *(["integers"] if types & {int, bool} else []),
-        *(WHOLE if any(is_whole(leaf) and not leaf.is_cuda for leaf in leaves(arguments)) else []),
+        *(
+            WHOLE
+            if any(is_whole(leaf) and not leaf.is_cuda for leaf in leaves(arguments)) and not integers_decide
+            else []
+        ),
     ]
 
 
@@ -227,8 +232,8 @@ def is_large(arguments: list[Any]) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """A tensor of integers."""
-    return isinstance(value, torch.Tensor) and value.dtype in WHOLE_TYPES
+    """A tensor of integers, not only of 0 and 1, which may stand for truth values."""
+    return isinstance(value, torch.Tensor) and value.dtype in WHOLE_TYPES and bool((value & ~1).any())
 
 
 def is_chosen(x: torch.Tensor) -> bool:

@@ -91,9 +91,7 @@ class Lender:
         if not chosen:
             return []
         starts, end = offsets(chosen)
-        path = Path(call["file"] + ARGUMENTS)
-        memory = file_memory(path, end)
-        path.unlink()
+        memory = file_memory(Path(call["file"] + ARGUMENTS), end)
         return [seen_as(form, memory[at : at + span_bytes(form)]) for form, at in zip(chosen, starts, strict=True)]
 
     def seen(self, form: Any, file: str, guest: str, most_bytes: int) -> Any:

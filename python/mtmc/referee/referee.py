@@ -105,7 +105,7 @@ class Referee:
         self.lender = Lender(self.device, self.folder / "draws")
         self._save_constructor(task)
         run = self._draw("task-0")
-        others = other_kinds(run.arguments)
+        others = other_kinds(run.arguments, self.reference.integers_decide(run.arguments, first))
         self.budgets = Budgets(self.reference, request["accuracy"], others, self._draw)
         for which in list(self.states):
             self.states[f"moved-{which}"] = {name: self.states[which][name] for name in run.eager.state}
@@ -211,7 +211,7 @@ class Referee:
                     self.kept[name] = kept
         return self.kept[name]
 
-    def _chances(self, kind: str) -> list[list[dict[str, float]]]:
+    def _chances(self, kind: str) -> list[dict[str, dict[str, float]]]:
         """The fractions of eager's own masks, call by call, output by output; empty where no mask can be seen."""
         found = []
         masks: dict[int, Masks] = {}
@@ -222,9 +222,10 @@ class Referee:
             first = draw.eager.calls[0]
             for call, leaves in enumerate(draw.eager.calls):
                 rows = zip(leaves, kept[call], first, strict=True)
-                found.append([fractions(e, k, f if call else None) for e, k, f in rows])
-                for output, (e, k, _) in enumerate(zip(leaves, kept[call], first, strict=True)):
-                    found[-1][output] |= masks.setdefault(output, Masks()).like_earlier(e, k)
+                found.append({})
+                for output, (e, k, f) in enumerate(rows):
+                    alike = masks.setdefault(output, Masks()).like_earlier(e, k)
+                    found[-1][draw.eager.name_of(output)] = fractions(e, k, f if call else None) | alike
         return found
 
     def _compare_masked(
@@ -348,18 +349,20 @@ class Referee:
             if request["unreadable"]:
                 raise FormError(request["unreadable"])
             value, state = self._split(self.lender.seen(form, request["file"], request["guest"], most))
-        except FormError as error:
-            return {"mismatch": "tampered", "detail": str(error)}
+            left = self.lender.left_in(draw.arguments, draw.eager.written, request)
+        except (FormError, DeviceError) as error:
+            return {"mismatch": "tampered", "detail": first_line(error)}
         if (structure := structure_of(value)) != draw.eager.structure:
             return {"mismatch": "wrong-shape", "detail": f"returns {structure} instead of {draw.eager.structure}"}
         if missing := [name for name in draw.eager.after[call] if name not in state and not is_plain(name)]:
             return {"mismatch": "state-differs", "detail": f"{missing[0]} is not there"}
-        leaves = blobs.leaves(value)
-        for index, (c, e) in enumerate(zip(leaves, draw.eager.calls[call], strict=False)):
+        leaves = blobs.leaves(value) + left
+        if len(leaves) != len(draw.eager.calls[call]):  # a name of a part that reads like a structure
+            return {"mismatch": "wrong-shape", "detail": f"returns {len(leaves)} leaves"}
+        for index, (c, e) in enumerate(zip(blobs.leaves(value), draw.eager.calls[call], strict=False)):
             if disordered(c, e) and request["draw"].rpartition("-")[0] not in LAYOUTS:
                 detail = f"output {index} is not contiguous, and eager's is"
                 return {"mismatch": "wrong-shape", "detail": detail}
-        leaves += self.lender.left_in(draw.arguments, draw.eager.written, request)
         measured = compare(draw, call, leaves, state)
         if request["own_random"] and (kept := self._kept(request["draw"])):
             first = self.first_results if call else None

@@ -13,7 +13,7 @@ import torch
 from torch.func import functional_call
 
 from mtmc.device.device import Device, generator_on, random_state
-from mtmc.referee.draws import map_floats
+from mtmc.referee.draws import is_whole, map_floats
 from mtmc.referee.measure import same_bits
 from mtmc.referee.slices import Run
 from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
@@ -23,6 +23,7 @@ from mtmc.task.task import Task, first_line
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import structure_of
 from mtmc.wire.forms import sharing
+from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
 
 CALLS = 2  # a module with state is called twice from the same state
@@ -74,6 +75,32 @@ class Truth:
     @property
     def state(self) -> State:
         return self.after[-1]
+
+
+class Deciders(DispatchMode):
+    """Sees operators that look something up, or whose results have a size, or are numbers, that depend on values."""
+
+    LOOK_UP = (
+        "index",
+        "gather",
+        "index_select",
+        "take",
+        "scatter",
+        "embedding",
+        "index_put",
+        "index_add",
+        "index_copy",
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = False
+
+    def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = func.overloadpacket.__name__.strip("_")
+        depends = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape} & set(func.tags)
+        self.found = self.found or bool(depends) or name in self.LOOK_UP
+        return func(*args, **(kwargs or {}))
 
 
 class Reference:
@@ -131,7 +158,8 @@ class Reference:
         for index in range(count):
             if index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
-            given = [(tensor, tensor._version) for tensor in outputs.tensors(arguments)]
+            # Aliases: a module may also change the shape of what it was given.
+            given = [(tensor.detach(), tensor._version) for tensor in outputs.tensors(arguments)]
             self.device.synchronize()
             record, start = Record(), time.perf_counter()
             try:
@@ -172,6 +200,15 @@ class Reference:
             sharing=shared,
             seconds=seconds,
         )
+
+    def integers_decide(self, arguments: list[Any], state: State) -> bool:
+        """Do integers among these arguments say what is looked up, or, as far as operators tell, what is done?"""
+        if not any(is_whole(tensor) for tensor in outputs.tensors(arguments)):
+            return False
+        self.load(self.model, state)
+        with Deciders() as mode:
+            self.model(*blobs_copy(arguments))
+        return mode.found
 
     def _versions(self) -> list[tuple[int, int]]:
         """Changes whenever an entry of the state is written to or replaced."""
@@ -237,12 +274,12 @@ class Reference:
                 continue
             if index == 0 or eager.modified or eager.written:
                 wide = map_floats(blobs_copy(arguments), move)
+            left = [tensor.detach() for tensor in outputs.tensors(wide)]
             call = (
                 partial(functional_call, model, given, tuple(wide), tie_weights=False) if cut else partial(model, *wide)
             )
             result, found = run_wide(call, eager.drawn[index], widths)
-            after_call = outputs.tensors(wide)
-            leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(after_call[i] for i in eager.written)]]
+            leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(left[i] for i in eager.written)]]
             if index == 0:
                 ties = [found.get(leaf.data_ptr()) if isinstance(leaf, torch.Tensor) else None for leaf in leaves]
             if eager.state:

@@ -207,14 +207,15 @@ class Baseline:
         self.line.send(request)
         return self.answer(start, timeout)
 
-    def answer(self, start: float, timeout: float, halt: list[int] | None = None) -> Message:
+    def answer(self, start: float, timeout: float, halt: Callable[[], None] | None = None) -> Message:
         while not self.line.complete():
             left = start + timeout - time.perf_counter()
             if not select.select([self.line.incoming], [], [], max(0.0, left))[0]:
                 return self.end_because("timed-out", f"no answer within {timeout:.0f} s")
             if not self.line.read_some():
                 return self.end_because("crashed", "it has ended")
-        send(halt or [], signal.SIGSTOP)
+        if halt:
+            halt()
         wall = time.perf_counter() - start
         return {"reply": self.line.receive(), "wall_ms": wall * 1e3}
 

@@ -156,7 +156,9 @@ def checked(form: Any, most_bytes: int) -> Form:
             for part in rows_of(one["list"]):
                 check(part, depth + 1)
             names = rows_of(one.get("names", []))
-            if "names" in one and (len(names) != len(one["list"]) or not all(isinstance(n, str) for n in names)):
+            if "names" in one and (
+                len(names) != len(one["list"]) or not all(isinstance(n, str) and n.isidentifier() for n in names)
+            ):
                 raise FormError("no description of a result")
         elif "dtype" in one:
             _check_tensor(one)
