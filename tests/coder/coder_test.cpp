@@ -180,10 +180,10 @@ TEST(BuiltinCoder, RefusesAScheduleThatPrintsTheSameCode) {
   Bench bench;
   TargetDef same = bench.target;
   same.emit = [](const Program&, const Hardware&, const ModuleShell&) -> Result<Code> {
-    return Code{"always the same", {}, {}, ""};
+    return Code{"always the same", {}, {}};
   };
   BuiltinCoder coder(same, bench.hardware, bench.shell, *bench.store, &bench.tuner);
-  const CodeState state{std::make_shared<const Program>(three_activations()), {"always the same", {}, {}, ""}};
+  const CodeState state{std::make_shared<const Program>(three_activations()), {"always the same", {}, {}}};
   const auto made = coder.implement({state, Action{"tile", {{2}}, ""}});
   ASSERT_FALSE(made.ok());
   EXPECT_THAT(made.error().message(), HasSubstr("the same code"));
@@ -223,7 +223,7 @@ TEST(Faults, AreWrittenIntoTheForwardOfAFileWithoutKernels) {
 struct Echo final : Coder {
   std::string name() const override { return "echo"; }
   Result<Implementation> implement(const CoderRequest& request) override {
-    return Implementation{request.state.program, Code{"# " + store_text(request.action) + "\n", {}, {}, ""}, ""};
+    return Implementation{request.state.program, Code{"# " + store_text(request.action) + "\n", {}, {}}, ""};
   }
 };
 
