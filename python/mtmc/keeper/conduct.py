@@ -31,7 +31,6 @@ from mtmc.wire.line import Message
 SCRATCH_BYTES = 1 << 22
 STEP_NS = 3e4  # of its processor time, at most, between two glimpses of its work
 POLL_SECONDS = 1e-5
-MOVED_NS = 2e4  # of processor time, while it should stand still
 STILL_SECONDS = 5.0  # until every thread of a stopped process stands still
 
 
@@ -74,7 +73,6 @@ class Conductor:
         self.known: list[int] = []  # its processes when it was stopped last
         self.places: list[tuple[int, int]] = []  # address and size of each argument
         self.resumed_ns = 0.0  # processor time of the tree when it last went on
-        self.still_ns = 0.0  # and when it was seen to stand still
 
     def begin(self) -> None:
         """Another process is conducted from now on."""
@@ -145,13 +143,8 @@ class Conductor:
             if failed := self._fill(request["fill"]):
                 return failed
             self.device.flush()
-        if self._has_moved():
-            return self.player.end_because(
-                "tampered", "it went on by itself while its arguments were put in their place"
-            )
-        start_them = (
-            self.starter.prepare(self.stopped) if "fill" in request else None
-        )  # a GPU's calls are timed by its events
+        # A GPU's calls are timed by its events.
+        start_them = self.starter.prepare(self.stopped) if "fill" in request else None
         before, start = self._processor_ns(), time.perf_counter()
         try:
             self.player.tell({**request["go"], "op": "go"})
@@ -268,8 +261,6 @@ class Conductor:
                 self._take(written, request["out"] + ARGUMENTS)
             rows = enumerate(zip(self.places, self.source, strict=False))
             modified = [index for index, ((address, _), values) in rows if not self._same(address, values)]
-            if self._has_moved():
-                return {"unreadable": "it went on by itself while its results were read"}
         except ReachError as error:
             return {"unreadable": str(error)}
         return {"modified": modified}
@@ -292,10 +283,6 @@ class Conductor:
         """Of the processes that are known: what was started since shows when they are stopped the next time."""
         return sum(map(processor_ns, self.known))
 
-    def _has_moved(self) -> bool:
-        """Has it run since it was stopped? A timer of its own may let it go on."""
-        return bool(self.stopped) and self._processor_ns() - self.still_ns > MOVED_NS
-
     def _stop(self) -> None:
         """All of the tree, what was started meanwhile included, stands still. Who does not is ended: nothing that it does later
         can be seen."""
@@ -307,7 +294,6 @@ class Conductor:
             send(new, signal.SIGSTOP)
             # One of several might make another one go on that was seen to stand still.
             if not new and all(stands_still(tree) for _ in range(min(2, len(tree)))):
-                self.still_ns = self._processor_ns()
                 return
             if new:
                 send(tree, signal.SIGSTOP)
