@@ -67,8 +67,8 @@ def be_prompt() -> None:
     6.12 have no such slices, and let in who has slept. What it forks has the usual slice."""
     number = SET_ATTRIBUTES.get(platform.machine())
     attributes = struct.pack("=IIQiIQQQ", 48, 0, NOT_FOR_CHILDREN, 0, 0, SHORT_SLICE_NS, 0, 0)
-    if number is None or LIBC.syscall(number, 0, attributes, 0) < 0:
-        return  # clocks are noisier then, and verdicts say by how much
+    if number is not None:
+        LIBC.syscall(number, 0, attributes, 0)  # where that fails clocks are noisier, and verdicts say by how much
 
 
 def poison_memory(byte: int) -> None:

@@ -15,7 +15,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import torch
@@ -23,8 +23,7 @@ import torch
 from mtmc.device import kernel_calls
 from mtmc.device.device import Cpu
 from mtmc.keeper.reach import ReachError, at_work, erase, mapped, own_code, owners, put, same, stands_still, take
-from mtmc.keeper.starter import Starter
-from mtmc.keeper.starter import send as send_one
+from mtmc.keeper.starter import Starter, send
 from mtmc.wire.forms import ARGUMENTS, FormError, checked, in_a_row, offsets, span_bytes, tensors_of
 from mtmc.wire.line import Message
 
@@ -315,8 +314,3 @@ def processor_ns(pid: int) -> float:
         return time.clock_gettime_ns((~pid << 3) | 2)
     except OSError:
         return 0  # it has ended
-
-
-def send(pids: Iterable[int], number: int) -> None:
-    for pid in pids:
-        send_one(pid, number)

@@ -75,8 +75,7 @@ class Starter:
 
 def _serve(line: Line) -> None:
     while (request := line.receive()) is not None:
-        for pid in request["pids"]:
-            send(pid, signal.SIGCONT)
+        send(request["pids"], signal.SIGCONT)
         line.send({})
         for thread, cores in zip(request["threads"], request["cores"], strict=True):
             allow(thread, cores)  # it has begun, and may go where it wants
@@ -90,11 +89,12 @@ def allow(thread: int, cores: Iterable[int]) -> None:
         pass  # it has ended
 
 
-def send(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        pass  # it was faster
+def send(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass  # it was faster
 
 
 def running(pid: int) -> list[tuple[int, int]]:

@@ -26,9 +26,9 @@ import torch._dynamo  # by the time the first task comes
 from mtmc.device import kernel_calls
 from mtmc.device.device import Device, device_named, release
 from mtmc.guest.stopwatch import Stopwatch
-from mtmc.keeper.conduct import Conductor, send
+from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import process_tree
-from mtmc.keeper.starter import Starter
+from mtmc.keeper.starter import Starter, send
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire.forms import make, span_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
