@@ -126,7 +126,7 @@ def too_many(one: dict[str, Any], runs: list[list[dict[str, Any]]], part: str) -
 
 def candidates(referee: Referee) -> Iterator[tuple[Draw, list[list[dict[str, Any]]]]]:
     for index in range(DRAWS):
-        draw = referee._draw(f"timed-{index}")
+        draw = referee.draw(f"timed-{index}")
         kept, summation._loop = summation._loop, any_order
         try:
             with AnyOrder():

@@ -42,9 +42,9 @@ Result<int> bench(const std::filesystem::path& file, const std::filesystem::path
   options.device = device_for(code);
   const auto judge = make_process_judge(options);
   MTMC_TRY(const double first, seconds_of(*judge, task, {code, nullptr}, Tier::screen));
-  // Compiled anew each time; expected while the one before is judged, as a search does, or not.
+  // Compiled anew each time. The second half is prepared while the one before is judged, as a search does.
   const auto fresh = [&](int i) { return Candidate{fmt::format("{}\n# {}\n", code, i), nullptr}; };
-  std::vector<double> seconds, expected;
+  std::vector<double> seconds, prepared;
   std::vector<Speedup> speedups;
   for (int i = 0; i < screens; ++i) {
     MTMC_TRY(const double taken, seconds_of(*judge, task, fresh(i), Tier::screen, &speedups));
@@ -52,15 +52,15 @@ Result<int> bench(const std::filesystem::path& file, const std::filesystem::path
   }
   for (int i = screens; i < 2 * screens; ++i) {
     const double start = now_seconds();
-    MTMC_RETURN_IF_ERROR(judge->expect(task, fresh(i + 1)));
+    MTMC_RETURN_IF_ERROR(judge->prepare(task, fresh(i + 1)));
     MTMC_RETURN_IF_ERROR(seconds_of(*judge, task, fresh(i), Tier::screen));
-    expected.push_back(now_seconds() - start);
+    prepared.push_back(now_seconds() - start);
   }
   MTMC_TRY(const double certify, seconds_of(*judge, task, {code, nullptr}, Tier::certify));
   fmt::print(
       "first screen {:.2f} s (processes, truth), then median {:.3f} s: {:.2f} screens per second, {:.2f} of candidates "
-      "that were expected; certify {:.2f} s\n",
-      first, median(seconds), 1 / median(seconds), 1 / median(expected), certify);
+      "that were prepared; certify {:.2f} s\n",
+      first, median(seconds), 1 / median(seconds), 1 / median(prepared), certify);
   print_speedups(speedups);
   return 0;
 }

@@ -11,10 +11,10 @@ fail() {
   exit 2
 }
 
-# One set-up at a time: a second process waits for the first and then finds everything done.
+# lock_setup python|build: one set-up of each at a time: a second process waits for the first and then finds everything done.
 lock_setup() {
   mkdir -p "$stamps" 2>/dev/null || fail "setting up: cannot write to $root: wanted a checkout in a writable folder"
-  exec 9>"$stamps/.lock"
+  exec 9>"$stamps/.lock-$1"
   flock 9
 }
 unlock_setup() { exec 9>&-; }
@@ -59,9 +59,10 @@ apt_install() {
   say "installing system packages: $*"
   local log=$stamps/apt.log
   mkdir -p "$stamps"
-  apt_once() { DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null >"$log" 2>&1; }
+  apt_get() { DEBIAN_FRONTEND=noninteractive flock "$stamps/.lock-apt" apt-get "$@" </dev/null >"$log" 2>&1; }
+  apt_once() { apt_get install -y -qq --no-install-recommends "$@"; }
   apt_once "$@" && return
-  DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null >"$log" 2>&1 && apt_once "$@" && return
+  apt_get update -qq && apt_once "$@" && return
   tail -n 5 "$log" >&2
   return 1
 }
@@ -167,7 +168,7 @@ ready_python() {
     { read -r old && read -r python && read -r torch_folder; } <"$known" || old=""
     [[ $old == "$request" && -x $python && -d $torch_folder ]] && return
   fi
-  lock_setup
+  lock_setup python
   if [[ -n $wanted ]]; then
     demand_python "$wanted" --python
   elif [[ -n ${MTMC_PYTHON:-} ]]; then
@@ -221,7 +222,7 @@ ready_build() {
     -z $(find "$root/src" "$root/cmake" "$root/CMakeLists.txt" "$root/tools/setup.sh" -newer "$stamp" -print -quit) ]]; then
     return
   fi
-  lock_setup
+  lock_setup build
   want_python=no ready_packages
   # CMake keeps absolute paths: a checkout that has moved starts afresh.
   if [[ -f $folder/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then

@@ -5,4 +5,4 @@ program attention_f32 {
   %3 = scaled_dot_product_attention(%0, %1, %2, none, is_causal=false) : f32[16,12,1024,64]
   return %3
 }
-kernel k0 = { %3 } attention precision:split
+kernel k0 = { %3 } attention precision:two_part

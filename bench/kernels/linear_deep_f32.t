@@ -6,4 +6,4 @@ program linear_deep_f32 {
   %4 = relu(%3) : f32[256,256]
   return %4
 }
-kernel k0 = { %3 %4 } contraction precision:split split
+kernel k0 = { %3 %4 } contraction precision:two_part split

@@ -6,4 +6,4 @@ program linear_f32_gelu {
   %4 = gelu(%3, approximate="none") : f32[4096,4096]
   return %4
 }
-kernel k0 = { %3 %4 } contraction precision:split
+kernel k0 = { %3 %4 } contraction precision:two_part

@@ -4,4 +4,4 @@ program matmul_f32 {
   %2 = matmul(%0, %1) : f32[4096,4096]
   return %2
 }
-kernel k0 = { %2 } contraction precision:split
+kernel k0 = { %2 } contraction precision:two_part

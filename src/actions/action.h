@@ -17,8 +17,15 @@ struct Action {
   std::string type;  // "fuse"
   std::vector<std::vector<ValueId>>
       regions;         // one list of values per place; several places are isomorphic and changed at once
-  std::string detail;  // a word that tells apart actions of one type on one region: "channels_last"; may be empty
+  std::string detail;  // a word that tells apart actions of one type on one region: "reversed"; may be empty
   bool operator==(const Action&) const = default;
+};
+
+// An action as people and policies read it: "fuse linear and gelu in lines 31-47".
+struct Proposal {
+  Action action;
+  std::string text;
+  bool stop() const { return action.type == "stop"; }
 };
 
 // What actions may know beside the program.
@@ -44,7 +51,7 @@ std::vector<const ActionDef*> all_actions();
 std::vector<Action> enumerate_actions(const Program& program, const ActionContext& context);
 Result<Program> apply_action(const Program& program, const Action& action, const ActionContext& context);
 
-// "fuse %3 %4 %5", "reorder %3 channels_last", "fuse %3 %4 | %9 %10": stored text; parse(store_text(a)) == a.
+// "fuse %3 %4 %5", "reorder:reversed %3", "fuse %3 %4 | %9 %10": stored text; parse(store_text(a)) == a.
 std::string store_text(const Action& action);
 Result<Action> parse_action(std::string_view text);
 // "fuse linear and gelu in lines 31-47 (2 places)": what people and the policy read.

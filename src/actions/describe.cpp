@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include "actions/rewrite.h"
+#include "base/text.h"
+#include "ir/schedule_words.h"
 
 namespace mtmc {
 
@@ -16,11 +18,12 @@ std::string actions_markdown() {
       "31-47 (2 places)`. What is listed is what is legal; a refusal says why. Numbers such as tile sizes belong to\n"
       "micro coding. `mtmc apply FILE --do ACTION` tries one by hand.\n\n"
       "Actions that edit only the schedule cannot change the answer. The others are flagged in every report.\n"
-      "A target says which words of a schedule it heeds: on `triton` `tile`, `pipeline` and `reorder:reversed` are "
-      "not offered,\n"
-      "because tiles, stages and the order of programs are numbers there, tried for every kernel. `reorder:im2win` is "
-      "offered\n"
-      "where a convolution's channels do not fill blocks of K.\n\n"
+      "An action on a schedule is legal only where the target prints other code for it. On `triton` `tile`, `pipeline` "
+      "and\n"
+      "`reorder:reversed` never are: tiles, stages and the order of programs are numbers there, tried for every "
+      "kernel.\n"
+      "`reorder:im2win` is legal where a convolution's channels do not fill blocks of K. [PROGRAM.md](PROGRAM.md) "
+      "lists the words.\n\n"
       "| type | meaning | law (before becomes after) | paper | edits the graph |\n| --- | --- | --- | --- | --- |\n";
   for (const ActionDef* action : all_actions())
     page += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", action->name, action->doc, action->law,
@@ -43,6 +46,19 @@ std::string actions_markdown() {
       "A golden file holds programs, lines `>>> ACTION` (several, separated by ` ; `, in a row) and what becomes of "
       "them;\n`test_actions --update-golden` writes the answers. This page is printed by `mtmc actions --markdown`.\n";
   return page;
+}
+
+std::string schedule_words_markdown() {
+  std::string table = "| word | meaning | set by | makes a difference to |\n| --- | --- | --- | --- |\n";
+  for (const ScheduleWord& word : schedule_words()) {
+    std::vector<std::string> texts, targets;
+    for (std::string_view value : word.values) texts.push_back("`" + choice_text(word.key, value) + "`");
+    if (texts.empty()) texts.push_back(fmt::format("`{}`", word.key));
+    for (const TargetDef* target : all_targets())
+      if (target->reads(word.key)) targets.push_back(fmt::format("`{}`", target->name));
+    table += fmt::format("| {} | {} | `{}` | {} |\n", join(texts, ", "), word.doc, word.set_by, join(targets, ", "));
+  }
+  return table;
 }
 
 }  // namespace mtmc

@@ -213,9 +213,9 @@ class Settled {
 
 Status begin_kernel(const Program& program, Kernel& kernel, const TargetDef& target) {
   MTMC_TRY(kernel.family, family_of(program, kernel));
-  if (kernel.family == Family::recurrent || !target.begin) return ok_status();
+  if (kernel.family == Family::recurrent) return ok_status();
   MTMC_TRY(const Group group, build_group(program, kernel));
-  target.begin(group, kernel);
+  target.initial_choices(group, kernel);
   return ok_status();
 }
 
@@ -279,9 +279,11 @@ namespace {
 Status may_choose(const Program& program, const Kernel& kernel, const ScheduleChoice& choice,
                   const ActionContext& context) {
   MTMC_RETURN_IF_ERROR(choice.legal(program, kernel, context));
-  if (!context.target.heeds) return ok_status();
-  MTMC_TRY(const Group group, build_group(program, kernel));
-  if (context.target.heeds(group, choice.key)) return ok_status();
+  Program alone = kernel_program(program, kernel);
+  alone.kernels.front().numbers.clear();  // what is legal does not depend on how it was tuned
+  if (context.target.reads(choice.key) &&
+      context.target.distinguishes(alone, {choice.key, choice.word}, context.hardware))
+    return ok_status();
   return refuse(choice.action, "the target prints the same code with it", kernel.name);
 }
 

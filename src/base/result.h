@@ -1,7 +1,9 @@
 // Result<T>: a value or an Error. The user's mistakes and failures that are expected in the loop travel this way, never
 // as exceptions.
 #pragma once
+#include <concepts>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -30,6 +32,10 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : data_(std::move(value)) {}      // NOLINT: implicit on purpose, `return value;`
   Result(Error error) : data_(std::move(error)) {}  // NOLINT
+  template <typename U>
+  requires(std::convertible_to<U&&, T> && !std::same_as<std::remove_cvref_t<U>, T> &&
+           !std::same_as<std::remove_cvref_t<U>, Result>) Result(U&& value)
+      : data_(T(std::forward<U>(value))) {}  // NOLINT: a derived class's pointer, as for T itself
   bool ok() const { return data_.index() == 0; }
   explicit operator bool() const { return ok(); }
   const T& value() const& {

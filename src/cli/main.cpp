@@ -72,6 +72,19 @@ Status check_words(const std::vector<Bound>& verbs, const CLI::App& app) {
                nearest(left[0], names)};
 }
 
+// "--out --json": the parser would take the second option for the first one's value.
+Status check_values(const std::vector<Bound>& verbs, const std::vector<std::string>& words) {
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    const bool taken = std::any_of(verbs.begin(), verbs.end(), [&](const Bound& bound) {
+      return words.front() == bound.verb->name && bound.options->takes_value(words[i]);
+    });
+    if (taken && words[i + 1].starts_with("--"))
+      return Error{kReading, words[i] + " has no value", "'" + words[i + 1] + "'",
+                   fmt::format("a value; {}={} if that is one", words[i], words[i + 1])};
+  }
+  return ok_status();
+}
+
 std::vector<Bound> declare_verbs(CLI::App& app) {
   std::vector<Bound> verbs;
   for (const Verb* verb : kVerbs) {
@@ -89,8 +102,10 @@ Result<int> run_command_line(int argc, char** argv) {
   app.allow_extras();
   app.footer(
       "./mtmc --python PATH ... uses that Python (also: MTMC_PYTHON, an active virtual environment).\n"
-      "Exit codes: 0 done, 1 nothing certified is faster than eager (verify: refused), 2 your mistake, 3 our bug.");
+      "Exit codes: 0 done, 1 nothing certified is faster than eager (verify: refused; bench: a task failed), 2 your "
+      "mistake, 3 our bug.");
   std::vector<Bound> verbs = declare_verbs(app);
+  MTMC_RETURN_IF_ERROR(check_values(verbs, {argv + 1, argv + argc}));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {

@@ -29,7 +29,7 @@ void Options::text_option(const std::string& name, const std::string& kind, cons
   CLI::Option* option = app_.add_option_function<std::string>(
       name, [word](const std::string& given) { *word = given; }, doc);
   option->type_name(kind)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  names_.push_back(name);
+  names_.push_back(name), with_value_.insert(name);
   readers_.push_back([option, word, read] { return option->count() == 0 ? ok_status() : read(*word); });
 }
 
@@ -95,7 +95,7 @@ void Options::seconds(double& value, const std::string& name, const std::string&
 void Options::words(std::vector<std::string>& value, const std::string& name, const std::string& kind,
                     const std::string& doc) {
   app_.add_option(name, value, doc)->type_name(kind);
-  names_.push_back(name);
+  names_.push_back(name), with_value_.insert(name);
 }
 
 void Options::flag(bool& value, const std::string& name, const std::string& doc) {

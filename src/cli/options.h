@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,12 +34,15 @@ class Options {
   // After the parse: reads the words into the variables. An Error names the option, what it got and what it takes.
   Status read() const;
   const std::vector<std::string>& names() const { return names_; }
+  // Whether `--name VALUE` is one of these options: a flag takes none.
+  bool takes_value(const std::string& name) const { return with_value_.contains(name); }
 
  private:
   void text_option(const std::string& name, const std::string& kind, const std::string& doc,
                    std::function<Status(const std::string&)> read);
   CLI::App& app_;
   std::vector<std::string> names_;
+  std::set<std::string> with_value_;
   std::vector<std::function<Status()>> readers_;
 };
 

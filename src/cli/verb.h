@@ -12,7 +12,7 @@ namespace mtmc {
 // Exit codes of the program.
 enum ExitCode {
   kDone = 0,         // done; verify: certified at any speed
-  kNotBetter = 1,    // nothing certified is faster than eager; verify: refused
+  kNotBetter = 1,    // nothing certified is faster than eager; verify: refused; bench: a task failed
   kUserMistake = 2,  // the user's mistake, told in one message; also Ctrl-C
   kOurBug = 3,
 };

@@ -6,8 +6,6 @@
 
 #include "coder/coder.h"
 #include "coder/tuner.h"
-#include "ir/hardware.h"
-#include "store/store.h"
 
 namespace mtmc {
 
@@ -25,9 +23,9 @@ class BuiltinCoder final : public Coder {
       : target_(target), hardware_(hardware), shell_(shell), store_(store), tuner_(tuner), options_(options) {}
   std::string name() const override { return "builtin"; }
   Result<Implementation> implement(const CoderRequest& request) override;
-  bool works_ahead() const override { return tuner_ != nullptr && tuner_->works_ahead(); }
-  Status expect(const CoderRequest& request) override;
-  Status expect_no_more() override { return works_ahead() ? tuner_->expect_no_more() : ok_status(); }
+  bool prepares() const override { return tuner_ != nullptr && tuner_->prepares(); }
+  Status prepare(const CoderRequest& request) override;
+  Status stop_preparing() override { return prepares() ? tuner_->stop_preparing() : ok_status(); }
 
  private:
   using Numbers = std::map<std::string, int64_t>;

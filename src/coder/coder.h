@@ -1,20 +1,28 @@
 // Micro coding: (state, action) -> next code. A coder takes one semantic step, chooses its numbers and prints the
-// result; whether it is right and fast is the judge's business.
+// result; whether it is right and fast is the judge's business. To add one: src/coder/coders/NAME.cpp defining
+// `extern const CoderDef NAME_def`; a generated table finds it.
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "actions/action.h"
 #include "base/result.h"
 #include "eval/verdict.h"
+#include "ir/hardware.h"
 #include "ir/program.h"
+#include "store/store.h"
 #include "targets/target.h"
 
 namespace mtmc {
 
-// What a step starts from.
+class Tuner;
+
+// What a step starts from. Code that was written by something that does not know Programs has none: it is judged like
+// any other, and its own coder says what may be done with it.
 struct CodeState {
-  std::shared_ptr<const Program> program;  // null when the code was written by something that does not know Programs
+  std::shared_ptr<const Program> program;  // null: there is none
   Code code;
 };
 
@@ -25,7 +33,7 @@ struct CoderRequest {
 };
 
 struct Implementation {
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Program> program;  // null: this code has none
   Code code;
   std::string notes;  // JSON text for people and the store: what was tried, with which numbers
 };
@@ -37,12 +45,36 @@ class Coder {
   // The next code, or why this action cannot be implemented here (a refusal, expected in the loop). The same request
   // gives the same answer as long as the store remembers what was tuned.
   virtual Result<Implementation> implement(const CoderRequest& request) = 0;
-  // It may be asked for this soon: what takes time may begin. Only where it works ahead: then implementing, too, costs
-  // little and may be done for what will probably be asked.
-  virtual bool works_ahead() const { return false; }
-  virtual Status expect(const CoderRequest&) { return ok_status(); }
-  // What was expected and has not begun will not be asked for.
-  virtual Status expect_no_more() { return ok_status(); }
+  // What it can do with code that has no Program, in a stable order, without `stop`. (With a Program every legal action
+  // is on offer.) `implement` is asked for these actions only.
+  virtual Result<std::vector<Proposal>> proposals(const CodeState&) { return std::vector<Proposal>{}; }
+  // Does it prepare? Then `implement`, too, costs little and may be called for what is only likely to be wanted.
+  virtual bool prepares() const { return false; }
+  // A hint: this request may follow. Starts what takes long.
+  virtual Status prepare(const CoderRequest&) { return ok_status(); }
+  // None of those requests will follow: what was not started yet is forgotten.
+  virtual Status stop_preparing() { return ok_status(); }
 };
+
+// What a coder may use. All references must outlive it.
+struct CoderContext {
+  const TargetDef& target;
+  const Hardware& hardware;
+  const ModuleShell& shell;
+  Store& store;
+  Tuner* tuner = nullptr;  // null: nothing can be timed here
+  bool paper_only = false;
+  uint64_t seed = 0;
+  std::string argument = {};  // what --coder NAME:ARGUMENT says behind the colon, such as a model's name
+};
+
+struct CoderDef {
+  std::string_view name, doc;
+  std::string_view argument;  // what its argument is called in help texts; empty: it takes none
+  Result<std::unique_ptr<Coder>> (*make)(const CoderContext& context);
+};
+
+const CoderDef* find_coder(std::string_view name);
+std::vector<const CoderDef*> all_coders();
 
 }  // namespace mtmc

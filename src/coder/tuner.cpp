@@ -40,15 +40,15 @@ Result<Json> PythonTuner::request(const std::vector<std::string>& modules, const
   return Json{{"modules", paths}, {"inputs", types}, {"device", device_}};
 }
 
-Status PythonTuner::expect(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) {
+Status PythonTuner::prepare(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) {
   MTMC_TRY(Json asked, request(modules, inputs));
-  asked["ahead"] = true;
+  asked["prepare"] = true;
   if (!process_->send(asked.dump()).ok()) process_.reset();  // a version has harmed it: the next tuning starts another
   return ok_status();
 }
 
-Status PythonTuner::expect_no_more() {
-  if (process_ && !process_->send(R"({"forget": true})").ok()) process_.reset();
+Status PythonTuner::stop_preparing() {
+  if (process_ && !process_->send(R"({"stop_preparing": true})").ok()) process_.reset();
   return ok_status();
 }
 

@@ -30,10 +30,11 @@ class Tuner {
   // arguments, filled with random values. An Error: this machine cannot tune, or the versions harmed the process.
   virtual Result<std::vector<Measured>> measure(const std::vector<std::string>& modules,
                                                 const std::vector<TensorType>& inputs, double seconds) = 0;
-  // Where it works ahead: these will be measured soon, and are compiled meanwhile.
-  virtual bool works_ahead() const { return false; }
-  virtual Status expect(const std::vector<std::string>&, const std::vector<TensorType>&) { return ok_status(); }
-  virtual Status expect_no_more() { return ok_status(); }
+  // Does it prepare? The words are those of a coder (see coder.h).
+  virtual bool prepares() const { return false; }
+  // A hint: these may be measured soon. They are compiled meanwhile.
+  virtual Status prepare(const std::vector<std::string>&, const std::vector<TensorType>&) { return ok_status(); }
+  virtual Status stop_preparing() { return ok_status(); }
 };
 
 // python/mtmc/tune/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
@@ -44,9 +45,9 @@ class PythonTuner final : public Tuner, public Bystander {
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs,
                                         double seconds) override;
   // Not on a CPU: the cores that would compile are those that others are timed on.
-  bool works_ahead() const override { return device_ != "cpu"; }
-  Status expect(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) override;
-  Status expect_no_more() override;
+  bool prepares() const override { return device_ != "cpu"; }
+  Status prepare(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) override;
+  Status stop_preparing() override;
   // The process and all that compile for it.
   void pause() override {
     if (process_) process_->signal(SIGSTOP);

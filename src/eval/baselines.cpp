@@ -18,7 +18,7 @@ Baselines::Baselines(const JudgeOptions& options, int draws) : options_(options)
   std::vector<std::string> engines = {"eager", "nothing"};
   engines.insert(engines.end(), options.baselines.begin(), options.baselines.end());
   for (const std::string& name : engines)
-    rivals_.emplace(name, Rival{JudgeProcess("baseline " + name, rival_command(options, draws))});
+    rivals_.emplace(name, Rival{JudgeProcess("baseline " + name, rival_command(options, draws, name))});
 }
 
 Status Baselines::start() {

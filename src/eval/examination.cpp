@@ -6,26 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/process.h"
-#include "base/trace.h"
-#include "eval/stats.h"
+#include "eval/rules.h"
 
 namespace mtmc {
 
 namespace {
 
-constexpr double kBusyMs = 6;  // of CPU time in 20 ms of idleness
-constexpr int kKernelCalls = 9;
+constexpr double kBusyMs = 6;                     // of CPU time in 20 ms of idleness
 constexpr const char* kArguments = ".arguments";  // see python/mtmc/wire/forms.py
-constexpr double kLeastClaimMs = 0.3;
-constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
-constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
-constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;          // calls at least; in a call
-constexpr double kGlimpseSeconds = 4, kMostGlimpseSeconds = 15;  // for enough threads at work; for the fewest that tell
-constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 6;         // of threads at work
-constexpr double kLeastLibrary = 0.1;                            // of them: libraries are used
-// Refusals after which there is no time to compare.
-const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
 
 bool same_kind(const std::string& a, const std::string& b) {
   return a.substr(0, a.rfind('-')) == b.substr(0, b.rfind('-'));
@@ -361,108 +349,6 @@ Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
     return refuse("fallback-to-reference", "the file defines kernels, and none of them ran in a call");
   if (answer.reply->contains("note")) verdict_.notes.push_back(answer.reply->at("note"));
   return true;
-}
-
-// The least of several calls whose results nobody reads: whoever else uses the machine makes calls longer, never
-// shorter. Nothing when one failed.
-Result<std::optional<Examination::LeastMs>> Examination::least_ms(Guest& guest, const std::string& draw) {
-  std::vector<double> processor, inside, outside;
-  for (int i = 0; i < kKernelCalls; ++i) {
-    MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw, false, true}));
-    if (!went) return std::optional<LeastMs>();
-    processor.push_back(went->processor_ms), inside.push_back(went->inside_ms);
-    outside.push_back(went->wall_ms);
-  }
-  return std::optional(LeastMs{quantile(processor, 0), quantile(inside, 0), quantile(outside, 0)});
-}
-
-// It is stopped again and again in the middle of calls: nothing that it says of itself decides where it is found.
-Result<std::optional<Examination::AtWork>> Examination::seen_at_work(Guest& guest, const std::string& draw) {
-  AtWork seen;
-  const double begun = now_seconds();
-  const auto goes_on = [&](int calls) {
-    const double seconds = now_seconds() - begun;
-    if (seen.all >= kEnoughGlimpses) return false;
-    return calls < kGlimpsedCalls || seconds < (seen.all < kFewestGlimpses ? kMostGlimpseSeconds : kGlimpseSeconds);
-  };
-  for (int i = 0; goes_on(i); ++i) {
-    Call call = {draw, false, true};
-    call.glimpses = kMostGlimpses;
-    MTMC_TRY(const std::optional<Performance> went, perform(guest, call));
-    if (!went) return std::optional<AtWork>();
-    seen.own += went->own, seen.all += went->own + went->library;
-  }
-  return std::optional(seen);
-}
-
-Result<bool> Examination::uses_kernels(Guest& guest, const std::string& draw, bool pull) {
-  const auto unplug = [&](bool pulls) {
-    return guest.conductor().ask({{"op", "unplug"}, {"folders", guest.writable()}, {"pull", pulls}}, kZygoteSeconds);
-  };
-  MTMC_TRY(const Json there, unplug(false));
-  if (there.at("kernels") == 0)
-    return !claims_ || refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
-  if (!pull) return true;
-  MTMC_TRY(const auto with, least_ms(guest, draw));
-  if (!with) return false;
-  MTMC_TRY(const auto seen_there, seen_at_work(guest, draw));
-  if (!seen_there) return false;
-  MTMC_TRY([[maybe_unused]] const Json pulled, unplug(true));
-  const Verdict before = verdict_;
-  const auto seen = seen_;
-  const auto outputs = task_outputs_;
-  // On values that it has not met: freed memory may still hold the right answer to any others.
-  const std::string unmet = fmt::format("timed-{}", kUnmetDraw);
-  MTMC_TRY(const std::optional<Performance> went, perform(guest, {unmet, true, true, true}));
-  const bool answered = went || !kNoAnswer.contains(verdict_.reason);
-  std::optional<LeastMs> without;
-  if (answered) {
-    MTMC_TRY(without, least_ms(guest, draw));
-  }
-  verdict_ = before, seen_ = seen, task_outputs_ = outputs;
-  if (went) return refuse("kernel-unused", "the answer stays right when the file's own kernels do nothing");
-  const bool told = seen_there->all >= kFewestGlimpses;
-  trace_note(fmt::format("at work: {} of {} threads in own code", seen_there->own, seen_there->all));
-  const double said = verdict_.own_kernel_share.value_or(0),
-               at_work = static_cast<double>(seen_there->own) / std::max(1, seen_there->all);
-  if (told && said > at_work) verdict_.own_kernel_share = at_work;
-  if (told && at_work < 1 - kLeastLibrary && verdict_.library_use == "none") verdict_.library_use = "any";
-  if (!without) {  // an exception or a crash proves nothing
-    if (told && said - at_work > kMostOverstated)
-      return refuse(
-          "kernel-unused",
-          fmt::format("own kernels are said to take {:.0f} % of a call, {} of {} threads that were stopped at "
-                      "work were in them, and without them it does not answer",
-                      said * 100, seen_there->own, seen_there->all));
-    if (!told) {
-      verdict_.notes.push_back("own-kernels-not-measured");
-      verdict_.own_kernel_share.reset();
-    }
-    return true;
-  }
-  const double claimed = said * with->inside;
-  // Others who use the machine change the time that passes, threads that spin that of processors.
-  const double least = std::min(with->processor - without->processor, with->outside - without->outside);
-  const double lost = std::clamp(least, 0.0, with->inside);
-  if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
-  verdict_.own_kernel_share = std::min(verdict_.own_kernel_share.value_or(0), lost / with->inside);
-  // What is neither lost nor seen in libraries may be threads that are waited for, or Python.
-  if (claimed - lost > kMostOverstated * with->inside && (!told || at_work < 1 - kMostOverstated))
-    return refuse("kernel-unused", fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a "
-                                               "call takes {:.2f} ms less",
-                                               claimed, with->inside, lost));
-  return true;
-}
-
-Result<bool> Examination::needs_kernels(Guest& guest, const std::string& draw) {
-  MTMC_TRY(const GuestReply answer, call(guest, {{"op", "ghost"}}));
-  if (!answer.ok() || answer.reply->at("kernels") == 0) return true;  // it has none of Triton's
-  const Verdict before = verdict_;
-  const auto seen = seen_;
-  const auto outputs = task_outputs_;
-  MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw, true, false, true}));
-  verdict_ = before, seen_ = seen, task_outputs_ = outputs;
-  return !went || refuse("kernel-unused", "the answer is right though the file's own kernels do nothing");
 }
 
 void Examination::conclude(bool passed) {

@@ -44,10 +44,6 @@ class Examination {
   Result<bool> profile(Guest& guest, const std::string& draw);
   // Compiles what a call would launch, for GPUs that are not here.
   Result<GuestReply> ahead(Guest& guest, const std::string& draw);
-  // Are native kernels that the file defines loaded at all and, where `pull` is set, do values and time go with them?
-  Result<bool> uses_kernels(Guest& guest, const std::string& draw, bool pull);
-  // The first call of a new guest, with the file's Triton kernels unplugged, must not be right.
-  Result<bool> needs_kernels(Guest& guest, const std::string& draw);
 
   // One call of the candidate: what every check and every measured time is made of. `check`: its results are measured.
   struct Call {
@@ -70,13 +66,37 @@ class Examination {
   // made.
   Result<bool> left_alone(Guest& guest, const DrawFacts& facts, bool all_calls);
 
+  // Any other request, within the limit of a call.
+  Result<GuestReply> call(Guest& guest, const Json& request);
+  // Does the file define kernels, as it reads?
+  bool claims() const { return claims_; }
+  // What happens while it lives is no evidence: in the end the verdict, and what is known of results, are as before.
+  class Aside {
+   public:
+    explicit Aside(Examination& examination)
+        : examination_(examination),
+          verdict_(examination.verdict_),
+          seen_(examination.seen_),
+          task_outputs_(examination.task_outputs_) {}
+    ~Aside() {
+      examination_.verdict_ = std::move(verdict_), examination_.seen_ = std::move(seen_);
+      examination_.task_outputs_ = std::move(task_outputs_);
+    }
+    Aside(const Aside&) = delete;
+    Aside& operator=(const Aside&) = delete;
+
+   private:
+    Examination& examination_;
+    Verdict verdict_;
+    std::map<std::string, std::string> seen_;
+    std::vector<Measurement> task_outputs_;
+  };
+
   // Fills in the outcome of a candidate that `passed`, accuracy class, and the official and legacy verdicts.
   void conclude(bool passed);
   bool refuse(const std::string& reason, const std::string& message);
-  const TimeLimits& limits() const { return limits_; }
 
  private:
-  Result<GuestReply> call(Guest& guest, const Json& request);
   double patience(const Guest& guest) const { return guest.warm ? limits_.call_seconds : limits_.first_seconds; }
   Result<bool> run_calls(Guest& guest, const std::string& draw, int calls, bool same_addresses);
   Result<bool> checked(Guest& guest, const DrawFacts& facts, const Performance& call, const std::filesystem::path& out,
@@ -85,15 +105,6 @@ class Examination {
                             const std::filesystem::path& out, int index);
   Result<bool> first_result_stays(Guest& guest, const DrawFacts& facts);
   Result<bool> given_arguments(Guest& guest, const std::string& draw);
-  struct LeastMs {
-    double processor = 0;            // time of its tree, as seen from outside
-    double inside = 0, outside = 0;  // by its own clock, and by ours
-  };
-  Result<std::optional<LeastMs>> least_ms(Guest& guest, const std::string& draw);
-  struct AtWork {
-    int own = 0, all = 0;  // threads that were stopped at work: in code of the file's own, in any
-  };
-  Result<std::optional<AtWork>> seen_at_work(Guest& guest, const std::string& draw);
   void drop_oldest();
   struct Held;
   void hold(Held result);
@@ -114,9 +125,9 @@ class Examination {
   TimeLimits limits_;
   Verdict& verdict_;
   int outs_ = 0;
-  bool own_random_ = false;                  // it has a random generator of its own
-  std::string state_ = "first";              // which weights it has
-  bool claims_ = false;                      // does the file define kernels, as it reads?
+  bool own_random_ = false;      // it has a random generator of its own
+  std::string state_ = "first";  // which weights it has
+  bool claims_ = false;
   std::string hash_;                         // of the results that were measured last
   std::vector<Held> held_;                   // results that the guest was told to keep, the oldest first
   std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right

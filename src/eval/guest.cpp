@@ -76,13 +76,13 @@ Json Guest::request(const std::string& op, const Room& room) {
             {"file_bytes", room.device == "cpu" ? kFileBytes : 8 * kFileBytes}}}};
 }
 
-Status Guest::prepare(JudgeProcess& zygote, const Room& room) {
+Status Guest::add_spare(JudgeProcess& zygote, const Room& room) {
   make_own_folder(room.folder);
   make_own_folder(room.build);
   std::error_code ignored;  // without it the guest compiles what is missing itself
   if (std::filesystem::exists(room.seed, ignored))
     std::filesystem::copy(room.seed, room.build / "triton", std::filesystem::copy_options::recursive, ignored);
-  MTMC_TRY(const Json reply, zygote.ask(request("prepare", room), kZygoteSeconds));
+  MTMC_TRY(const Json reply, zygote.ask(request("spare", room), kZygoteSeconds));
   return ok_status();
 }
 
@@ -115,16 +115,16 @@ Result<Guest> Guest::enter(JudgeProcess& zygote, const Room& room) {
   return guest;
 }
 
-Guest Guest::begin(JudgeProcess& zygote, const Room& room) {
+Guest Guest::stand_by(JudgeProcess& zygote, const Room& room) {
   furnish(room);
   Guest guest(zygote, room);
-  guest.beside_ = true;
+  guest.stands_by_ = true;
   return guest;
 }
 
-Status Guest::post(const std::vector<Json>& requests) {
-  Json asked = request("beside", room_);
-  asked["posted"] = requests;
+Status Guest::prepare(const std::vector<Json>& requests) {
+  Json asked = request("prepare", room_);
+  asked["requests"] = requests;
   MTMC_TRY(const Json reply, zygote_->ask(asked, kZygoteSeconds));
   return ok_status();
 }
@@ -144,7 +144,7 @@ Result<bool> Guest::adopt(double timeout_seconds) {
     vacate();
     return false;
   }
-  zygote_ = &zygote, beside_ = false, sandbox_ = answer.at("sandbox");
+  zygote_ = &zygote, stands_by_ = false, sandbox_ = answer.at("sandbox");
   remove_everything(room_.inbox);
   loaded_ = std::make_shared<const Json>(answer.at("reply"));
   return answers(*loaded_, "load");
@@ -153,7 +153,7 @@ Result<bool> Guest::adopt(double timeout_seconds) {
 Guest::~Guest() {
   if (zygote_ == nullptr) return;
   if (zygote_->running()) {
-    const Json end = {{"op", beside_ ? "leave" : "end"}, {"folder", room_.folder.string()}, {"timeout", 0}};
+    const Json end = {{"op", stands_by_ ? "leave" : "end"}, {"folder", room_.folder.string()}, {"timeout", 0}};
     const auto ended = zygote_->ask(end, kZygoteSeconds);
     if (!ended.ok()) zygote_->stop();
   }

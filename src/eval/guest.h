@@ -40,15 +40,15 @@ class Guest {
  public:
   // Forks a guest. An Error when the zygote itself fails.
   static Result<Guest> enter(JudgeProcess& zygote, const Room& room);
-  // Forks the guest that the next `enter` or `begin` with this room will find ready.
-  static Status prepare(JudgeProcess& zygote, const Room& room);
-  // A guest beside the one that is judged: it works on what was posted.
-  static Guest begin(JudgeProcess& zygote, const Room& room);
+  // Forks a spare: the next `enter` or `stand_by` with this room finds it warmed up.
+  static Status add_spare(JudgeProcess& zygote, const Room& room);
+  // A guest that stands by while another is judged; `prepare` gives it work.
+  static Guest stand_by(JudgeProcess& zygote, const Room& room);
   Guest(const Guest&) = delete;
   Guest(Guest&& other) noexcept
       : warm(other.warm),
         zygote_(std::exchange(other.zygote_, nullptr)),
-        beside_(other.beside_),
+        stands_by_(other.stands_by_),
         room_(other.room_),
         sandbox_(other.sandbox_),
         loaded_(other.loaded_),
@@ -58,13 +58,13 @@ class Guest {
   Result<GuestReply> call(const Json& request, double timeout_seconds);
   // Shows a folder of ours to the guest until it has answered the next request; returns where.
   std::string show(const std::filesystem::path& folder);
-  // For a guest beside: all that it shall do, the last of it to load its candidate; and the end of it once that is done
-  // or the time is up.
-  Status post(const std::vector<Json>& requests);
+  // For a guest that stands by: all that it shall do, the last of it to load its candidate. Nobody waits for it.
+  Status prepare(const std::vector<Json>& requests);
+  // Waits until it has done so, or the time is up, and ends it.
   Status finish(double timeout_seconds);
-  // The same, but then it is the guest that is judged; false when it has failed, and is gone.
+  // Waits likewise; then it is the guest that is judged. False when it has failed, and is gone.
   Result<bool> adopt(double timeout_seconds);
-  // What it answered when it loaded its candidate beside others; null where it did not.
+  // What it answered when it loaded its candidate while it stood by; null where it did not.
   const std::shared_ptr<const Json>& loaded() const { return loaded_; }
   // Has it answered a call of its candidate? The first one may compile.
   bool warm = false;
@@ -89,7 +89,7 @@ class Guest {
   void vacate();
   Guest(JudgeProcess& zygote, Room room) : zygote_(&zygote), room_(std::move(room)) {}
   JudgeProcess* zygote_;
-  bool beside_ = false;
+  bool stands_by_ = false;
   Room room_;
   std::string sandbox_;
   std::shared_ptr<const Json> loaded_;

@@ -47,17 +47,17 @@ Room Guests::next_room(const Room& like) {
   return room;
 }
 
-Status Guests::prepare() {
+Status Guests::add_spares() {
   Room any;
   any.memory_bytes = options_.memory_bytes, any.device = options_.device;
   while (on_gpu() && spares_.size() < kSpares) {
     spares_.push_back(next_room(any));
-    MTMC_RETURN_IF_ERROR(Guest::prepare(zygote_, spares_.back()));
+    MTMC_RETURN_IF_ERROR(Guest::add_spare(zygote_, spares_.back()));
   }
   return ok_status();
 }
 
-// A room whose guest is ready, where there is one.
+// A spare's room, where there is one.
 Room Guests::vacant(const Room& like) {
   if (!on_gpu()) return next_room(like);  // which shares no folder with another
   Room room = spares_.empty() ? next_room(like) : spares_.front();
@@ -68,32 +68,32 @@ Room Guests::vacant(const Room& like) {
 
 Result<Guest> Guests::enter(const Room& like) {
   MTMC_TRY(Guest guest, Guest::enter(zygote_, vacant(like)));
-  if (spares_.empty()) MTMC_RETURN_IF_ERROR(prepare());
+  if (spares_.empty()) MTMC_RETURN_IF_ERROR(add_spares());
   return guest;
 }
 
-Status Guests::begin(const Candidate& candidate, const Requests& requests) {
+Status Guests::prepare(const Candidate& candidate, const Requests& requests) {
   const std::string name = short_hash(candidate.code);
   MTMC_TRY(const Room like, room_for(candidate));
-  if (!on_gpu() || begun_.contains(name) || std::filesystem::exists(like.kept)) return ok_status();
-  Guest guest = Guest::begin(zygote_, vacant(like));
+  if (!on_gpu() || prepared_.contains(name) || std::filesystem::exists(like.kept)) return ok_status();
+  Guest guest = Guest::stand_by(zygote_, vacant(like));
   MTMC_TRY(const std::vector<Json> all, requests(guest));
-  MTMC_RETURN_IF_ERROR(guest.post(all));
-  begun_.emplace(name, std::move(guest));
-  return spares_.empty() ? prepare() : ok_status();
+  MTMC_RETURN_IF_ERROR(guest.prepare(all));
+  prepared_.emplace(name, std::move(guest));
+  return spares_.empty() ? add_spares() : ok_status();
 }
 
 Status Guests::finish(const Candidate& candidate, double timeout_seconds) {
-  auto begun = begun_.extract(short_hash(candidate.code));
-  return begun.empty() ? ok_status() : begun.mapped().finish(timeout_seconds);
+  auto prepared = prepared_.extract(short_hash(candidate.code));
+  return prepared.empty() ? ok_status() : prepared.mapped().finish(timeout_seconds);
 }
 
 Result<std::optional<Guest>> Guests::adopt(const Candidate& candidate, double timeout_seconds) {
   std::optional<Guest> found;
-  auto begun = begun_.extract(short_hash(candidate.code));
-  if (begun.empty()) return found;
-  MTMC_TRY(const bool loaded, begun.mapped().adopt(timeout_seconds));
-  if (loaded) found.emplace(std::move(begun.mapped()));
+  auto prepared = prepared_.extract(short_hash(candidate.code));
+  if (prepared.empty()) return found;
+  MTMC_TRY(const bool loaded, prepared.mapped().adopt(timeout_seconds));
+  if (loaded) found.emplace(std::move(prepared.mapped()));
   return found;
 }
 

@@ -1,6 +1,5 @@
-// All guests of one judge: whoever enters gets a room of its own. On a GPU the next ones make themselves ready (a
-// context takes a third of a second) while one works, and candidates that will be judged soon are compiled by guests
-// that do nothing else.
+// All guests of one judge, each in a room of its own. On a GPU some stand by while another is judged: spares, which
+// warm up (a context takes a third of a second), and those that compile candidates which may be judged next.
 #pragma once
 #include <deque>
 #include <filesystem>
@@ -24,29 +23,29 @@ class Guests {
   Status start() { return zygote_.start(); }
   bool running() const { return zygote_.running(); }
   void stop() { zygote_.stop(); }
-  // On a GPU: the next guests make themselves ready. The zygote takes a while to begin with it.
-  Status prepare();
+  // On a GPU: spares warm up, for the guests to come. The zygote takes a while to begin with it.
+  Status add_spares();
 
   // Writes the candidate's file and says where it will live.
   Result<Room> room_for(const Candidate& candidate);
   std::filesystem::path file_of(const Candidate& candidate) const;
   // Where the keeper puts what guests returned: they cannot write there.
   std::filesystem::path results() const { return shared_ / "results"; }
-  // A new guest for it; the one before is gone.
+  // A new guest for the candidate of that room; the one before is gone.
   Result<Guest> enter(const Room& like);
 
-  // Begins to answer requests in a guest apart, so that the candidate's kernels are compiled when it is judged. Not on
-  // a CPU, whose cores are what is timed.
+  // A guest that stands by begins to answer `requests`, so that the candidate's kernels are compiled when it is judged.
+  // Not on a CPU, whose cores are what is timed.
   using Requests = std::function<Result<std::vector<Json>>(Guest&)>;
-  Status begin(const Candidate& candidate, const Requests& requests);
-  // Waits until what was begun for the candidate has ended.
+  Status prepare(const Candidate& candidate, const Requests& requests);
+  // Waits until the guest that prepared the candidate has answered all, and ends it.
   Status finish(const Candidate& candidate, double timeout_seconds);
-  // The same; and where nothing went wrong, the guest in which it was begun, its candidate loaded.
+  // Waits likewise, and returns that guest, its candidate loaded; none where something went wrong.
   Result<std::optional<Guest>> adopt(const Candidate& candidate, double timeout_seconds);
-  // Another task, whose own files guests shall not see: all that was begun ends.
-  void forget(std::vector<std::string> hidden) { begun_.clear(), hidden_ = std::move(hidden); }
+  // Another task, whose own files guests shall not see. Guests that prepared candidates end.
+  void forget(std::vector<std::string> hidden) { prepared_.clear(), hidden_ = std::move(hidden); }
 
-  // Guests that are not being judged stand still while one is timed.
+  // Guests that stand by are stopped while another is timed.
   Status pause();
   Status resume();
 
@@ -58,8 +57,8 @@ class Guests {
   const JudgeOptions& options_;
   std::filesystem::path shared_;
   JudgeProcess zygote_;
-  std::deque<Room> spares_;             // of guests that were prepared, the oldest first
-  std::map<std::string, Guest> begun_;  // by the candidate's hash
+  std::deque<Room> spares_;                // the oldest first
+  std::map<std::string, Guest> prepared_;  // by the candidate's hash
   std::vector<std::string> hidden_;
   int rooms_ = 0;
 };

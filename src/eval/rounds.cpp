@@ -41,114 +41,170 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
 
 const std::vector<std::string> ways = {"load", "assign", "write"};  // to set weights
 
-// A timed call must be right for what timed calls seldom meet, too: special values, and other weights. Its time does
-// not count. They are written in place first, which is noticed last.
-Result<bool> probe(Guest& guest, const TaskFacts& facts, Examination& examination, const std::string& draw, Rng& rng) {
-  const std::string kind = draw.substr(0, draw.rfind('-'));
-  const std::string state = kind == "weights" ? "second" : facts.has_state(kind) ? kind : "";
-  for (const bool before : {true, false}) {
-    if (!state.empty()) {
-      MTMC_TRY(const bool set,
-               examination.set_state(guest, before ? state : "first", before ? "write" : ways[rng.below(ways.size())]));
-      if (!set) return false;
-    }
-    if (!before) break;
-    MTMC_TRY(const bool anew, examination.begin_anew(guest));
-    if (!anew) return false;
-    MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, true, rng.below(2) == 0}));
-    if (!went) return false;
-  }
-  return true;
-}
-
 // Work beside the calls: processor time for getting ready and for keeping results, against eager's.
 bool works_beside(const Series& series) {
   const double own = median(series.around_ms.at("candidate")), eager = median(series.around_ms.at("eager"));
   return own > eager * 1.5 + kBesideMs;
 }
 
+// Whoever makes the calls, and what is known of them so far.
+class Rounds {
+ public:
+  Rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, Examination& examination, const RoundPlan& plan,
+         Rng& rng, Verdict& verdict)
+      : guest_(guest),
+        baselines_(baselines),
+        facts_(facts),
+        examination_(examination),
+        plan_(plan),
+        rng_(rng),
+        verdict_(verdict),
+        until_(plan.rounds),
+        checks_(pick_checks(plan, rng)) {
+    engines_.insert(engines_.end(), plan.baselines.begin(), plan.baselines.end());
+    if (plan.one_thread) series_.clocks.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  }
+
+  Result<bool> run() {
+    for (int round = -plan_.warm_ups; round < until_; ++round) {
+      MTMC_TRY(const bool right, play(round));
+      if (!right) return false;
+      if (round + 1 == until_) extend();
+    }
+    return conclude();
+  }
+
+ private:
+  const std::string& draw_of(int round) const { return plan_.draws[static_cast<size_t>(round + plan_.warm_ups)]; }
+
+  // One call of each engine on the same arguments, in an order of its own.
+  Result<bool> play(int round) {
+    const bool same_addresses = (checks_.contains(round) && round == *checks_.begin()) || rng_.below(2) == 0;
+    if (const auto at = plan_.probes.find(round); at != plan_.probes.end()) {
+      MTMC_TRY(const bool right, probe(at->second));
+      if (!right) return false;
+    }
+    std::rotate(engines_.begin(), engines_.begin() + static_cast<long>(rng_.below(engines_.size())), engines_.end());
+    for (const std::string& engine : engines_) {
+      if (engine == "candidate") {
+        MTMC_TRY(const bool right, call_candidate(round, same_addresses));
+        if (!right) return false;
+      } else if (engine != "nothing" || verdict_.tier == Tier::certify || round % 2 == 0) {  // it scatters little
+        MTMC_RETURN_IF_ERROR(call_rival(engine, round, same_addresses));
+      }
+    }
+    if (plan_.forgets) MTMC_RETURN_IF_ERROR(facts_.forget_timed({draw_of(round)}));
+    return true;
+  }
+
+  // A timed call must be right for what timed calls seldom meet, too: special values, and other weights. Its time does
+  // not count. They are written in place first, which is noticed last.
+  Result<bool> probe(const std::string& draw) {
+    const std::string kind = draw.substr(0, draw.rfind('-'));
+    const std::string state = kind == "weights" ? "second" : facts_.has_state(kind) ? kind : "";
+    for (const bool before : {true, false}) {
+      if (!state.empty()) {
+        MTMC_TRY(const bool set, examination_.set_state(guest_, before ? state : "first",
+                                                        before ? "write" : ways[rng_.below(ways.size())]));
+        if (!set) return false;
+      }
+      if (!before) break;
+      MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
+      if (!anew) return false;
+      MTMC_TRY(const std::optional<Performance> went, examination_.perform(guest_, {draw, true, rng_.below(2) == 0}));
+      if (!went) return false;
+    }
+    return true;
+  }
+
+  Status call_rival(const std::string& engine, int round, bool same_addresses) {
+    CallPlan call;
+    call.draw = draw_of(round), call.same_addresses = same_addresses, call.state = facts_.moving();
+    if (!facts_.large()) call.hold = examination_.held();
+    MTMC_TRY(const Performance went, baselines_.call(engine, call));
+    if (round >= 0) note(series_, engine, went);
+    return ok_status();
+  }
+
+  Result<bool> call_candidate(int round, bool same_addresses) {
+    if (plan_.lends_anew) {  // so that it does not tell of a probe to come
+      MTMC_TRY(const bool set, examination_.set_state(guest_, "first", ways[rng_.below(ways.size())]));
+      if (!set) return false;
+    }
+    MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
+    if (!anew) return false;
+    const bool checked = checks_.contains(round);
+    MTMC_TRY(const std::optional<Performance> went,
+             examination_.perform(guest_, {draw_of(round), checked, same_addresses}));
+    if (!went) return false;
+    if (round >= 0) note(series_, "candidate", *went);
+    const bool often = verdict_.tier == Tier::certify && facts_.most_bytes() < kMostSeen;
+    if (!checked || (round != *checks_.begin() && !often)) return true;
+    MTMC_TRY(const DrawFacts* known, facts_.draw(draw_of(round)));
+    return examination_.left_alone(guest_, *known, false);
+  }
+
+  // Goes on where what was measured so far says little, and checks as often as before: nobody can know which rounds.
+  void extend() {
+    const int more = further_rounds(summarize(series_.clocks.inside.at("eager")),
+                                    summarize(series_.clocks.inside.at("candidate")), verdict_.tier, plan_.rounds);
+    for (int i = until_; i < until_ + more; ++i) {
+      if (rng_.below(static_cast<uint64_t>(plan_.rounds)) < static_cast<uint64_t>(plan_.checks)) checks_.insert(i);
+    }
+    until_ += more;
+  }
+
+  bool conclude() {
+    const ClockCheck clock = check_clocks(series_.clocks);
+    const double said_ms = median(series_.clocks.inside.at("candidate"));
+    trace_note(fmt::format("clock inside {:.4f} outside {:.4f} nothing {:.4f} apart {:.4f} noise {:.4f} ms", said_ms,
+                           median(series_.clocks.outside.at("candidate")), median(series_.clocks.outside.at("nothing")),
+                           clock.apart_ms, clock.noise_ms));
+    for (auto& [engine, samples] : series_.clocks.inside) {
+      if (engine == "nothing") continue;
+      if (engine == "candidate") samples = clock.samples_ms;
+      verdict_.times[engine] = summarize(std::move(samples));
+    }
+    const Timing& own = verdict_.times.at("candidate");
+    verdict_.time_ms = own.median_ms;
+    verdict_.clock_apart_ms = clock.apart_ms, verdict_.clock_noise_ms = clock.noise_ms;
+    for (const auto& [engine, timing] : verdict_.times) {
+      if (engine != "candidate") verdict_.speedup[engine] = speedup_of(timing, own, level_of(verdict_.tier));
+    }
+    if (clock.lies)
+      return examination_.refuse(
+          "clock-mismatch",
+          fmt::format("{:.3f} ms by its own clock, {:.3f} ms more seen from outside (noise {:.3f} ms)", said_ms,
+                      clock.apart_ms, clock.noise_ms));
+    if (works_beside(series_))
+      return examination_.refuse(
+          "background-work",
+          fmt::format("{:.1f} ms of processor time beside each call, eager {:.1f} ms",
+                      median(series_.around_ms.at("candidate")), median(series_.around_ms.at("eager"))));
+    return true;
+  }
+
+  Guest& guest_;
+  Baselines& baselines_;
+  TaskFacts& facts_;
+  Examination& examination_;
+  const RoundPlan& plan_;
+  Rng& rng_;
+  Verdict& verdict_;
+  int until_;             // rounds that count, so far
+  std::set<int> checks_;  // of them those whose results are measured
+  std::vector<std::string> engines_ = {"candidate", "eager", "nothing"};
+  Series series_;
+};
+
 }  // namespace
 
 Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, Examination& examination,
                          const RoundPlan& plan, Rng& rng, Verdict& verdict) {
   verdict.stage = "timing";
-  std::set<int> checks = pick_checks(plan, rng);
   MTMC_CHECK(static_cast<int>(plan.draws.size()) == plan.warm_ups + most_rounds(verdict.tier, plan.rounds),
              "every timed call has its draw");
-  std::vector<std::string> engines = {"candidate", "eager", "nothing"};
-  engines.insert(engines.end(), plan.baselines.begin(), plan.baselines.end());
-  Series series;
-  if (plan.one_thread) series.clocks.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  int until = plan.rounds;
-  for (int round = -plan.warm_ups; round < until; ++round) {
-    const std::string& draw = plan.draws[static_cast<size_t>(round + plan.warm_ups)];
-    const bool checked = checks.contains(round);
-    const bool same_addresses = (checked && round == *checks.begin()) || rng.below(2) == 0;
-    if (const auto at = plan.probes.find(round); at != plan.probes.end()) {
-      MTMC_TRY(const bool right, probe(guest, facts, examination, at->second, rng));
-      if (!right) return false;
-    }
-    std::rotate(engines.begin(), engines.begin() + static_cast<long>(rng.below(engines.size())), engines.end());
-    for (const std::string& engine : engines) {
-      if (engine == "nothing" && verdict.tier == Tier::screen && round % 2 != 0) continue;  // it scatters little
-      if (engine != "candidate") {
-        CallPlan call;
-        call.draw = draw, call.same_addresses = same_addresses, call.state = facts.moving();
-        if (!facts.large()) call.hold = examination.held();
-        MTMC_TRY(const Performance went, baselines.call(engine, call));
-        if (round >= 0) note(series, engine, went);
-        continue;
-      }
-      if (plan.lends_anew) {  // so that it does not tell of a probe to come
-        MTMC_TRY(const bool set, examination.set_state(guest, "first", ways[rng.below(ways.size())]));
-        if (!set) return false;
-      }
-      MTMC_TRY(const bool anew, examination.begin_anew(guest));
-      if (!anew) return false;
-      MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, checked, same_addresses}));
-      if (!went) return false;
-      if (round >= 0) note(series, engine, *went);
-      const bool often = verdict.tier == Tier::certify && facts.most_bytes() < kMostSeen;
-      if (checked && (round == *checks.begin() || often)) {
-        MTMC_TRY(const DrawFacts* known, facts.draw(draw));
-        MTMC_TRY(const bool alone, examination.left_alone(guest, *known, false));
-        if (!alone) return false;
-      }
-    }
-    if (plan.forgets) MTMC_RETURN_IF_ERROR(facts.forget_timed({draw}));
-    if (round + 1 < until) continue;
-    const int more = further_rounds(summarize(series.clocks.inside.at("eager")),
-                                    summarize(series.clocks.inside.at("candidate")), verdict.tier, plan.rounds);
-    for (int i = until; i < until + more; ++i) {  // as often as before, nobody can know which
-      if (rng.below(static_cast<uint64_t>(plan.rounds)) < static_cast<uint64_t>(plan.checks)) checks.insert(i);
-    }
-    until += more;
-  }
-  const ClockCheck clock = check_clocks(series.clocks);
-  trace_note(fmt::format("clock inside {:.4f} outside {:.4f} nothing {:.4f} apart {:.4f} noise {:.4f} ms",
-                         median(series.clocks.inside.at("candidate")), median(series.clocks.outside.at("candidate")),
-                         median(series.clocks.outside.at("nothing")), clock.apart_ms, clock.noise_ms));
-  const double said_ms = median(series.clocks.inside.at("candidate"));
-  for (auto& [engine, samples] : series.clocks.inside) {
-    if (engine == "nothing") continue;
-    if (engine == "candidate") samples = clock.samples_ms;
-    verdict.times[engine] = summarize(std::move(samples));
-  }
-  const Timing& own = verdict.times.at("candidate");
-  verdict.time_ms = own.median_ms;
-  verdict.clock_apart_ms = clock.apart_ms, verdict.clock_noise_ms = clock.noise_ms;
-  for (const auto& [engine, timing] : verdict.times) {
-    if (engine != "candidate") verdict.speedup[engine] = speedup_of(timing, own, level_of(verdict.tier));
-  }
-  if (clock.lies)
-    return examination.refuse(
-        "clock-mismatch", fmt::format("{:.3f} ms by its own clock, {:.3f} ms more seen from outside (noise {:.3f} ms)",
-                                      said_ms, clock.apart_ms, clock.noise_ms));
-  if (works_beside(series))
-    return examination.refuse(
-        "background-work", fmt::format("{:.1f} ms of processor time beside each call, eager {:.1f} ms",
-                                       median(series.around_ms.at("candidate")), median(series.around_ms.at("eager"))));
-  return true;
+  return Rounds(guest, baselines, facts, examination, plan, rng, verdict).run();
 }
 
 }  // namespace mtmc

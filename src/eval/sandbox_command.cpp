@@ -77,8 +77,9 @@ Command referee_command(const JudgeOptions& options) {
   return command;
 }
 
-Command rival_command(const JudgeOptions& options, int draws) {
+Command rival_command(const JudgeOptions& options, int draws, const std::string& engine) {
   Command command = python_command(options, "mtmc.rivals.baseline");
+  command.argv.push_back(engine);
   give_draws(command, draws);
   return command;
 }

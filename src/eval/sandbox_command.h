@@ -16,7 +16,7 @@ Command referee_command(const JudgeOptions& options);
 // `draws`: a descriptor of the folder of all tasks, whose files it puts into guests.
 Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable, int draws);
 // A process in which the module itself is timed.
-Command rival_command(const JudgeOptions& options, int draws);
+Command rival_command(const JudgeOptions& options, int draws, const std::string& engine);
 // A folder in memory where the machine has one, else the temporary folder: draws and outputs pass through it.
 std::filesystem::path memory_folder();
 // Marks a folder made there as this process's, and removes those whose process was killed.

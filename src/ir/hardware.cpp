@@ -70,11 +70,4 @@ Hardware h200_hardware() {
   return h;
 }
 
-Result<Hardware> hardware_for(std::string_view target) {
-  if (target == "null") return null_hardware();
-  if (target == "cpu") return detect_cpu();
-  MTMC_TRY(const std::optional<Hardware> gpu, detect_gpu());
-  return gpu ? *gpu : h200_hardware();
-}
-
 }  // namespace mtmc

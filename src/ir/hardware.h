@@ -38,9 +38,6 @@ Hardware detect_cpu();
 Result<std::optional<Hardware>> detect_gpu();
 // An H200 as it was measured: emits and ranks for the target triton on machines without a GPU.
 Hardware h200_hardware();
-// What a target's kernels run on: this machine's GPU or CPU, the H200's facts where a GPU is missing, or the null
-// facts.
-Result<Hardware> hardware_for(std::string_view target);
 // Fixed facts, equal everywhere: for the null target, tests and training.
 Hardware null_hardware();
 

@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "ir/program.h"
+#include "ir/schedule_words.h"
 
 namespace mtmc {
 namespace {
@@ -63,7 +64,7 @@ std::string kernel_text(const Kernel& kernel, const PrintOptions& options) {
   std::string text = "kernel " + kernel.name + " = {";
   for (ValueId id : kernel.values) text += " " + id_text(id);
   text += " } " + std::string(name(kernel.family));
-  for (const auto& [key, word] : kernel.choices) text += " " + key + (word.empty() ? "" : ":" + word);
+  for (const auto& [key, word] : kernel.choices) text += " " + choice_text(key, word);
   if (options.numbers && !kernel.numbers.empty()) {
     text += " |";
     for (const auto& [key, number] : kernel.numbers) text += " " + key + ":" + std::to_string(number);

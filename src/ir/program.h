@@ -13,7 +13,7 @@
 //     return %4, %5
 //   }
 //   kernel k0 = { %3 } library
-//   kernel k1 = { %4 %5 } reduction tiled pipelined order:rows | m:16 unroll:4
+//   kernel k1 = { %4 %5 } reduction order:reversed pipelined tiled | tile0:16 unroll:4
 //   capture { k0 k1 }
 //   rewritten simplify "batch_norm folded into conv2d"
 //
@@ -81,7 +81,7 @@ struct Kernel {
   std::vector<ValueId> values;  // the results it computes, in topological order
   Family family = Family::library;
   std::map<std::string, std::string>
-      choices;  // structural decisions made by actions: {"tiled",""}, {"order","channels_last"}
+      choices;  // made by actions, of the words in ir/schedule_words.h: {"tiled",""}, {"order","reversed"}
   std::map<std::string, int64_t> numbers;  // tuned by micro coding: {"m",128}
   bool operator==(const Kernel&) const = default;
 
@@ -141,8 +141,8 @@ std::string print(const Program& program, PrintOptions options = {});
 Result<Program> parse_program(std::string_view text);
 
 // Every rule a Program obeys: ids ascending and defined before use, every node in a kernel, kernels in an order that
-// respects data flow and computing only what can be computed from their reads, outputs and states defined, captures
-// naming consecutive kernels. Types are checked by ops/verify.h.
+// respects data flow and computing only what can be computed from their reads, known words in their schedules, outputs
+// and states defined, captures naming consecutive kernels. Types are checked by verify_types (ops/op.h).
 Status verify(const Program& program);
 
 // Content hash of the text; `state_hash` leaves the tuned numbers and locations out.

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "ir/program.h"
+#include "ir/schedule_words.h"
 
 namespace mtmc {
 namespace {
@@ -58,6 +59,7 @@ Status verify_kernels(const Program& program) {
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const Kernel& kernel = program.kernels[k];
     if (!names.insert(kernel.name).second) return broken("two kernels have one name", kernel.name);
+    for (const auto& [key, word] : kernel.choices) MTMC_RETURN_IF_ERROR(check_choice(kernel.name, key, word));
     if (kernel.values.empty()) return broken("a kernel computes nothing", kernel.name);
     std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
     for (ValueId id : own) {

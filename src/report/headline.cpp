@@ -105,7 +105,8 @@ std::string lead(const ReportData& data) {
     return fmt::format("None of the {} attempts passed the judge; the tree below says why.", data.nodes.size());
   const size_t steps = data.path().size() - 1;
   const std::string work = fmt::format("{} candidates judged in {:.0f} s", data.evaluations(), data.run.seconds);
-  if (data.answer == "at-roofline") return "The module already runs at the roofline of this machine: nothing to gain.";
+  if (data.answer() == "at-roofline")
+    return "The module already runs at the roofline of this machine: nothing to gain.";
   if (steps == 0) return "Nothing that was tried is faster than the untouched module: " + work + ".";
   std::string text;
   if (const Speedup* eager = speedup_over(*verdict, "eager")) {
@@ -164,9 +165,7 @@ std::string usage_section(const ReportData& data) {
   const auto [target, options] = task_command(task, data.run.task.name);
   const std::string attr = task.is_object() ? task.value("attr", "Model") : "Model";
   const std::string types = argument_types(data);
-  const std::string needs = data.run.target == "cpu"    ? "torch and a C++ compiler"
-                            : data.run.target == "null" ? "torch"
-                                                        : "torch and " + data.run.target;
+  const std::string needs = data.software.empty() ? "torch" : "torch and " + data.software;
   const std::vector<std::pair<std::string, std::string>> lines = {
       {"from kernel import ModelNew", "kernel.py stands alone: it needs " + needs + ", not mtmc."},
       {"model = " + constructor_call(task.is_object() ? task : Json::object()),

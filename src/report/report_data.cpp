@@ -14,6 +14,8 @@ const NodeRecord& ReportData::node(NodeId id) const {
   return *found;
 }
 
+std::string ReportData::answer() const { return run.conclusion ? run.conclusion->answer : ""; }
+
 const NodeRecord* ReportData::best_node() const { return best == kNoNode ? nullptr : &node(best); }
 
 const Verdict* ReportData::best_verdict() const { return best == kNoNode ? nullptr : node(best).verdict(); }
@@ -32,11 +34,7 @@ Result<ReportData> load_report(Store& store, RunId run) {
   ReportData data;
   MTMC_TRY(data.run, store.run(run));
   MTMC_TRY(data.nodes, store.nodes(run));
-  if (const NodeRecord* best = best_node(data.nodes)) data.best = best->id;
-  if (!data.run.result.empty()) {
-    const Json result = Json::parse(data.run.result, nullptr, false);
-    if (result.is_object()) data.answer = result.value("answer", "");
-  }
+  if (const NodeRecord* best = result_node(data.run, data.nodes)) data.best = best->id;
   return data;
 }
 

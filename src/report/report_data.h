@@ -22,20 +22,21 @@ struct KernelShare {
 struct ReportData {
   RunRecord run;
   std::vector<NodeRecord> nodes;      // as the store gives them: parents before children
-  NodeId best = kNoNode;              // the run's result; kNoNode when nothing is certified
-  std::string answer;                 // of a finished run: faster, at-roofline, not-faster, refused; else empty
+  NodeId best = kNoNode;              // the run's result, or the best so far; kNoNode when nothing is certified
+  std::string software;               // what kernel.py needs beside torch: "a C++ compiler"; may be empty
   std::vector<std::string> rewrites;  // what the best Program's graph rewrites say: "simplify: ..."
   double roofline_seconds = 0;        // the least time for the whole task; 0: unknown
   std::vector<KernelShare> kernels_before, kernels_after;  // of the start and of the best node; may be empty
 
   const NodeRecord& node(NodeId id) const;
+  std::string answer() const;           // of a finished run: faster, at-roofline, ...; else empty
   const NodeRecord* best_node() const;  // null when nothing is certified
   const Verdict* best_verdict() const;
   std::vector<const NodeRecord*> path() const;  // from the start to the best node; empty when nothing is certified
   int evaluations() const;                      // attempts that were judged, the start not counted
 };
 
-// Everything but the cost model's part.
+// Everything but what the target says: its software and its cost model's figures.
 Result<ReportData> load_report(Store& store, RunId run);
 
 // Roofline time over measured time, at most what the measurement says; absent when one of them is unknown.

@@ -85,7 +85,7 @@ Json result_json(const ReportData& data) {
   json["task"] = data.run.task.name;
   json["target"] = data.run.target;
   json["hardware"] = data.run.hardware.name;
-  json["answer"] = data.answer.empty() ? Json(nullptr) : Json(data.answer);
+  json["answer"] = data.run.conclusion ? Json(data.run.conclusion->answer) : Json(nullptr);
   json["roofline_share"] = or_null(roofline_share(data));
   json["roofline_ms"] = data.roofline_seconds > 0 ? Json(data.roofline_seconds * 1e3) : Json(nullptr);
   json["steps"] = std::move(steps);

@@ -23,8 +23,14 @@ std::string file_name(const Json& path) { return std::filesystem::path(path.get<
 // " --input A B"; empty where there are no words.
 std::string option(const char* name, const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += " " + shell_word(word);
-  return words.empty() ? "" : std::string(" ") + name + text;
+  bool listed = false;  // whether the last word was one of `--name A B`
+  for (const std::string& word : words) {
+    const bool dashed = word.starts_with("-");  // would be taken for an option
+    text += dashed ? std::string(" ") + name + "=" : listed ? " " : std::string(" ") + name + " ";
+    text += shell_word(word);
+    listed = !dashed;
+  }
+  return text;
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ Timing timing(double seconds) { return {{seconds * 1e3}, seconds * 1e3, 0}; }
 
 }  // namespace
 
-CostJudge::CostJudge(const Program& eager, const Hardware& hardware)
-    : hardware_(hardware), eager_seconds_(total_seconds(eager, hardware)) {}
+CostJudge::CostJudge(const Program& eager, const TargetDef& target, const Hardware& hardware)
+    : target_(target), hardware_(hardware), eager_seconds_(total_seconds(eager, target, hardware)) {}
 
 Result<Verdict> CostJudge::judge(const Task&, const Candidate& candidate, Tier tier) {
   Verdict verdict;
@@ -29,9 +29,13 @@ Result<Verdict> CostJudge::judge(const Task&, const Candidate& candidate, Tier t
     verdict.message = "the code says itself that it is faulty";
     return verdict;
   }
-  MTMC_CHECK(candidate.program != nullptr, "the cost judge prices Programs, and this candidate has none");
+  if (candidate.program == nullptr) {
+    verdict.stage = "run", verdict.reason = "no-program";
+    verdict.message = "the cost model prices Programs, and this code has none: it can only be run";
+    return verdict;
+  }
   double seconds = 0, own = 0;
-  for (const KernelCost& cost : cost_of(*candidate.program, hardware_)) {
+  for (const KernelCost& cost : cost_of(*candidate.program, target_, hardware_)) {
     seconds += cost.seconds;
     if (cost.own) own += cost.seconds;
   }

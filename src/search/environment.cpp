@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/trace.h"
+#include "search/remedy.h"
 
 namespace mtmc {
 namespace {
@@ -20,6 +21,22 @@ double hope(const SearchNode& node) {
   if (node.parent == nullptr || !node.verdict().certified() || eager == nullptr) return 0;
   return claim(*eager) == Claim::unclear && eager->median > 1 ? eager->median : 0;
 }
+
+// What a state is known by: its Program without tuned numbers, or its text where it has none.
+std::string hash_of(const CodeState& state) {
+  return state.program ? state_hash(*state.program) : "code " + sha256(state.code.text);
+}
+
+// Whether a verdict says how fast the candidate is beside each of `baselines`, or why it cannot.
+bool says_of(const Verdict& verdict, const std::vector<std::string>& baselines) {
+  return std::all_of(baselines.begin(), baselines.end(), [&](const std::string& name) {
+    return verdict.speedup.contains(name) ||
+           std::any_of(verdict.notes.begin(), verdict.notes.end(),
+                       [&](const auto& note) { return note.starts_with("no-" + name + ":"); });
+  });
+}
+
+size_t rewrites_of(const CodeState& state) { return state.program ? state.program->rewrites.size() : 0; }
 
 }  // namespace
 
@@ -101,13 +118,17 @@ const NodeRecord* Environment::recorded(NodeId parent, const std::string& action
 }
 
 Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tier, const NodeRecord* record) {
+  // A certificate without a baseline that is wanted now is no answer: the candidate is timed beside it.
+  const auto answers = [&](const std::optional<Verdict>& verdict) {
+    return verdict && (tier == Tier::screen || !verdict->certified() || says_of(*verdict, parts_.baselines));
+  };
   if (record != nullptr && record->code == state.code.text) {
     const std::optional<Verdict>& verdict = tier == Tier::screen ? record->screen : record->certify;
-    if (verdict) return Judged{*verdict, true};
+    if (answers(verdict)) return Judged{*verdict, true};
   }
   const VerdictKey key{parts_.task_hash, sha256(state.code.text), tier, parts_.evaluator, parts_.hardware.name};
   MTMC_TRY(auto known, store_.find_verdict(key));
-  if (known) return Judged{std::move(*known), true};
+  if (answers(known)) return Judged{std::move(*known), true};
   const Span span(to_string(tier));
   MTMC_TRY(Verdict verdict, judge_.judge(parts_.task, {state.code.text, state.program}, tier));
   return Judged{std::move(verdict), false};
@@ -118,7 +139,7 @@ Result<SearchNode*> Environment::start() {
   for (const NodeRecord& node : before) recorded_.emplace(std::pair{node.parent, node.action}, node);
   SearchNode node;
   node.state.program = parts_.program;
-  node.state_hash = mtmc::state_hash(*parts_.program);
+  node.state_hash = hash_of(node.state);
   MTMC_TRY(node.state.code, parts_.target.emit(*parts_.program, parts_.hardware, parts_.shell));
   say("judging the module as it is");
   MTMC_TRY(Judged first, judged(node.state, Tier::screen, recorded(kNoNode, "")));
@@ -132,16 +153,30 @@ Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
   return order(node, visits_[node.state_hash]++);
 }
 
-Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit) {
-  if (node.step >= parts_.limits.steps || node.state.program == nullptr) return std::vector<Proposal>{};
-  const Program& program = *node.state.program;
+Result<std::vector<Proposal>> Environment::legal(const CodeState& state) {
+  if (state.program == nullptr) {
+    MTMC_TRY(std::vector<Proposal> proposals, coder_.proposals(state));
+    proposals.push_back({{"stop", {}, ""}, "stop"});
+    return proposals;
+  }
   std::vector<Proposal> proposals;
-  for (Action& action : enumerate_actions(program, context())) {
-    std::string text = render(action, program, node.state.code);
+  for (Action& action : enumerate_actions(*state.program, context())) {
+    std::string text = render(action, *state.program, state.code);
     proposals.push_back({std::move(action), std::move(text)});
   }
-  Observation observation{
-      parts_.hardware.name, parts_.description, node.state.code.text, &program, {}, node.state_hash, visit};
+  return proposals;
+}
+
+Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit) {
+  if (node.step >= parts_.limits.steps) return std::vector<Proposal>{};
+  MTMC_TRY(std::vector<Proposal> proposals, legal(node.state));
+  Observation observation{parts_.hardware.name,
+                          parts_.description,
+                          node.state.code.text,
+                          node.state.program.get(),
+                          {},
+                          node.state_hash,
+                          visit};
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
     observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
   std::reverse(observation.history.begin(), observation.history.end());
@@ -158,20 +193,24 @@ double Environment::promise(const SearchNode& node) {
   return node.state.program == nullptr ? node.score() : node.score() * policy_.promise(*node.state.program);
 }
 
+SearchNode* Environment::known_state(const std::string& hash) const {
+  const auto known = by_state_.find(hash);
+  return known == by_state_.end() ? nullptr : known->second;
+}
+
 Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which) {
   const Proposal& proposal = proposals[which];
-  MTMC_CHECK(node.state.program != nullptr, "a step from a state without a Program");
-  const auto predicted = apply_action(*node.state.program, proposal.action, context());
-  if (!predicted.ok()) {
-    MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, predicted.error()));
-    return Step{};
+  if (node.state.program != nullptr) {
+    const auto predicted = apply_action(*node.state.program, proposal.action, context());
+    if (!predicted.ok()) {
+      MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, predicted.error()));
+      return Step{};
+    }
+    // A refused state may be reached again: another coder's work on it can be right.
+    if (SearchNode* known = known_state(mtmc::state_hash(*predicted))) return Step{known, false};
   }
-  // A refused state may be reached again: another coder's work on it can be right.
-  const std::string hash = mtmc::state_hash(*predicted);
-  if (const auto known = by_state_.find(hash); known != by_state_.end()) return Step{known->second, false};
-
   const NodeRecord* record = recorded(node.id, store_text(proposal.action));
-  MTMC_RETURN_IF_ERROR(expect(node.state, proposals, which));
+  MTMC_RETURN_IF_ERROR(prepare_coder(node.state, proposals, which));
   auto made = implement(node, proposal, record);
   if (!made.ok()) {
     MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, made.error()));
@@ -185,41 +224,30 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   next.coder = coder_.name();
   next.notes = made->notes;
   next.state = {made->program, std::move(made->code)};
-  next.state_hash = made->program ? mtmc::state_hash(*made->program) : "";
-  next.rewrites = made->program && made->program->rewrites.size() > node.state.program->rewrites.size();
+  next.state_hash = hash_of(next.state);
+  if (SearchNode* known = known_state(next.state_hash)) return Step{known, false};
+  next.rewrites = rewrites_of(next.state) > rewrites_of(node.state);
   say("judging " + proposal.text);
-  MTMC_RETURN_IF_ERROR(look_ahead(next, proposals, which + 1));
+  MTMC_RETURN_IF_ERROR(prepare_next(next, proposals, which + 1));
   MTMC_TRY(Judged verdict, judged(next.state, Tier::screen, record));
   ++evaluations_;
   if (!verdict.remembered) screen_seconds_ = std::max(screen_seconds_, verdict.verdict.seconds);
   next.screen = std::move(verdict.verdict);
   MTMC_TRY(SearchNode * kept, keep(std::move(next), verdict.remembered));
-  return spent() ? Step{kept, true} : more_exact(*kept);
+  return spent() ? Step{kept, true} : mend(*kept);
 }
 
-Result<Environment::Step> Environment::more_exact(SearchNode& node) {
-  const Step as_it_is{&node, true};
-  const bool tried =
-      node.action.type == "precision" && !node.certify;  // a screen that refuses it leaves the rest to others
-  if (node.verdict().reason != "precision" || tried || node.state.program == nullptr || parts_.paper_only ||
-      !parts_.target.precisions || node.step >= parts_.limits.steps)
-    return as_it_is;
-  for (const Kernel& kernel : node.state.program->kernels) {
-    const auto now = kernel.choices.find("precision");
-    if (now == kernel.choices.end()) continue;
-    const std::vector<std::string> words = parts_.target.precisions(*node.state.program, kernel);
-    const auto at = std::find(words.begin(), words.end(), now->second);
-    if (words.end() - at < 2) continue;
-    Action action{"precision", {kernel.values}, at[1]};
-    std::string text = render(action, *node.state.program, node.state.code);
-    return step(node, {{std::move(action), std::move(text)}}, 0);
-  }
-  return as_it_is;
+Result<Environment::Step> Environment::mend(SearchNode& node) {
+  if (!node.verdict().certified() && node.step < parts_.limits.steps)
+    for (const RemedyDef* remedy : all_remedies())
+      if (auto proposal = remedy->propose(node, context())) return step(node, {std::move(*proposal)}, 0);
+  return Step{&node, true};
 }
 
 Result<Implementation> Environment::implement(const SearchNode& node, const Proposal& proposal,
                                               const NodeRecord* record) {
-  if (record != nullptr && !record->program.empty() && !record->code.empty()) {
+  if (record != nullptr && !record->code.empty()) {
+    if (record->program.empty()) return Implementation{nullptr, Code{.text = record->code}, record->note};
     MTMC_TRY(Program program, parse_program(record->program));
     MTMC_TRY(Code code, parts_.target.emit(program, parts_.hardware, parts_.shell));
     code.text = record->code;  // a coder may have changed what the target prints
@@ -256,7 +284,7 @@ Result<SearchNode*> Environment::keep(SearchNode node, bool remembered) {
   MTMC_TRY(node.id, store_.add_node(record_of(node)));
   nodes_.push_back(std::move(node));
   SearchNode* kept = &nodes_.back();
-  if (!kept->state_hash.empty() && kept->screen.certified()) by_state_[kept->state_hash] = kept;
+  if (kept->screen.certified()) by_state_[kept->state_hash] = kept;
   listener_.on_attempt(record_of(*kept), remembered, status());
   return kept;
 }
@@ -277,7 +305,7 @@ Status Environment::keep_refusal(const SearchNode& node, const Proposal& proposa
 
 Status Environment::certify(SearchNode& node) {
   if (node.certify) return ok_status();
-  MTMC_RETURN_IF_ERROR(coder_.expect_no_more());  // the cores are the judge's from now on
+  MTMC_RETURN_IF_ERROR(coder_.stop_preparing());  // the cores are the judge's from now on
   say("certifying " + (node.parent ? node.rendered : std::string("the module as it is")));
   const NodeRecord* record =
       recorded(node.parent ? node.parent->id : kNoNode, node.parent ? store_text(node.action) : "");

@@ -48,6 +48,7 @@ struct SearchNode {
 struct EnvironmentParts {
   Task task;
   std::string task_hash, description, evaluator;
+  std::vector<std::string> baselines;      // that a certificate has to name beside eager
   std::shared_ptr<const Program> program;  // as traced: what eager does
   const TargetDef& target;
   const Hardware& hardware;
@@ -79,9 +80,9 @@ class Environment {
   // step leads to, will probably be next: while this one is judged they get ready, which changes no result.
   Result<Step> step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which);
 
-  // A node that erred too much when it was judged, once more with the next more exact way to multiply: a step of its
-  // own, behind the refused one. The node itself where nothing was refused or nothing is more exact.
-  Result<Step> more_exact(SearchNode& node);
+  // The step behind a refused node that a remedy knows (see remedy.h). The node itself where nothing was refused or
+  // nobody knows better.
+  Result<Step> mend(SearchNode& node);
 
   // What a node may become: its score times what the policy expects of further steps.
   double promise(const SearchNode& node);
@@ -119,13 +120,16 @@ class Environment {
   // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record);
   Result<Implementation> implement(const SearchNode& node, const Proposal& proposal, const NodeRecord* record);
+  // All that can be done at a state, one `stop` included, in a stable order.
+  Result<std::vector<Proposal>> legal(const CodeState& state);
+  SearchNode* known_state(const std::string& hash) const;  // null: not in the tree, or refused
   Result<std::vector<Proposal>> order(const SearchNode& node, int visit);
-  // See look_ahead.cpp. The coder for what will probably be tried at a state, from `first` on; the judge for a state
-  // that it will probably see; and both, once a step is written: for its result, what is tried there, and its
-  // neighbours.
-  Status expect(const CodeState& state, const std::vector<Proposal>& proposals, size_t first);
-  Status expect(const CodeState& state);
-  Status look_ahead(const SearchNode& next, const std::vector<Proposal>& beside, size_t first);
+  // See prepare.cpp. The coder, for the proposals at a state from `first` on.
+  Status prepare_coder(const CodeState& state, const std::vector<Proposal>& proposals, size_t first);
+  // The judge, for a state that it has not judged.
+  Status prepare_judge(const CodeState& state);
+  // Both, while `next` is judged: for `next` itself, what may be tried there, and the proposals beside it.
+  Status prepare_next(const SearchNode& next, const std::vector<Proposal>& beside, size_t first);
   NodeRecord record_of(const SearchNode& node) const;
   // Stores a screened node and puts it into the tree.
   Result<SearchNode*> keep(SearchNode node, bool remembered);

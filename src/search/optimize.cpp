@@ -18,20 +18,22 @@ constexpr int kWinners = 3;             // certified winners after which nobody 
 // Everything that shapes the search; what only limits its time or says where its results go is not part of it.
 std::string options_text(const OptimizeRequest& request, const Coder& coder, const Policy& policy,
                          const StrategyDef& strategy) {
-  return Json({{"actions", request.paper_only ? "paper" : "all"},
-               {"coder", coder.name()},
-               {"policy", policy.name()},
-               {"strategy", strategy.name},
-               {"target", request.target.name},
-               {"steps", request.limits.steps},
-               {"evaluations", request.limits.evaluations},
-               {"width", request.strategy_options.width},
-               {"patience", request.strategy_options.patience},
-               {"breadth", request.strategy_options.breadth},
-               {"evaluator", request.evaluator},  // its verdicts are no other judge's, nor another machine's
-               {"hardware", request.hardware.name},
-               {"seed", request.seed}})
-      .dump();
+  Json options({{"actions", request.paper_only ? "paper" : "all"},
+                {"coder", coder.name()},
+                {"policy", policy.name()},
+                {"strategy", strategy.name},
+                {"target", request.target.name},
+                {"steps", request.limits.steps},
+                {"evaluations", request.limits.evaluations},
+                {"width", request.strategy_options.width},
+                {"patience", request.strategy_options.patience},
+                {"breadth", request.strategy_options.breadth},
+                {"evaluator", request.evaluator},  // its verdicts are no other judge's, nor another machine's
+                {"hardware", request.hardware.name},
+                {"seed", request.seed}});
+  if (const std::optional<Weights> weights = policy.weights())
+    options["weights"] = {{"path", weights->path.string()}, {"digest", weights->digest}};
+  return options.dump();
 }
 
 struct Opened {
@@ -70,10 +72,8 @@ Result<SearchNode*> certify_winner(Environment& environment) {
       break;
     MTMC_RETURN_IF_ERROR(environment.certify(*best));
     certified += best->certify->certified();
-    // What was refused as too inexact may be right with more exact products: screened, it meets what refused it here.
-    if (best->certify->reason == "precision") {
-      MTMC_TRY([[maybe_unused]] const Environment::Step next, environment.more_exact(*best));
-    }
+    // A remedy's step is screened on what refused its parent here.
+    MTMC_TRY([[maybe_unused]] const Environment::Step next, environment.mend(*best));
   }
   for (int tried = 0; tried == 0 || (tried < kWinners && !environment.spent()); ++tried) {
     const SearchNode* winner = environment.best_certified();
@@ -112,7 +112,7 @@ Optimized conclude(const OptimizeRequest& request, const Environment& environmen
                    const SearchNode& best, Answer answer) {
   Optimized done;
   done.run = run.run;
-  done.best = best.id;
+  done.best = answer == Answer::refused ? kNoNode : best.id;
   done.answer = answer;
   done.program = best.state.program;
   done.code = best.state.code;
@@ -153,39 +153,6 @@ std::string to_string(Answer answer) {
   MTMC_CHECK(false, "an answer without a name");
 }
 
-Json result_json(const OptimizeRequest& request, const Optimized& optimized) {
-  const Verdict& verdict = optimized.verdict;
-  Json steps = Json::array();
-  for (const OptimizedStep& step : optimized.steps) {
-    if (step.action.empty()) continue;
-    Json row = {{"action", step.action},
-                {"region", step.rendered},
-                {"verdict", to_string(step.verdict.outcome)},
-                {"tier", to_string(step.verdict.tier)}};
-    if (const Speedup* eager = speedup_over(step.verdict, "eager")) row["speedup"] = headline(*eager);
-    steps.push_back(std::move(row));
-  }
-  Json rewrites = Json::array();
-  for (const Rewrite& rewrite : optimized.program->rewrites)
-    rewrites.push_back({{"action", rewrite.action}, {"what", rewrite.what}});
-  Json json = to_json(verdict);  // certified, degenerate, official, legacy, accuracy_class, time_ms, ...
-  json["speedup"] = json["headline"];
-  json.erase("headline");
-  json["task"] = request.task.name;
-  json["target"] = request.target.name;
-  json["hardware"] = request.hardware.name;
-  json["answer"] = to_string(optimized.answer);
-  json["roofline_share"] = optimized.roofline_share;
-  json["steps"] = std::move(steps);
-  json["rewrites"] = std::move(rewrites);
-  json["evaluations"] = optimized.evaluations;
-  json["seconds"] = optimized.seconds;
-  json["judge_seconds"] = verdict.seconds;
-  json["run"] = optimized.run;
-  json["node"] = optimized.best;
-  return json;
-}
-
 Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& store, Coder& coder, Policy& policy,
                            const StrategyDef& strategy, ProgressListener& listener) {
   const std::string task_hash = hash_task(request.task, request.source, print(*request.program));
@@ -195,6 +162,7 @@ Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& 
                            .task_hash = task_hash,
                            .description = request.description,
                            .evaluator = request.evaluator,
+                           .baselines = request.baselines,
                            .program = request.program,
                            .target = request.target,
                            .hardware = request.hardware,
@@ -206,9 +174,9 @@ Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& 
                            .clock = request.clock},
                           judge, store, coder, policy, listener);
   auto optimized = search(request, run, environment, strategy);
-  const RunState state = optimized.ok() ? RunState::done : RunState::interrupted;
-  const std::string result = optimized.ok() ? result_json(request, *optimized).dump() : "";
-  MTMC_RETURN_IF_ERROR(store.finish_run(run.run, state, environment.seconds(), result));
+  std::optional<Conclusion> conclusion;
+  if (optimized.ok()) conclusion = {to_string(optimized->answer), optimized->best};
+  MTMC_RETURN_IF_ERROR(store.finish_run(run.run, environment.seconds(), conclusion));
   return optimized;
 }
 

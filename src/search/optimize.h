@@ -18,7 +18,8 @@ struct OptimizeRequest {
   std::string shell_json;  // as the store keeps it, for replay
   const TargetDef& target;
   Hardware hardware;
-  std::string evaluator;  // version of the judge
+  std::string evaluator;                    // version of the judge
+  std::vector<std::string> baselines = {};  // that the result is compared with beside eager
   bool paper_only = false;
   SearchLimits limits;
   StrategyOptions strategy_options;
@@ -42,7 +43,7 @@ struct OptimizedStep {
 
 struct Optimized {
   RunId run = 0;
-  NodeId best = kNoNode;
+  NodeId best = kNoNode;  // the result; kNoNode when nothing is certified: the rest is then the start's
   Answer answer = Answer::not_faster;
   std::shared_ptr<const Program> program;  // of the best node
   Code code;
@@ -54,9 +55,6 @@ struct Optimized {
   double seconds = 0;
   bool resumed = false;
 };
-
-// What result.json says, by the names of the list: task, target, certified, speedup, steps, ...
-Json result_json(const OptimizeRequest& request, const Optimized& optimized);
 
 // Searches, certifies the winner (the next best when it fails) and 5 % of the screened at random, and finishes the run
 // in the store. The same request resumes a run that was cut off and ends where it would have ended. An Error is the

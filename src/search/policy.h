@@ -4,12 +4,14 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "actions/action.h"
 #include "base/result.h"
+#include "search/weights.h"
 
 namespace mtmc {
 
@@ -22,23 +24,18 @@ struct HistoryStep {
 struct Observation {
   std::string hardware, description;
   const std::string& code;
-  const Program* program;  // null when the state has none
+  const Program* program;  // null: the state has none, and its proposals come from the coder
   std::vector<HistoryStep> history;
   std::string state_hash;
   int visit = 0;  // how often this state was ranked before in this run
-};
-
-// A legal action as the policy reads it.
-struct Proposal {
-  Action action;
-  std::string text;  // "fuse linear and gelu in lines 31-47"
-  bool stop() const { return action.type == "stop"; }
 };
 
 class Policy {
  public:
   virtual ~Policy() = default;
   virtual std::string name() const = 0;
+  // What it was trained to; they are part of a run's identity: other weights, another run.
+  virtual std::optional<Weights> weights() const { return std::nullopt; }
   // Positions in `proposals`, best first. What stands behind `stop` is not worth a try. `proposals` always holds one
   // stop. The order depends on the arguments and the policy's seed only, so that a resumed run repeats itself.
   virtual Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) = 0;
@@ -49,16 +46,19 @@ class Policy {
   virtual double promise(const Program&) { return 1; }
 };
 
-struct PolicyOptions {
+// All references must outlive the policy.
+struct PolicyContext {
   const Hardware& hardware;
   const TargetDef& target;
   bool paper_only = false;
   uint64_t seed = 0;
+  std::string argument = {};  // what --policy NAME:ARGUMENT says behind the colon, such as where its weights are
 };
 
 struct PolicyDef {
   std::string_view name, doc;
-  std::unique_ptr<Policy> (*make)(const PolicyOptions& options);
+  std::string_view argument;  // what its argument is called in help texts; empty: it takes none
+  Result<std::unique_ptr<Policy>> (*make)(const PolicyContext& context);
 };
 
 const PolicyDef* find_policy(std::string_view name);

@@ -65,14 +65,14 @@ Prospect Forecaster::prospect(const Program& program) {
 }
 
 Prospect Forecaster::of_kernel(const Program& program, const Kernel& kernel) {
-  const double now = cost_of(program, kernel, context_.hardware).seconds;
+  const double now = context_.target.cost(program, kernel, context_.hardware).seconds;
   Prospect prospect{now, now};
   if (kernel.family == Family::library) return prospect;
   Program best = program;
   for (const char* type : {"tile", "pipeline", "split"}) {
     const auto next = apply_action(best, {type, {kernel.values}, ""}, context_);
     if (!next.ok()) continue;
-    const double seconds = cost_of(*next, *next->kernel(kernel.name), context_.hardware).seconds;
+    const double seconds = context_.target.cost(*next, *next->kernel(kernel.name), context_.hardware).seconds;
     if (seconds > prospect.completed) continue;
     prospect.completed = seconds;
     best = std::move(next).value();

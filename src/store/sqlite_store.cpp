@@ -77,7 +77,9 @@ Result<RunRecord> run_from(const Row& row) {
   run.seed = std::stoull(text(row[10])), run.evaluator = text(row[11]), run.started = text(row[12]);
   const std::string& state = text(row[13]);
   run.state = state == "done" ? RunState::done : state == "running" ? RunState::running : RunState::interrupted;
-  run.seconds = std::get<double>(row[14]), run.result = text(row[15]);
+  run.seconds = std::get<double>(row[14]);
+  if (const Json ended = Json::parse(text(row[15]), nullptr, false); ended.is_object())
+    run.conclusion = Conclusion{ended.value("answer", ""), ended.value("node", kNoNode)};
   return run;
 }
 
@@ -139,7 +141,10 @@ class SqliteStore : public Store {
     return found;
   }
 
-  Status finish_run(RunId id, RunState state, double seconds, const std::string& result) override {
+  Status finish_run(RunId id, double seconds, const std::optional<Conclusion>& conclusion) override {
+    const RunState state = conclusion ? RunState::done : RunState::interrupted;
+    const std::string result =
+        conclusion ? Json({{"answer", conclusion->answer}, {"node", conclusion->node}}).dump() : "";
     return database_.run("UPDATE runs SET state = ?, seconds = ?, result = ? WHERE id = ?",
                          {to_string(state), seconds, result, id});
   }

@@ -55,6 +55,13 @@ const NodeRecord* best_node(const std::vector<NodeRecord>& nodes) {
   return best;
 }
 
+const NodeRecord* result_node(const RunRecord& run, const std::vector<NodeRecord>& nodes) {
+  if (!run.conclusion) return best_node(nodes);
+  const auto named = [&](const NodeRecord& node) { return node.id == run.conclusion->node; };
+  const auto found = std::find_if(nodes.begin(), nodes.end(), named);
+  return found == nodes.end() ? nullptr : &*found;
+}
+
 std::vector<const NodeRecord*> path_to(const std::vector<NodeRecord>& nodes, NodeId id) {
   std::vector<const NodeRecord*> path;
   while (id != kNoNode) {

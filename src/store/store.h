@@ -24,6 +24,13 @@ constexpr NodeId kNoNode = 0;  // the parent of a run's start
 enum class RunState { running, interrupted, done };
 std::string to_string(RunState state);
 
+// How a search ended.
+struct Conclusion {
+  std::string answer;     // faster | at-roofline | not-faster | refused
+  NodeId node = kNoNode;  // the run's result; kNoNode: nothing is certified
+  bool operator==(const Conclusion&) const = default;
+};
+
 struct RunRecord {
   RunId id = 0;           // given by the store
   Task task;              // the user's module as the judge reads it
@@ -38,8 +45,8 @@ struct RunRecord {
   std::string evaluator;  // version of the judge
   std::string started;    // given by the store: "2026-01-31T12:00:00Z"
   RunState state = RunState::running;
-  double seconds = 0;  // spent so far, over all resumptions
-  std::string result;  // result.json; empty until done
+  double seconds = 0;                    // spent so far, over all resumptions
+  std::optional<Conclusion> conclusion;  // absent until done
 };
 
 // Names a task by content: its JSON and all that the answer depends on beside it (the user's file, the traced graph).
@@ -86,7 +93,8 @@ class Store {
   // The newest unfinished run of this task and these options whose process is gone; it becomes ours.
   virtual Result<std::optional<RunRecord>> find_resumable(const std::string& task_hash,
                                                           const std::string& options_hash) = 0;
-  virtual Status finish_run(RunId run, RunState state, double seconds, const std::string& result) = 0;
+  // The run is not ours any more: done with a conclusion, interrupted and resumable without one.
+  virtual Status finish_run(RunId run, double seconds, const std::optional<Conclusion>& conclusion) = 0;
 
   // Keeps one attempt with its code and verdicts, all or nothing. The same attempt again (run, parent, action, code) is
   // the same node: a resumed search may simply repeat its steps.
@@ -115,9 +123,11 @@ std::filesystem::path store_path(const std::string& option = "");
 // 0 when refused. The start is what eager does: more than 1 is luck, and so is less where the interval holds 1.
 double score(const Verdict& verdict, bool start);
 
-// The run's result: the certified node with the highest score, the untouched start included; null when none is
-// certified. Certify-tier verdicts win over screened ones; `nodes` must outlive the answer.
+// The certified node with the highest score, the untouched start included; null when none is certified. Certify-tier
+// verdicts win over screened ones; `nodes` must outlive the answer.
 const NodeRecord* best_node(const std::vector<NodeRecord>& nodes);
+// The run's result: what its conclusion names, and the best so far where it has none.
+const NodeRecord* result_node(const RunRecord& run, const std::vector<NodeRecord>& nodes);
 // From the start to `id`, both included.
 std::vector<const NodeRecord*> path_to(const std::vector<NodeRecord>& nodes, NodeId id);
 

@@ -61,11 +61,11 @@ struct GroupStage {
   // it is stored at all (null: always).
   std::vector<ExprP> place;
   ExprP placed;
-  // Of a stage that is a launch by itself (targets/triton/layout_pass.h), or with the `with` stages before it: of each
-  // program's tile, the largest value of `most` is kept in the tensor `peaks`; where `when`, one condition for all
-  // elements, is false, nothing is done.
-  ExprP most, when;
-  int peaks = -1, with = 0;
+  // Of a stage that is a launch by itself (targets/triton/layout_pass.h).
+  ExprP peak_of;         // the largest value of this in each program's tile is kept in the tensor `peak_tensor`
+  int peak_tensor = -1;  // null and -1: nothing is
+  ExprP run_if;          // one condition for all elements: where it is false, nothing is done; null: always
+  int producers = 0;     // how many of the stages before it are computed in the same launch
 };
 
 struct Group {

@@ -1,9 +1,8 @@
-#include "targets/gpu_cost.h"
-
+// The cost model of kernels on a GPU: matrix units, whole-chip parallelism, launches that cost the host more than the
+// device.
 #include <algorithm>
-#include <set>
 
-#include "ops/op.h"
+#include "targets/cost_parts.h"
 #include "targets/frame.h"
 #include "targets/triton/attention.h"
 #include "targets/triton/kernel_printer.h"
@@ -16,21 +15,20 @@ namespace {
 constexpr double kLibraryMemory = 0.7, kOwnMemory = 0.92;
 constexpr double kLibraryTf32 = 0.3;      // of the TF32 peak: cuDNN without channels-last
 constexpr double kLibraryGrouped = 0.03;  // of the f32 peak: convolutions in groups
-constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kSplit = 0.36, kAttention = 0.55;  // of the f16 peak
-constexpr double kSplitAttention = 0.15;                                                 // likewise; not measured
+constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kTwoPart = 0.36, kAttention = 0.55;  // of the f16 peak
+constexpr double kTwoPartAttention = 0.15;                                                 // likewise; not measured
 constexpr double kLibraryWindow = 0.015, kOwnWindow = 0.06;  // elements of windows a second, of the f32 peak
 constexpr double kWindow = 128;                              // a reduction of fewer elements is walked by every lane
+constexpr double kDeviceLaunch = 2e-6;                       // seconds between two kernels
 constexpr double kExact = 0.4, kTf32x3 = 0.9;                // of the f32 peak
 
-bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+struct Time {
+  double memory = 0, arithmetic = 0;  // seconds
+  double passes = 0;                  // of what launches pass on between them: beside nothing else
+  int launches = 1;
+};
 
-std::vector<const Node*> nodes_in(const Program& program, const Kernel& kernel) {
-  std::vector<const Node*> nodes;
-  const std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
-  for (const Node& node : program.nodes)
-    if (own.count(node.outputs[0])) nodes.push_back(&node);
-  return nodes;
-}
+bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 bool reads_half(const Program& program, const Node& node) {
   return !node.inputs.empty() && node.inputs[0] != kNoValue && is_half(program.value(node.inputs[0]).type.dtype);
@@ -50,7 +48,7 @@ double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool atte
   if (half) return (attention ? kAttention : kOwnHalf) * hardware.flops_f16;
   const auto precision = kernel.choices.find("precision");
   const std::string way = precision == kernel.choices.end() ? "ieee" : precision->second;
-  if (way == "split") return (attention ? kSplitAttention : kSplit) * hardware.flops_f16;
+  if (way == "two_part") return (attention ? kTwoPartAttention : kTwoPart) * hardware.flops_f16;
   if (attention) return kTf32x3 * hardware.flops_f32;
   return way == "ieee" ? kExact * hardware.flops_f32 : kConvolution * hardware.flops_f16;
 }
@@ -63,10 +61,9 @@ double busy_share(const GroupStage& stage, bool split, const Hardware& hardware)
   return std::min(1.0, std::max(tiles / cores, kSmallTile * std::min(1.0, 4 * tiles / cores)));
 }
 
-}  // namespace
-
-GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Hardware& hardware) {
-  GpuTime time;
+// Of torch's own kernels for the nodes of a library kernel.
+Time library_time(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  Time time;
   for (const Node* node : nodes_in(program, kernel)) {
     const OpDef* op = find_op(node->op);
     if (op && op->is_view) continue;
@@ -86,8 +83,9 @@ GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Har
   return time;
 }
 
-GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes, const Hardware& hardware) {
-  GpuTime time;
+// Of a generated kernel that moves `bytes`.
+Time own_time(const Program& program, const Kernel& kernel, double bytes, const Hardware& hardware) {
+  Time time;
   time.memory = bytes / (hardware.bandwidth * kOwnMemory);
   const auto group = build_group(program, kernel);
   if (!group.ok()) return time;
@@ -117,6 +115,28 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
     time.passes = passes->bytes / (hardware.bandwidth * kOwnMemory);
   }
   return time;
+}
+
+}  // namespace
+
+KernelCost gpu_cost(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  auto [cost, work, free] = kernel_work(program, kernel);
+  if (free) return cost;
+  cost.roofline =
+      std::max(cost.bytes / hardware.bandwidth, work.contraction_flops / hardware.flops_f16 +
+                                                    (work.flops - work.contraction_flops) / hardware.flops_f32 +
+                                                    work.special / hardware.flops_special);
+  const Time time =
+      cost.own ? own_time(program, kernel, cost.bytes, hardware) : library_time(program, kernel, hardware);
+  const double one = cost.own ? hardware.launch_seconds : hardware.library_seconds;
+  const Captured place = captured(program, kernel);
+  const double host = place == Captured::first   ? 2 * one
+                      : place == Captured::later ? 0
+                                                 : one + 0.5 * one * (time.launches - 1);
+  const double device = overlapped(time.memory, time.arithmetic) + time.passes + kDeviceLaunch * time.launches;
+  cost.seconds =
+      std::max(device, host);  // the host launches while the device works: only the longer of the two is seen
+  return cost;
 }
 
 }  // namespace mtmc

@@ -142,7 +142,7 @@ class GroupBuilder {
 
   bool packs() const {
     const auto precision = kernel_.choices.find("precision");
-    return precision != kernel_.choices.end() && (precision->second == "half" || precision->second == "split");
+    return precision != kernel_.choices.end() && (precision->second == "half" || precision->second == "two_part");
   }
 
   // Whether stage i interleaves the phases of its operator's sum (a transposed convolution) for a reduction: in their

@@ -75,7 +75,7 @@ class ModulePrinter {
     text("\"\"\"" + shell_.description +
          ", optimised by MTMC.\n\nA drop-in ModelNew: same constructor, parameters and state_dict as the original; "
          "needs torch" +
-         (parts_.device == "cpu" ? " and a C++ compiler" : " and triton") + ", not mtmc.\n\"\"\"\n");
+         (parts_.software.empty() ? "" : " and " + std::string(parts_.software)) + ", not mtmc.\n\"\"\"\n");
     std::string constructor = shell_.constructor_source;
     while (constructor.starts_with("from __future__")) {  // must stand first in a file
       const size_t end = constructor.find('\n') + 1;
@@ -86,7 +86,7 @@ class ModulePrinter {
     if (parts_.graph || moves) text("import weakref\n\n");
     text(parts_.imports);
     text("import warnings\n\nimport torch\nimport torch.nn.functional as F\n\n");
-    text("_DEVICE = \"" + parts_.device + "\"\n_DESCRIPTION = \"" + program_.name + "\"\n\n");
+    text("_DEVICE = \"" + std::string(to_string(parts_.device)) + "\"\n_DESCRIPTION = \"" + program_.name + "\"\n\n");
     const int source_start = line_;
     text(parts_.source);
     find_sources(source_start);
@@ -414,7 +414,7 @@ class ModulePrinter {
     }
     for (ValueId id : launch.writes) {
       const Value& value = program_.value(id);
-      const std::string device = parts_.device == "cpu" ? "" : ", device=_DEVICE";
+      const std::string device = parts_.device == Device::cpu ? "" : ", device=_DEVICE";
       statement(python_name(id) + " = torch.empty(" + shape_text(value.type.shape) +
                 ", dtype=" + torch_dtype(value.storage) + device + ")");
     }

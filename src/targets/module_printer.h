@@ -22,7 +22,8 @@ struct ModuleParts {
   std::string imports;  // Python import lines of the target
   std::string source;   // module-level Python of the target: its kernels and how they are built
   std::vector<Launch> launches;
-  std::string device = "cpu";
+  Device device = Device::cpu;
+  std::string_view software = "";  // what it needs beside torch, as the target's definition says
   bool graph = false;  // forward is one graph launch of a method _run, through the source's function _replay
 };
 

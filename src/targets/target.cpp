@@ -1,10 +1,26 @@
 #include "targets/target.h"
 
+#include <algorithm>
 #include <iterator>
+
+#include "base/text.h"
 
 #include "targets_table.h"
 
 namespace mtmc {
+
+std::string_view to_string(Device device) {
+  return device == Device::cuda ? "cuda" : device == Device::cpu ? "cpu" : "none";
+}
+
+void no_choices(const Group&, Kernel&) {}
+std::vector<Numbers> no_candidates(const Program&, const Kernel&, const Hardware&) { return {}; }
+std::vector<std::string> no_precisions(const Program&, const Kernel&) { return {}; }
+bool always_distinguishes(const Program&, const Choice&, const Hardware&) { return true; }
+
+bool TargetDef::reads(std::string_view word) const {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 const TargetDef* find_target(std::string_view name) {
   for (const TargetDef* target : kTargets)
@@ -13,5 +29,33 @@ const TargetDef* find_target(std::string_view name) {
 }
 
 std::vector<const TargetDef*> all_targets() { return {std::begin(kTargets), std::end(kTargets)}; }
+
+namespace {
+
+// The target of the highest rank whose kernels this machine runs.
+Result<TargetHere> best_target() {
+  std::vector<const TargetDef*> ranked = all_targets();
+  std::erase_if(ranked, [](const TargetDef* target) { return target->rank == 0; });
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) { return a->rank > b->rank; });
+  for (const TargetDef* target : ranked) {
+    MTMC_TRY(Machine machine, target->machine());
+    if (machine.runs) return TargetHere{target, std::move(machine)};
+  }
+  return Error{"choosing a target", "this machine runs no target's kernels", "auto", "a target by its name"};
+}
+
+}  // namespace
+
+Result<TargetHere> choose_target(std::string_view name) {
+  if (name == "auto") return best_target();
+  const TargetDef* target = find_target(name);
+  if (target == nullptr) {
+    std::vector<std::string> names = {"auto"};
+    for (const TargetDef* one : all_targets()) names.emplace_back(one->name);
+    return Error{"choosing a target", "no target has this name", std::string(name), join(names, ", ")};
+  }
+  MTMC_TRY(Machine machine, target->machine());
+  return TargetHere{target, std::move(machine)};
+}
 
 }  // namespace mtmc

@@ -1,5 +1,5 @@
-// A target prints Programs as kernel.py: a standalone module with ModelNew. One file per target (src/targets/NAME.cpp),
-// found by the generated table.
+// A target prints Programs as kernel.py: a standalone module with ModelNew. Each says all about itself in one file,
+// src/targets/defs/NAME.cpp, found by the generated table.
 #pragma once
 #include <map>
 #include <string>
@@ -13,6 +13,7 @@
 namespace mtmc {
 
 struct Group;
+struct KernelCost;
 
 // What the emitted module needs to know of the user's module, beside the graph.
 struct ModuleShell {
@@ -31,33 +32,81 @@ struct LineRange {
 };
 
 struct Code {
-  std::string text;                          // kernel.py
-  std::map<std::string, LineRange> kernels;  // kernel name -> its lines in text
-  std::map<ValueId, LineRange> values;       // the lines that a value's computation spans
+  std::string text;                               // kernel.py
+  std::map<std::string, LineRange> kernels = {};  // kernel name -> its lines in text
+  std::map<ValueId, LineRange> values = {};       // the lines that a value's computation spans
 };
+
+// Where a target's kernels run, in the judge's words. `none`: nowhere, candidates are priced by the cost model.
+enum class Device { none, cpu, cuda };
+std::string_view to_string(Device device);
+
+// This machine as a target finds it.
+struct Machine {
+  Hardware hardware;  // what the kernels run on; where it is missing here, what they are priced for
+  bool runs = true;   // whether kernels can be run and timed here; if not, the cost model prices them
+};
+
+// A word of a kernel's schedule.
+struct Choice {
+  std::string_view key, word;  // "order", "reversed"
+};
+
+using Numbers = std::map<std::string, int64_t>;
+
+// What a target without a choice says.
+void no_choices(const Group& group, Kernel& kernel);
+std::vector<Numbers> no_candidates(const Program& program, const Kernel& kernel, const Hardware& hardware);
+std::vector<std::string> no_precisions(const Program& program, const Kernel& kernel);
+bool always_distinguishes(const Program& alone, const Choice& choice, const Hardware& hardware);
 
 struct TargetDef {
   std::string_view name, doc;
+  Device device = Device::none;
+  // What a machine must have to run its kernels ("GPU"), and what kernel.py needs beside torch ("a C++ compiler"), as
+  // people read it; empty: nothing.
+  std::string_view needs = "", software = "";
+  // What can still check its kernels on a machine that cannot run them ("Triton's interpreter"); empty: nothing.
+  std::string_view interpreter = "";
+  // `auto` means the target with the highest rank whose kernels this machine runs; never one of rank 0.
+  int rank = 0;
+  // Captures are graphs of whole calls, library calls included; else they are runs of generated kernels.
+  bool graphs = false;
+  // The words of a schedule that its printer reads (ir/schedule_words.h).
+  std::vector<std::string_view> words;
+
+  // What this machine has for it. An Error: what it needs is here, but does not work.
+  Result<Machine> (*machine)();
+  // Its cost model: the time of a kernel, which may be a library call.
+  KernelCost (*cost)(const Program& program, const Kernel& kernel, const Hardware& hardware);
   // The whole module. Deterministic. An Error names the kernel that cannot be printed on this target.
   Result<Code> (*emit)(const Program& program, const Hardware& hardware, const ModuleShell& shell);
   // Whether this target can print a kernel of these values (Error: why not).
   Status (*supports)(const Program& program, const Kernel& kernel);
-  // The numbers micro coding may try for a kernel, best guess first (cost model); empty maps mean "no numbers to
-  // choose".
-  std::vector<std::map<std::string, int64_t>> (*candidates)(const Program& program, const Kernel& kernel,
-                                                            const Hardware& hardware);
-  // The choices that a new kernel of this group begins with; null: none.
-  void (*begin)(const Group& group, Kernel& kernel) = nullptr;
-  // How exactly it can multiply in this kernel, best first ("split", "ieee"); null or empty: there is no choice.
-  std::vector<std::string> (*precisions)(const Program& program, const Kernel& kernel) = nullptr;
-  // Whether it prints a kernel of this group differently with a choice of its schedule ("tiled", "split"); null:
-  // always.
-  bool (*heeds)(const Group& group, std::string_view choice) = nullptr;
-  // Captures are graphs of whole calls, library calls included; else they are runs of generated kernels.
-  bool graphs = false;
+
+  // The numbers micro coding may try for a kernel, best guess first.
+  std::vector<Numbers> (*candidates)(const Program& program, const Kernel& kernel,
+                                     const Hardware& hardware) = no_candidates;
+  // Gives a new kernel of this group the choices that it begins with.
+  void (*initial_choices)(const Group& group, Kernel& kernel) = no_choices;
+  // How exactly it can multiply in this kernel, best first; empty: there is no choice.
+  std::vector<std::string> (*precisions)(const Program& program, const Kernel& kernel) = no_precisions;
+  // Whether it prints a kernel differently with one more choice, of a word that it reads. The kernel is all that
+  // `alone` has.
+  bool (*distinguishes)(const Program& alone, const Choice& choice, const Hardware& hardware) = always_distinguishes;
+
+  bool reads(std::string_view word) const;
 };
 
 const TargetDef* find_target(std::string_view name);
 std::vector<const TargetDef*> all_targets();
+
+// A target on this machine.
+struct TargetHere {
+  const TargetDef* target;
+  Machine machine;
+};
+// By name, or what `auto` means here. An Error: no target has this name, or what it needs does not work.
+Result<TargetHere> choose_target(std::string_view name);
 
 }  // namespace mtmc

@@ -169,5 +169,13 @@ TEST(Golden, WhatIsOfferedOnTracedModulesPrints) {
 
 TEST(Golden, ThePageIsThatOfTheTable) { expect_golden("../docs/ACTIONS.md", actions_markdown()); }
 
+TEST(Golden, TheScheduleWordsAreThoseOfTheTable) {
+  std::string page = read_file(source_dir() + "/docs/PROGRAM.md").value();
+  const size_t begin = page.find("\n", page.find("<!-- from src/ir/schedule_words.cpp")) + 1;
+  const size_t end = page.find("<!-- end of the words -->");
+  ASSERT_TRUE(begin <= end && end != page.npos) << "the marks around the table";
+  expect_golden("../docs/PROGRAM.md", page.replace(begin, end - begin, "\n" + schedule_words_markdown() + "\n"));
+}
+
 }  // namespace
 }  // namespace mtmc

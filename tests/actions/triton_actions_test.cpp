@@ -48,8 +48,8 @@ struct World {
 TEST(TritonActions, ProductsBeginAboutAsExactAsWhatTheyReplace) {
   const World world;
   EXPECT_EQ(world.after("lower %3").kernel("k0")->choices.at("precision"), "half");
-  EXPECT_EQ(world.after("lower %5").kernel("k2")->choices.at("precision"), "split");
-  EXPECT_EQ(world.after("fuse %3 %4 %5").kernels[0].choices.at("precision"), "split");
+  EXPECT_EQ(world.after("lower %5").kernel("k2")->choices.at("precision"), "two_part");
+  EXPECT_EQ(world.after("fuse %3 %4 %5").kernels[0].choices.at("precision"), "two_part");
 }
 
 TEST(TritonActions, KernelsThatAreAlikeBeginAlike) {
@@ -93,7 +93,7 @@ TEST(TritonActions, PrecisionIsAWordOfTheTarget) {
   world.program = world.after("lower %5");
   EXPECT_EQ(world.after("precision:ieee %5").kernel("k2")->choices.at("precision"), "ieee");
   EXPECT_NE(world.refusal("precision:half %5").find("not a way to multiply"), std::string::npos);
-  EXPECT_NE(world.refusal("precision:split %5").find("in this way already"), std::string::npos);
+  EXPECT_NE(world.refusal("precision:two_part %5").find("in this way already"), std::string::npos);
 }
 
 TEST(TritonActions, CaptureTakesTheWholeCallWithItsLibraryCalls) {
@@ -127,7 +127,9 @@ TEST(TritonActions, SplitIsForContractionsOfFewTiles) {
   World world;
   world.program = parse_program(kDeep).value();
   world.program = world.after("fuse %3 %4");
-  const auto seconds = [&] { return cost_of(world.program, *world.program.kernel("k0"), world.hardware).seconds; };
+  const auto seconds = [&] {
+    return world.context.target.cost(world.program, *world.program.kernel("k0"), world.hardware).seconds;
+  };
   const double before = seconds();
   world.program = world.after("split %3 %4");
   EXPECT_LT(seconds(), before);

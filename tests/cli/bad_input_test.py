@@ -147,6 +147,11 @@ def test_a_missing_gpu(folder: Path) -> None:
         (["optimise", "x.py"], "unknown verb: got 'optimise', wanted optimize"),
         (["optimize"], "FILE is missing"),
         (["optimize", "x.py", "--steps", "many"], "wrong value for --steps: got 'many', wanted a whole number"),
+        (
+            ["optimize", "x.py", "--out", "--json"],
+            "--out has no value: got '--json', wanted a value; --out=--json if that",
+        ),
+        (["optimize", "x.py", "--init", "--store", "s.db"], "--init has no value: got '--store'"),
         (["optimize", "x.py", "--target", "tpu"], "wrong value for --target: got 'tpu', wanted one of auto, cpu"),
         (["show", "latest"], "not a run's number: got 'latest'"),
         ([], "no verb: got nothing, wanted one of actions"),

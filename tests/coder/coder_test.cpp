@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "coder/builtin.h"
-#include "coder/fault.h"
+#include "coder/faulty.h"
 #include "ops/op.h"
 
 namespace mtmc {
@@ -45,14 +45,14 @@ struct FakeTuner final : Tuner {
     }
     return measured;
   }
-  bool works_ahead() const override { return true; }
-  Status expect(const std::vector<std::string>& modules, const std::vector<TensorType>&) override {
-    expected.insert(expected.end(), modules.begin(), modules.end());
+  bool prepares() const override { return true; }
+  Status prepare(const std::vector<std::string>& modules, const std::vector<TensorType>&) override {
+    prepared.insert(prepared.end(), modules.begin(), modules.end());
     return ok_status();
   }
   int calls = 0;
   bool broken = false, nothing_runs = false;
-  std::vector<std::string> expected;
+  std::vector<std::string> prepared;
   std::vector<std::string> texts;
   std::vector<TensorType> inputs;
 };
@@ -128,21 +128,21 @@ TEST(BuiltinCoder, ATuningIsRememberedByTheTextsOfItsVersions) {
   EXPECT_EQ(bench.tuner.calls, 2) << "what is compiled has changed";
 }
 
-TEST(BuiltinCoder, ExpectsWhatItWillMeasure) {
+TEST(BuiltinCoder, PreparesWhatItWillMeasure) {
   Bench bench;
   const Program p = three_activations();
   BuiltinCoder coder(bench.target, bench.hardware, bench.shell, *bench.store, &bench.tuner);
   const CodeState state{std::make_shared<const Program>(p), bench.target.emit(p, bench.hardware, bench.shell).value()};
   const Action action{"tile", {{2}}, ""};
-  ASSERT_TRUE(coder.works_ahead());
-  ASSERT_TRUE(coder.expect({state, action}).ok());
+  ASSERT_TRUE(coder.prepares());
+  ASSERT_TRUE(coder.prepare({state, action}).ok());
   EXPECT_EQ(bench.tuner.calls, 0);
   ASSERT_TRUE(coder.implement({state, action}).ok());
-  EXPECT_EQ(bench.tuner.texts, bench.tuner.expected);
-  ASSERT_TRUE(coder.expect({state, action}).ok());
-  EXPECT_EQ(bench.tuner.expected.size(), 3u) << "what is remembered needs nothing";
-  EXPECT_TRUE(coder.expect({state, Action{"tile", {{99}}, ""}}).ok()) << "a refusal is told when it is asked for";
-  EXPECT_FALSE(BuiltinCoder(bench.target, bench.hardware, bench.shell, *bench.store, nullptr).works_ahead());
+  EXPECT_EQ(bench.tuner.texts, bench.tuner.prepared);
+  ASSERT_TRUE(coder.prepare({state, action}).ok());
+  EXPECT_EQ(bench.tuner.prepared.size(), 3u) << "what is remembered needs nothing";
+  EXPECT_TRUE(coder.prepare({state, Action{"tile", {{99}}, ""}}).ok()) << "a refusal is told when it is asked for";
+  EXPECT_FALSE(BuiltinCoder(bench.target, bench.hardware, bench.shell, *bench.store, nullptr).prepares());
 }
 
 TEST(BuiltinCoder, ATunerThatDiesCostsOnlyTheNumbers) {
@@ -227,9 +227,8 @@ struct Echo final : Coder {
   }
 };
 
-TEST(FaultCoder, KeepsItsRatesAndRepeatsItself) {
-  Echo echo;
-  FaultCoder faulty(echo, {.compile = 0.1, .wrong = 0.2, .crash = 0.05, .hang = 0.15}, 7);
+TEST(FaultyCoder, KeepsItsRatesAndRepeatsItself) {
+  FaultyCoder faulty(std::make_unique<Echo>(), {.compile = 0.1, .wrong = 0.2, .crash = 0.05, .hang = 0.15}, 7);
   const CodeState state{std::make_shared<const Program>(three_activations()), {}};
   std::map<std::string, int> seen;
   constexpr int kTries = 2000;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "base/file.h"
@@ -23,7 +24,7 @@ namespace {
 const std::filesystem::path kRoot = source_dir();
 
 struct Entry {
-  std::string name, code;
+  std::string folder, name, code;
   std::string task, tier, refused;  // the header lines of the file; tests/house/corpus.py checks that they are there
   std::string accuracy, weights;    // lines that may be missing: strict or tf32; frozen
   std::string needs;                // cuda: judged on a GPU, by the tests whose names begin with Gpu
@@ -31,7 +32,12 @@ struct Entry {
   std::string at_most;              // of a kernel that is right and lies about its time: a speed that is no lie
   std::string own_at_most;          // of one that has others do its work: what its own kernels' share may be at most
 
-  auto order() const { return std::tie(accuracy, weights, task, name); }
+  bool honest() const { return folder == "honest"; }
+  bool compiles() const { return code.find("torch.compile") != code.npos; }  // a first call takes long
+  // Who differs in these has another judge.
+  using Options = std::tuple<std::string, std::string, bool>;
+  Options options() const { return {accuracy, weights, honest() && compiles()}; }
+  auto order() const { return std::tuple(options(), task, folder, name); }
   // A result that is not finite is a wrong one: which draw shows it first is chance.
   bool expects(const std::string& reason) const {
     const auto reasons = split(refused, ',');
@@ -66,7 +72,7 @@ std::vector<Entry> read_corpus(const std::string& folder, const std::string& nee
     EXPECT_TRUE(code.ok()) << file.path();
     if (!code.ok()) continue;
     if (header_line(*code, "needs") != needs) continue;
-    entries.push_back({name, *code, header_line(*code, "task"), header_line(*code, "tier"),
+    entries.push_back({folder, name, *code, header_line(*code, "task"), header_line(*code, "tier"),
                        header_line(*code, "refused"), header_line(*code, "accuracy"), header_line(*code, "weights"),
                        needs, header_line(*code, "open"), header_line(*code, "at most"),
                        header_line(*code, "own kernels at most")});
@@ -86,25 +92,42 @@ Task task_of(const std::string& text) {
   return {json.at("name"), json.dump()};
 }
 
-// Every task's files belong to one part, so that its truth is computed once. Parts run beside each other.
+// What a file is to the part it belongs to, in seconds.
+double seconds_of(const Entry& entry) {
+  const bool certify = entry.tier == "certify";
+  return entry.honest() ? (certify ? 6 : 1.5) : (certify ? 2.5 : 1);
+}
+
+// Parts run beside each other. All files of a task belong to one, so that its truth is computed once; and so do all
+// that have the same unusual options, so that their judge is started once.
 constexpr size_t kParts = 4;
-constexpr int kThreads = 1;  // of each process: who waits for a thread that has no core spins
+constexpr double kStart = 5, kOpen = 2;  // seconds: of a judge, of a task
+constexpr int kThreads = 1;              // of each process: who waits for a thread that has no core spins
 std::vector<Entry> part_of(const std::vector<Entry>& all, size_t part) {
-  std::map<std::string, size_t> sizes;
-  for (const Entry& entry : all) ++sizes[entry.task];
-  std::vector<std::pair<size_t, std::string>> tasks;
-  for (const auto& [task, size] : sizes) tasks.emplace_back(size, task);
-  std::sort(tasks.rbegin(), tasks.rend());  // the largest first, each to the part that has least
-  std::array<size_t, kParts> filled{};
-  std::map<std::string, size_t> parts;
-  for (const auto& [size, task] : tasks) {
+  const Entry::Options usual;
+  using Group = std::pair<Entry::Options, std::string>;
+  const auto group_of = [&](const Entry& entry) {
+    return Group(entry.options(), entry.options() == usual ? entry.task : "");
+  };
+  std::map<Group, double> seconds;
+  for (const Entry& entry : all) {
+    const Group group = group_of(entry);
+    const auto known = seconds.emplace(group, kOpen + (group.first == usual ? 0 : kStart)).first;
+    known->second += seconds_of(entry);
+  }
+  std::vector<std::pair<double, Group>> groups;
+  for (const auto& [group, most] : seconds) groups.emplace_back(most, group);
+  std::sort(groups.rbegin(), groups.rend());  // the longest first, each to the part that has least
+  std::array<double, kParts> filled{};
+  std::map<Group, size_t> parts;
+  for (const auto& [most, group] : groups) {
     const auto least = std::min_element(filled.begin(), filled.end());
-    parts[task] = static_cast<size_t>(least - filled.begin());
-    *least += size + 3;  // opening a task takes as long as three of its files
+    parts[group] = static_cast<size_t>(least - filled.begin());
+    *least += most;
   }
   std::vector<Entry> found;
   std::copy_if(all.begin(), all.end(), std::back_inserter(found),
-               [&](const Entry& entry) { return parts.at(entry.task) == part; });
+               [&](const Entry& entry) { return parts.at(group_of(entry)) == part; });
   return found;
 }
 
@@ -121,15 +144,19 @@ Result<Verdict> judge_entry(Judge& judge, const Entry& entry) {
 }
 
 // Judges all entries with one judge for each set of options, and hands each verdict to `check`.
-void judge_all(const std::vector<Entry>& entries, JudgeOptions options,
+void judge_all(const std::vector<Entry>& entries, const JudgeOptions& options,
                const std::function<void(const Entry&, const Result<Verdict>&)>& check) {
   std::unique_ptr<Judge> judge;
-  std::string made_for;
+  std::optional<Entry::Options> made_for;
   for (const Entry& entry : entries) {
-    options.accuracy = entry.accuracy.empty() ? Accuracy::eager : accuracy_named(entry.accuracy);
-    options.freeze_weights = entry.weights == "frozen";
-    if (!judge || made_for != evaluator_of(options)) judge = make_process_judge(options);
-    made_for = evaluator_of(options);
+    if (made_for != entry.options()) {
+      JudgeOptions own = options;
+      own.accuracy = entry.accuracy.empty() ? Accuracy::eager : accuracy_named(entry.accuracy);
+      own.freeze_weights = entry.weights == "frozen";
+      if (entry.honest() && entry.compiles()) own.call_seconds = 120, own.memory_bytes = 0;  // the machine may be busy
+      judge = make_process_judge(own);
+      made_for = entry.options();
+    }
     check(entry, judge_entry(*judge, entry));
   }
 }
@@ -187,18 +214,20 @@ void expect_certified(const Entry& entry, const Result<Verdict>& verdict) {
   }
 }
 
+void expect_named(const Entry& entry, const Result<Verdict>& verdict) {
+  entry.honest() ? expect_certified(entry, verdict) : expect_refused(entry, verdict);
+}
+
 class CorpusPart : public testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Corpus, CorpusPart, testing::Range(size_t{0}, kParts));
 
-TEST_P(CorpusPart, exploits_are_refused_for_their_named_reason) {
-  judge_all(part_of(read_corpus("exploits"), GetParam()), short_limits(), expect_refused);
-}
-
-TEST_P(CorpusPart, honest_kernels_are_certified) {
-  JudgeOptions options = corpus_options();
-  options.threads = kThreads;
-  options.call_seconds = 120;  // a first call may run torch.compile, and the machine may be busy
-  judge_all(part_of(read_corpus("honest"), GetParam()), options, expect_certified);
+// One judge for both: it must be as right about an honest kernel after it has met the exploits of the same task.
+TEST_P(CorpusPart, exploits_are_refused_for_their_named_reason_and_honest_kernels_are_certified) {
+  std::vector<Entry> all = read_corpus("exploits");
+  const std::vector<Entry> honest = read_corpus("honest");
+  all.insert(all.end(), honest.begin(), honest.end());
+  std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.order() < b.order(); });
+  judge_all(part_of(all, GetParam()), short_limits(), expect_named);
 }
 
 // What the processes and the audit refuse does not need the kernel's help. Exploits that would reach for other people's

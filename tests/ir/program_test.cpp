@@ -17,7 +17,7 @@ constexpr const char* kText = R"(program mlp {
   return %4, %5
 }
 kernel k0 = { %3 } library
-kernel k1 = { %4 %5 %6 } reduction order:rows tiled | m:16 unroll:4
+kernel k1 = { %4 %5 %6 } reduction order:reversed tiled | m:16 unroll:4
 kernel k2 = { %7 } pointwise tiled
 capture { k0 k1 }
 rewritten simplify "batch_norm folded into conv2d"
@@ -40,6 +40,26 @@ TEST(Program, StateHashIgnoresTunedNumbers) {
   EXPECT_EQ(state_hash(a), state_hash(b));
   b.kernels[1].choices["split"] = "";
   EXPECT_NE(state_hash(a), state_hash(b));
+}
+
+// Stores keep Programs as text: a word that was renamed is named, not misread.
+TEST(Program, RefusesUnknownWordsInASchedule) {
+  const auto refusal = [](const std::string& from, const std::string& to) {
+    const std::string text = kText;
+    return parse_program(text.substr(0, text.find(from)) + to + text.substr(text.find(from) + from.size()))
+        .error()
+        .message();
+  };
+  EXPECT_EQ(refusal("order:reversed", "order:rows"),
+            "verifying a program: an unknown word in the schedule of k1: got order:rows, wanted order:reversed");
+  EXPECT_EQ(refusal("order:reversed", "precision:split"),
+            "verifying a program: an unknown word in the schedule of k1: got precision:split, wanted precision:half, "
+            "precision:two_part, precision:ieee");
+  EXPECT_EQ(refusal("tiled |", "tiled:twice |"),
+            "verifying a program: an unknown word in the schedule of k1: got tiled:twice, wanted tiled");
+  EXPECT_EQ(refusal("order:reversed", "channels_last"),
+            "verifying a program: an unknown word in the schedule of k1: got channels_last, wanted tiled, pipelined, "
+            "split, order:reversed, window:im2win, precision:half, precision:two_part, precision:ieee");
 }
 
 TEST(Program, ReadsAndWrites) {

@@ -38,7 +38,7 @@ def test_an_object_keeps_its_attributes_or_gets_the_candidates_class() -> None:
 
 
 def test_more_than_attributes_is_refused() -> None:
-    with pytest.raises(TypeError):
+    with pytest.raises((TypeError, AttributeError)):  # which one depends on how this Python pickles an enum
         load_arguments(pickle.dumps(([Kind.wide], {})), __name__, None)
 
 

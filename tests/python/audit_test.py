@@ -32,7 +32,7 @@ def found(folder: Path, text: str, asked: list[str], **installed: str) -> str:
         (folder / "site" / f"{name}.py").write_text(source)
     (folder / "candidate.py").write_text(text)
     path = os.pathsep.join([str(ROOT / "python"), str(folder / "site")])
-    argv = [sys.executable, "-P", "-c", SCRIPT, str(folder / "candidate.py"), *asked]
+    argv = [sys.executable, "-P", "-B", "-c", SCRIPT, str(folder / "candidate.py"), *asked]
     done = subprocess.run(argv, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 

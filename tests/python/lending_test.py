@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from mtmc.device.device import Cpu
-from mtmc.referee.lending import Lender, same_bits
+from mtmc.referee.lending import Lender, same_numbers
+from mtmc.referee.measure import same_bits
 from mtmc.wire.forms import FormError, form_of
 
 VALUE = [torch.randn(3, 5).t(), 2, {"a": torch.arange(4.0).bfloat16()[::2], "b": torch.empty(0)}, torch.tensor(7)]
@@ -46,6 +47,8 @@ def test_a_file_of_another_size_or_kind_is_refused(tmp_path: Path) -> None:
             mine.seen(form, str(file), "guest", 1 << 20)
 
 
-def test_bits_are_compared_and_not_only_numbers() -> None:
+def test_what_is_not_a_number_is_itself_and_zeros_are_equal() -> None:
     nan = torch.tensor([float("nan"), 1.0])
-    assert same_bits(nan, nan.clone()) and not same_bits(nan, nan + 1)
+    assert same_numbers(nan, nan.clone()) and not same_numbers(nan, nan + 1)
+    zero = torch.zeros(2)
+    assert same_numbers(zero, -zero) and not same_bits(zero, -zero)

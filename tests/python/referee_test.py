@@ -87,7 +87,7 @@ def referee(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Referee]
 def test_a_statistic_may_be_lost_otherwise_only_after_arguments_that_are_not_finite(
     referee: Referee, element: float, mismatched: int
 ) -> None:
-    draw = referee._draw("task-0")
+    draw = referee.draw("task-0")
     draw.arguments[0][0, 0] = element
     for states in (draw.eager.after, draw.truth.after):
         states[0]["norm.running_mean"][0] = math.inf
@@ -121,10 +121,12 @@ def test_timed_calls_on_integers_get_draws_of_their_own(referee: Referee) -> Non
     for part in (0, 1, 2):
         assert len({repr(draw[part]) for draw in draws.values()}) == len(names)
     assert all(draw[0].sort().values.tolist() == list(range(64)) for draw in draws.values())
-    again = referee._arguments("timed-3~1")  # as it is measured later
+    again = referee.draws.arguments("timed-3~1")  # as it is measured later
     assert blobs.digest(again) == blobs.digest(draws["timed-3~1"])
     assert referee.handle({"op": "forget", "names": names}) == {}
-    assert not referee.timed.keys() & set(names) and not any((referee.folder / "draws" / n).exists() for n in names)
+    assert not referee.draws.timed.keys() & set(names) and not any(
+        (referee.folder / "draws" / n).exists() for n in names
+    )
 
 
 def test_timed_calls_on_floats_mix_two_draws_and_leave_no_element_in_place(referee: Referee) -> None:
@@ -134,21 +136,21 @@ def test_timed_calls_on_floats_mix_two_draws_and_leave_no_element_in_place(refer
         assert bool((torch.isin(mix, first) | torch.isin(mix, second)).all())
         assert torch.isin(mix, first).any() and torch.isin(mix, second).any()
     assert not torch.equal(one, other)
-    assert torch.equal(referee._arguments("timed-3~1")[0], one)  # as it is measured later
+    assert torch.equal(referee.draws.arguments("timed-3~1")[0], one)  # as it is measured later
 
 
 @pytest.mark.parametrize("referee", [ROUNDS], indirect=True)
 def test_a_number_may_err_as_eager_does_and_no_more(referee: Referee) -> None:
     budgets = [one["error"] for run in referee.budgets.of_kind("task").allowed for one in run]
     assert 0 < max(budgets) < 1e-4  # of what eager rounds away
-    draw = referee._draw("task-0")
+    draw = referee.draw("task-0")
     (found,) = compare(draw, 0, [draw.eager.calls[0][0] * 2], {})
     assert found["kind"] == "float" and math.isclose(found["error"], 1, rel_tol=1e-3)
 
 
 @pytest.mark.parametrize("referee", [COUNTS], indirect=True)
 def test_a_state_that_is_returned_moves_on_with_each_call(referee: Referee) -> None:
-    draw = referee._draw("task-0")
+    draw = referee.draw("task-0")
     for calls, states in ((draw.eager.calls, draw.eager.after), (draw.truth.calls, draw.truth.after)):
         assert [torch.equal(call[0], state["seen"]) for call, state in zip(calls, states, strict=True)] == [True, True]
         assert not torch.equal(calls[0][0], calls[1][0])
@@ -160,8 +162,8 @@ def test_a_state_that_is_returned_moves_on_with_each_call(referee: Referee) -> N
 
 @pytest.mark.parametrize("referee", [COUNTS], indirect=True)
 def test_tiny_parameters_are_larger_on_the_lifted_draw(referee: Referee) -> None:
-    assert float(referee._draw("lifted-0").state["scale"].min()) > 0.1
-    assert float(referee._draw("weights-0").state["scale"].max()) < 1e-5
+    assert float(referee.draw("lifted-0").state["scale"].min()) > 0.1
+    assert float(referee.draw("weights-0").state["scale"].max()) < 1e-5
     assert "lifted" in referee.states
 
 

@@ -69,7 +69,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 
 
 def sliced(referee: Referee, name: str = "task-0") -> Slices:
-    found = referee._draw(name).slices
+    found = referee.draw(name).slices
     assert found is not None
     return found
 
@@ -88,7 +88,7 @@ def test_budgets_of_slices_are_those_of_whole_draws(opened: Open, attr: str, acc
 
 def test_channels_are_cut_with_what_the_state_holds_of_them(opened: Open) -> None:
     referee = opened("Norm")
-    found, draw = sliced(referee), referee._draw("task-0")
+    found, draw = sliced(referee), referee.draw("task-0")
     assert found.cut.results == (1,) and found.cut.state["norm.running_mean"] == 0
     rows = {one["output"]: one for one in compare(draw, 1, draw.eager.calls[1], draw.eager.after[1])}
     assert list(rows) == [
@@ -115,7 +115,7 @@ def limits(referee: Referee, output: str, row: dict) -> tuple[float, float]:
 
 def test_a_wrong_tile_is_far_from_eager_and_an_honest_result_is_not(opened: Open) -> None:
     referee = opened("Linear")
-    draw, generator = referee._draw("task-0"), torch.Generator().manual_seed(1)
+    draw, generator = referee.draw("task-0"), torch.Generator().manual_seed(1)
     honest = [value * (1 + 2e-7 * torch.randn(value.shape, generator=generator)) for value in draw.eager.calls[0]]
     for output, row in zip("01", compare(draw, 0, honest, {}), strict=True):
         block, largest = limits(referee, output, row)
@@ -135,7 +135,7 @@ def test_what_is_far_from_eager_gets_its_truth(opened: Open, monkeypatch: pytest
     """A candidate that is exact where eager is not."""
     monkeypatch.setattr(slices, "LARGEST", 0)
     referee = opened("Inverse")
-    draw = referee._draw("task-0")
+    draw = referee.draw("task-0")
     known = len(sliced(referee).places)
     run = referee.reference.run_samples(draw.eager, lambda x: x.double())
     exact, _ = run(draw.arguments, draw.state)
@@ -145,13 +145,13 @@ def test_what_is_far_from_eager_gets_its_truth(opened: Open, monkeypatch: pytest
 
 @pytest.mark.parametrize("attr", ["Loss", "Drops"])
 def test_what_cannot_be_cut_has_its_whole_truth(opened: Open, attr: str) -> None:
-    draw = opened(attr)._draw("task-0")
+    draw = opened(attr).draw("task-0")
     assert draw.slices is None and draw.truth.calls[0][0].shape == draw.eager.calls[0][0].shape
 
 
 def test_other_shapes_types_and_values_that_are_not_finite(opened: Open) -> None:
     referee = opened("Amid")
-    draw = referee._draw("non-finite-0")
+    draw = referee.draw("non-finite-0")
     eager = draw.eager.calls[0][0]
     (row,) = compare(draw, 0, [eager[:-1]], {})
     assert row["mismatch"] == "wrong-shape"

@@ -59,7 +59,7 @@ def test_stopped_processes_go_on_with_every_core(started: Started) -> None:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
         wait_until(lambda: stands_still(pids))
-        start = starter.prepare(pids)
+        start = starter.arrange(pids)
         assert len(os.sched_getaffinity(pids[0])) == 1  # where it begins
         assert stands_still(pids)
         ran = running(pids[0])[0][1]
@@ -74,7 +74,7 @@ def test_a_process_that_has_ended_stops_nobody(started: Started) -> None:
     pid = started("")
     wait_until(lambda: stands_still([pid]))  # at its end
     starter = Starter([])
-    starter.prepare([pid, 1 << 22])()
+    starter.arrange([pid, 1 << 22])()
     starter.settle()
 
 

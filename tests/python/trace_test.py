@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import resource
 import subprocess
 import sys
@@ -14,36 +13,10 @@ from typing import Any
 import pytest
 import torch
 
-from mtmc.task.task import TaskError, load_task
-from mtmc.trace import check as trace_check
-from mtmc.trace.check import check_against_eager
-from mtmc.trace.trace import trace
-from traced_modules import MODULES
+from traced_modules import HEADER, MODULES, module_text
+from tracing import refused, traced
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-HEADER = "import torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n\n"
-
-
-def module_text(forward: str, init: str = "", inputs: str = "torch.randn(4, 8)", arguments: str = "x") -> str:
-    lines = ["class Model(nn.Module):"]
-    if init:
-        lines += ["    def __init__(self):", "        super().__init__()"]
-        lines += [f"        {line}" for line in init.split("\n")]
-    lines += [f"    def forward(self, {arguments}):", *(f"        {line}" for line in forward.split("\n"))]
-    return HEADER + "\n".join(lines) + f"\ndef get_inputs():\n    return [{inputs}]\n"
-
-
-def traced(folder: Path, text: str, **more: Any) -> dict[str, Any]:
-    path = folder / f"m{len(list(folder.iterdir()))}.py"
-    path.write_text(text)
-    return trace(load_task({"name": "m", "file": str(path), **more}))
-
-
-def refused(folder: Path, text: str, **more: Any) -> TaskError:
-    with pytest.raises(TaskError) as caught:
-        traced(folder, text, **more)
-    return caught.value
 
 
 def ops(data: dict[str, Any]) -> list[str]:
@@ -250,84 +223,6 @@ def test_functions(tmp_path: Path) -> None:
     assert data["constructor_source"] == "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    # mtmc: forward\n"
 
 
-def test_containers_stand_in_for_packages() -> None:
-    task = {"name": "m", "module": "torch.nn", "attr": "TransformerEncoderLayer", "inputs": ["f32[2,3,8]"]}
-    task |= {"init_args": [8, 2], "init_kwargs": {"dim_feedforward": 16, "dropout": 0.0}}
-    loaded = load_task(task)
-    namespace: dict[str, Any] = {}
-    source = trace(loaded)["constructor_source"]
-    exec(source.replace("# mtmc: forward", "pass"), namespace)
-    built, original = loaded.make_model(0, constructor=namespace["ModelNew"]), loaded.make_model(0)
-    built.load_state_dict(original.state_dict())
-    assert torch.equal(built.self_attn.out_proj.weight, original.self_attn.out_proj.weight)
-    with pytest.raises(ValueError, match=r"this kernel was made for TransformerEncoderLayer\(8, 2, dim_feedforward=16"):
-        namespace["ModelNew"](8, 4)
-
-
-def test_constructor_takes_what_it_needs(tmp_path: Path) -> None:
-    text = (
-        '"""Docs."""\nimport math\nimport torch, os\nimport torch.nn as nn\n\n'
-        "WIDTH = 8; SEED = 3\nUNUSED = os.getcwd()\n\n"
-        "def scale(x):\n    return x / math.sqrt(WIDTH)\n\ndef unused(): pass\n\n"
-        "class Block(nn.Module):\n"
-        "    'A block.'\n    hidden = WIDTH  # of the block\n"
-        "    def __init__(self):\n        super(Block, self).__init__()\n"
-        "        self.w = nn.Parameter(scale(torch.randn(WIDTH)))\n"
-        "    def reset(self):\n        nn.init.normal_(self.w)\n"
-        "    def forward(self, x):\n        return x * self.w\n\n"
-        "class Unused(nn.Module): pass\n\n"
-        "class Net(nn.Module):\n"
-        "    def __init__(self, blocks=2):\n"
-        "        super(Net, self).__init__()\n"
-        "        self.blocks = nn.ModuleList(Block() for _ in range(blocks))\n"
-        "        self.apply(self._init)\n"
-        "    def _init(self, module):\n"
-        "        if isinstance(module, Block): module.reset()\n"
-        "    def helper(self, x):\n        return x + 1\n"
-        "    def forward(self, x):\n"
-        "        for block in self.blocks: x = self.helper(block(x))\n"
-        "        return x\n"
-        "def get_inputs():\n    return [torch.randn(4, 8)]\n"
-    )
-    source = traced(tmp_path, text, attr="Net")["constructor_source"]
-    assert source == (
-        "import math\nimport torch, os\nimport torch.nn as nn\nWIDTH = 8\n\n\n"
-        "def scale(x):\n    return x / math.sqrt(WIDTH)\n\n\n"
-        "class Block(nn.Module):\n"
-        "    hidden = WIDTH  # of the block\n\n"
-        "    def __init__(self):\n        super(Block, self).__init__()\n"
-        "        self.w = nn.Parameter(scale(torch.randn(WIDTH)))\n\n"
-        "    def reset(self):\n        nn.init.normal_(self.w)\n\n\n"
-        "class ModelNew(nn.Module):\n"
-        "    def __init__(self, blocks=2):\n"
-        "        super(ModelNew, self).__init__()\n"
-        "        self.blocks = nn.ModuleList(Block() for _ in range(blocks))\n"
-        "        self.apply(self._init)\n\n"
-        "    def _init(self, module):\n"
-        "        if isinstance(module, Block): module.reset()\n\n"
-        "    # mtmc: forward\n"
-    )
-
-
-def test_constructors_that_depend_on_the_rest_of_the_file_get_containers(tmp_path: Path) -> None:
-    init = "self.w = nn.Parameter(torch.full((8,), float(sum(SEEN))))"
-    text = module_text("return x * self.w", init).replace("class Model", "SEEN = []\nSEEN.append(3)\nclass Model", 1)
-    assert "torch.zeros((8,)" in traced(tmp_path, text)["constructor_source"]
-
-
-def test_future_imports_stay_first(tmp_path: Path) -> None:
-    text = "from __future__ import annotations\n" + module_text("return x * self.w", "self.w: Unknown = 2.0")
-    source = traced(tmp_path, text.replace("import torch\n", "import torch as t, torch\n"))["constructor_source"]
-    assert source.startswith("from __future__ import annotations\n")
-
-
-def test_files_that_import_their_neighbours_get_containers(tmp_path: Path) -> None:
-    (tmp_path / "neighbour_of_m.py").write_text("import torch\nclass Part(torch.nn.Linear): pass\n")
-    text = module_text("return self.net(x)", "self.net = nn.Sequential(Part(8, 8))")
-    data = traced(tmp_path, "from neighbour_of_m import Part\n" + text)
-    assert "neighbour" not in data["constructor_source"] and "_Container()" in data["constructor_source"]
-
-
 def test_plain_attributes_are_state(tmp_path: Path) -> None:
     data = traced(tmp_path, MODULES["plain_attributes"])
     leaves = {leaf["target"]: leaf["kind"] for leaf in data["leaves"]}
@@ -337,20 +232,6 @@ def test_plain_attributes_are_state(tmp_path: Path) -> None:
     } | dict.fromkeys(["eps", ".pair.0", ".pair.1", ".c.0", ".drawn", ".total"], "buffer")
     returned = {state["target"]: state["returned"] for state in data["states"]}
     assert returned == {".pair.0": True, ".pair.1": False, ".c.0": False, ".total": False}
-
-
-def test_a_file_that_cannot_be_taken_along_keeps_its_plain_attributes(tmp_path: Path) -> None:
-    (tmp_path / "cell_of_m.py").write_text(
-        module_text("self.h = self.h + x\nreturn self.h", "self.h = torch.randn(4, 8)")
-    )
-    inner = "self.cell = Cell()\nself.two = [torch.ones(8), torch.arange(8.0)]"
-    text = "from cell_of_m import Model as Cell\n" + module_text("return self.cell(x) * self.two[1]", inner)
-    source = traced(tmp_path, text)["constructor_source"]
-    assert "_Container()" in source and "torch.full((8,), 1.0, dtype=torch.float32)" in source
-    namespace: dict[str, Any] = {}
-    exec(source.replace("# mtmc: forward", "pass"), namespace)
-    built = namespace["ModelNew"]()
-    assert torch.equal(built.two[1], torch.arange(8.0)) and built.cell.h.shape == (4, 8)
 
 
 def test_numbers_read_from_the_state_are_checked(tmp_path: Path) -> None:
@@ -446,56 +327,3 @@ def test_command_writes_errors_as_json(tmp_path: Path) -> None:
     done = subprocess.run(command, env={"PYTHONPATH": str(ROOT / "python")}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "")
     assert json.loads(out.read_text())["error"]["wrong"] == "no such file"
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_examples_have_equal_constructors(path: Path) -> None:
-    function = path.stem == "fused_score"
-    attr, kind = ("score", "function") if function else ("Model", "class")
-    task = load_task({"name": path.stem, "file": str(path), "attr": attr, "kind": kind})
-    data = trace(task)
-    namespace: dict[str, Any] = {}
-    exec(data["constructor_source"].replace("# mtmc: forward", "pass"), namespace)
-    own, theirs = task.make_model(3, constructor=namespace["ModelNew"]).state_dict(), task.make_model(3).state_dict()
-    assert list(own) == list(theirs) and all(torch.equal(own[name], theirs[name]) for name in own)
-    assert {node["at"].split(":")[0] for node in data["nodes"]} == {path.name}
-
-
-@pytest.mark.parametrize(
-    ("forward", "init", "calls"),
-    [
-        ("return torch.relu(x)", "", 2),
-        ("return torch.dropout(x, 0.5, True)", "", 4),
-        ("self.seen.add_(1)\nreturn x * self.seen", "self.register_buffer('seen', torch.ones(1))", 4),
-    ],
-)
-def test_a_graph_is_run_again_when_that_can_say_more(tmp_path: Path, forward: str, init: str, calls: int) -> None:
-    file = tmp_path / "module.py"
-    file.write_text(module_text(forward, init))
-    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
-    eager, copy = task.make_model(0), task.make_model(0)
-    called = []
-
-    def traced_graph(*arguments: Any) -> Any:
-        called.append(arguments)
-        return copy(*arguments)
-
-    check_against_eager(task, eager, traced_graph, copy.state_dict)
-    assert len(called) == calls
-
-
-def test_results_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_check, "PIECE", 7)
-    theirs = torch.arange(1.0, 31.0).view(5, 6).t()
-    for wrong, why in (
-        (theirs + 1e-9, ""),
-        (theirs * (1 + 1e-5), "relative error 1e-05"),
-        (theirs.double(), "another type"),
-    ):
-        assert trace_check.difference(wrong, theirs).startswith(why) and bool(
-            trace_check.difference(wrong, theirs)
-        ) == bool(why)
-    lost, alike = theirs.clone(), theirs.clone()
-    lost[5, 4], alike[5, 4] = math.nan, math.nan
-    assert trace_check.difference(lost, theirs) == "other NaN or infinite elements"
-    assert trace_check.difference(alike * (1 + 1e-9), lost) == ""

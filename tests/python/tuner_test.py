@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from mtmc.device.device import device_named
 from mtmc.tune import tuner
 
 VERSION = """
@@ -73,12 +74,31 @@ def test_a_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         for number, text in enumerate(["x = 1", "x = 2", "x = 1"]):
             paths.append(str(tmp_path / f"{number}.py"))
             Path(paths[-1]).write_text(text)
-        first = tuner.compile_all({"modules": paths[:2], "inputs": ["f32[4]"], "ahead": True})
+        first = tuner.compile_all({"modules": paths[:2], "inputs": ["f32[4]"], "prepare": True})
         again = tuner.compile_all({"modules": paths[1:], "inputs": ["f32[4]"]})
         other = tuner.compile_all({"modules": paths[:1], "inputs": ["f32[8]"]})
     assert again == first[::-1]
     assert other[0] not in first
     assert compiled == [*paths[:2], paths[0]]
+
+
+@pytest.mark.parametrize(("binaries", "versions"), [("", 2), ("the same", 1)])
+def test_only_known_binaries_are_shared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binaries: str, versions: int
+) -> None:
+    monkeypatch.setattr(tuner, "compile_version", lambda *_: binaries)
+    monkeypatch.setattr(tuner, "COMPILING", {})
+    paths = []
+    for number in range(2):
+        paths.append(str(tmp_path / f"{number}.py"))
+        Path(paths[-1]).write_text(VERSION.format(body=f"y = {number}"))
+    with ThreadPoolExecutor(1) as pool:
+        monkeypatch.setattr(tuner, "builders", lambda _: pool)
+        inputs = ["f32[4,8]", "i64[3]"]
+        found = tuner.first_samples(
+            {"modules": paths, "inputs": inputs}, [tuner.random_tensor(text) for text in inputs], device_named("cpu")
+        )
+    assert len(set(map(id, found))) == versions
 
 
 def test_what_waits_can_be_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +119,7 @@ def test_what_waits_can_be_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyP
         request = {"modules": paths, "inputs": ["f32[4]"]}
         running, waiting = tuner.compile_all(request)
         begun.wait()
-        tuner.forget_waiting()
+        tuner.stop_preparing()
         assert waiting.cancelled() and not running.cancelled()
         again = tuner.compile_all(request)
         goes_on.set()

@@ -33,6 +33,16 @@ def test_torch_hears_the_truth_where_nothing_else_traces(tmp_path: Path) -> None
     assert operators(tmp_path, *lines) == ["cos.default"]
 
 
+def test_a_refusal_says_how_both_attempts_failed(tmp_path: Path) -> None:
+    lines = (
+        "if torch.compiler.is_exporting():",
+        "    raise ValueError('not here')",
+        "return x.sin() if x.sum() > 0 else x",
+    )
+    with pytest.raises(TaskError, match=r"trace it: ValueError: not here \(and, .* traces it: GuardOnDataDependent"):
+        operators(tmp_path, *lines)
+
+
 def test_a_branch_on_what_the_code_alone_decides(tmp_path: Path) -> None:
     lines = "steps = torch.arange(x.shape[1], device=x.device)[None].expand(4, -1).diff()"
     assert operators(tmp_path, lines, "return x.sin() if (steps == 1).all() else x.cos()") == ["sin.default"]

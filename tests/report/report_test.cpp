@@ -164,7 +164,7 @@ TEST(HtmlReport, NothingFromOutsideIsMarkup) {
   const std::string bad = "<img src=x onerror=alert(1)>'\"&";
   ReportData data = sample_report();
   data.run.task.name = data.run.hardware.name = data.run.target = data.run.started = data.run.evaluator = bad;
-  data.rewrites = {bad}, data.answer = bad;
+  data.rewrites = {bad}, data.run.conclusion = Conclusion{bad, data.best};
   data.run.options = Json({{bad, bad}}).dump(),
   data.run.task.json = Json({{"file", bad}, {"attr", bad}, {"init_args", {bad}}}).dump();
   for (KernelShare& kernel : data.kernels_after) kernel.name = kernel.what = bad;

@@ -118,7 +118,8 @@ struct Builder {
   Verdict screen(double ms) { return passed(ms, Tier::screen, rng); }
 };
 
-void fill(Builder b) {
+// The result's node.
+NodeId fill(Builder b) {
   const char* k0 = "kernel k0 = { %4 } library\nkernel k1 = { %5 } library\nkernel k2 = { %6 } library\n";
   const char* k1 = "kernel k0 = { %4 } library\nkernel k1 = { %5 } pointwise | unroll:4\nkernel k2 = { %6 } library\n";
   const char* k2 = "kernel k1 = { %4 %5 } contraction | m:16 n:64\nkernel k2 = { %6 } library\n";
@@ -145,6 +146,7 @@ void fill(Builder b) {
   b.add(tiled, 4, "reorder %6 rows", "reorder linear in line 36", code(3), k3, b.screen(0.88));
   b.add(tiled, 4, "lower %6", "lower linear in line 36", code(3), k3,
         refused("compile-error", "compile", "kernel.cpp:41: error: 'acc' was not declared in this scope"));
+  return tiled;
 }
 
 }  // namespace
@@ -161,8 +163,8 @@ ReportData sample_report() {
   run.options = R"({"actions":"all","coder":"builtin","policy":"greedy","strategy":"beam","steps":8,"width":4})";
   run.shell = "{}", run.seed = 0, run.evaluator = "mtmc judge 1";
   const RunId id = store->begin_run(run).value();
-  fill({*store, id});
-  EXPECT_TRUE(store->finish_run(id, RunState::done, 37.6, R"({"answer":"faster"})").ok());
+  const NodeId best = fill({*store, id});
+  EXPECT_TRUE(store->finish_run(id, 37.6, Conclusion{"faster", best}).ok());
   ReportData data = load_report(*store, id).value();
   data.roofline_seconds = 0.56e-3;
   data.kernels_before = {{"k0", "linear", 0.74e-3, 0.46e-3, 4.9e6, 134e6, false},

@@ -23,5 +23,10 @@ TEST(TaskCommand, NamesWhatTheTaskIsMadeOf) {
   EXPECT_EQ(command_of("null"), "name");
 }
 
+TEST(TaskCommand, AValueIsNeverTakenForAnOption) {
+  EXPECT_EQ(command_of(R"({"file": "/a/net.py", "attr": "Model", "init_args": [1, "--deep", -2, 3, 4]})"),
+            "net.py --init 1 --init=--deep --init=-2 --init 3 4");
+}
+
 }  // namespace
 }  // namespace mtmc

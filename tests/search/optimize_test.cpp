@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/tempdir.h"
-#include "coder/fault.h"
+#include "coder/faulty.h"
 #include "search/world.h"
 #include "targets/cost.h"
 
@@ -32,15 +32,10 @@ TEST(Optimize, FindsSomethingFasterAndSaysHow) {
   ASSERT_GT(done->steps.size(), 1u);
   EXPECT_EQ(done->steps.front().action, "");
   EXPECT_EQ(done->steps.back().node, done->best);
-  const Json json = result_json(world.request, *done);
-  for (const char* field :
-       {"task", "target", "certified", "degenerate", "official", "legacy", "accuracy_class", "speedup", "time_ms",
-        "roofline_share", "own_kernel_share", "steps", "evaluations", "seconds"})
-    EXPECT_TRUE(json.contains(field)) << field;
   const auto runs = world.store->runs();
   ASSERT_TRUE(runs.ok());
   EXPECT_EQ(runs->front().state, RunState::done);
-  EXPECT_EQ(Json::parse(runs->front().result)["node"], done->best);
+  EXPECT_EQ(runs->front().conclusion, (Conclusion{"faster", done->best}));
 }
 
 class EveryStrategy : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {};
@@ -74,35 +69,35 @@ INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, Combine(Values("rollout", "beam"
                            return std::string(std::get<0>(chosen.param)) + "_" + std::get<1>(chosen.param);
                          });
 
-// The builtin coder as it is where a tuner compiles ahead.
-class AheadCoder final : public Coder {
+// The builtin coder as it is where a tuner prepares.
+class PreparingCoder final : public Coder {
  public:
-  explicit AheadCoder(Coder& inner) : inner_(inner) {}
+  explicit PreparingCoder(Coder& inner) : inner_(inner) {}
   std::string name() const override { return inner_.name(); }
   Result<Implementation> implement(const CoderRequest& request) override {
     ++implemented;
     return inner_.implement(request);
   }
-  bool works_ahead() const override { return true; }
-  Status expect(const CoderRequest&) override {
-    EXPECT_FALSE(ended) << "nothing more is expected once certification has begun";
-    ++expected;
+  bool prepares() const override { return true; }
+  Status prepare(const CoderRequest&) override {
+    EXPECT_FALSE(ended) << "nothing more is prepared once certification has begun";
+    ++prepared;
     now += seconds;
     return ok_status();
   }
-  Status expect_no_more() override {
+  Status stop_preparing() override {
     ended = true;
     return ok_status();
   }
-  int expected = 0, implemented = 0;
+  int prepared = 0, implemented = 0;
   bool ended = false;
-  double now = 0, seconds = 0;  // the time, and how long it takes to expect something
+  double now = 0, seconds = 0;  // the time, and how long it takes to prepare something
 
  private:
   Coder& inner_;
 };
 
-TEST(Optimize, WhatComesNextGetsReadyAndNothingElseChanges) {
+TEST(Optimize, WhatComesNextIsPreparedAndNothingElseChanges) {
   for (const char* strategy : {"tree", "beam", "rollout"}) {
     World plain, world;
     plain.strategy = world.strategy = strategy;
@@ -111,27 +106,27 @@ TEST(Optimize, WhatComesNextGetsReadyAndNothingElseChanges) {
     WatchedJudge judge(world.judge, [&](const Candidate& candidate, Tier tier, Verdict&) {
       if (tier == Tier::screen) judged.push_back(candidate.code);
     });
-    AheadCoder coder(world.coder);
+    PreparingCoder coder(world.coder);
     const auto with = world.run(judge, coder);
     ASSERT_TRUE(without.ok() && with.ok());
     EXPECT_EQ(tried(world.recorder.attempts), tried(plain.recorder.attempts)) << strategy;
-    EXPECT_GT(coder.expected, with->evaluations) << strategy;
+    EXPECT_GT(coder.prepared, with->evaluations) << strategy;
     EXPECT_TRUE(coder.ended) << strategy;
-    const std::set<std::string> known(judge.expected.begin(), judge.expected.end());
+    const std::set<std::string> known(judge.prepared.begin(), judge.prepared.end());
     for (size_t i = 1; i < judged.size(); ++i)  // the start is what all wait for
-      EXPECT_TRUE(known.contains(judged[i])) << strategy << " judged what nobody expected";
+      EXPECT_TRUE(known.contains(judged[i])) << strategy << " judged what nobody prepared";
   }
 }
 
-TEST(Optimize, NothingGetsReadyForWhichThereIsNoTime) {
+TEST(Optimize, NothingIsPreparedForWhichThereIsNoTime) {
   World world;
   world.request.limits = {.steps = 8, .seconds = 30, .evaluations = 0};
-  AheadCoder coder(world.coder);
+  PreparingCoder coder(world.coder);
   world.request.clock = [&] { return coder.now; };
-  coder.seconds = 40;  // the first look ahead takes all of it
+  coder.seconds = 40;  // the first preparation takes all of it
   const auto done = world.run(world.judge, coder);
   ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_LE(coder.expected, 1);
+  EXPECT_LE(coder.prepared, 1);
   EXPECT_LE(coder.implemented, 1);
 }
 
@@ -215,7 +210,7 @@ TEST(Optimize, WhatErrsTooMuchIsTriedWithMoreExactProducts) {
   EXPECT_GT(refused, 0);
   bool exact = false;
   for (const NodeRecord& attempt : world.recorder.attempts)
-    exact |= attempt.action.starts_with("precision:split") && attempt.screen && attempt.screen->certified();
+    exact |= attempt.action.starts_with("precision:two_part") && attempt.screen && attempt.screen->certified();
   EXPECT_TRUE(exact);
 }
 
@@ -233,7 +228,7 @@ TEST(Optimize, WhatACertificationRefusesAsInexactIsTriedWithMoreExactProducts) {
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_GT(refused, 0);
   EXPECT_TRUE(done->verdict.certified());
-  EXPECT_TRUE(multiplies_in(*done->program, "split")) << "a more exact version of what was refused";
+  EXPECT_TRUE(multiplies_in(*done->program, "two_part")) << "a more exact version of what was refused";
 }
 
 TEST(Optimize, TheUntouchedStartIsTheResultWhenNothingElseIsCertified) {
@@ -315,9 +310,31 @@ TEST(Optimize, ResultAndStoreAgreeOnTheHeadline) {
   ASSERT_TRUE(done.ok());
   const auto nodes = world.store->nodes(done->run);
   ASSERT_TRUE(nodes.ok());
-  ASSERT_NE(best_node(*nodes), nullptr);
-  EXPECT_EQ(best_node(*nodes)->id, done->best);
-  EXPECT_EQ(result_json(world.request, *done)["speedup"]["eager"], done->verdict.speedup.at("eager").low);
+  const NodeRecord* result = result_node(world.store->run(done->run).value(), *nodes);
+  ASSERT_NE(result, nullptr);
+  EXPECT_EQ(result->id, done->best);
+  EXPECT_EQ(result->verdict()->speedup.at("eager").low, done->verdict.speedup.at("eager").low);
+}
+
+TEST(Optimize, ACertificateWithoutAWantedBaselineIsNotReused) {
+  World world;
+  int certified = 0;
+  WatchedJudge judge(world.judge, [&](const Candidate&, Tier tier, Verdict& verdict) {
+    certified += tier == Tier::certify;
+    for (const std::string& name : world.request.baselines) verdict.speedup[name] = verdict.speedup["eager"];
+  });
+  const auto certifies = [&] {
+    certified = 0;
+    const auto done = world.run(judge);
+    EXPECT_TRUE(done.ok());
+    for (const std::string& name : world.request.baselines) EXPECT_TRUE(done->verdict.speedup.contains(name)) << name;
+    return certified;
+  };
+  EXPECT_GT(certifies(), 0);
+  EXPECT_EQ(certifies(), 0) << "it is in the store";
+  world.request.baselines = {"compile"};
+  EXPECT_GT(certifies(), 0);
+  EXPECT_EQ(certifies(), 0) << "and so is this one";
 }
 
 TEST(Optimize, ARefusedStartEndsTheRunWithItsReason) {
@@ -414,7 +431,7 @@ TEST(Optimize, AJudgeThatCannotWorkLeavesAResumableRun) {
 TEST(Optimize, AFaultyCoderCostsAttemptsAndNothingElse) {
   World world;
   world.policy = "random", world.strategy = "tree";
-  FaultCoder faulty(world.coder, {.compile = 0.2, .wrong = 0.2, .crash = 0.1, .hang = 0.1}, 3);
+  FaultyCoder faulty(world.builtin(), {.compile = 0.2, .wrong = 0.2, .crash = 0.1, .hang = 0.1}, 3);
   const auto done = world.run(world.judge, faulty);
   ASSERT_TRUE(done.ok());
   int refused = 0;

@@ -45,12 +45,12 @@ class WatchedJudge final : public Judge {
     watch_(candidate, tier, verdict);
     return verdict;
   }
-  Status expect(const Task&, const Candidate& candidate) override {
-    expected.push_back(candidate.code);
+  Status prepare(const Task&, const Candidate& candidate) override {
+    prepared.push_back(candidate.code);
     return ok_status();
   }
   int calls = 0;
-  std::vector<std::string> expected;
+  std::vector<std::string> prepared;
 
  private:
   Judge& inner_;
@@ -89,14 +89,17 @@ struct World {
                           .seed = 1};
   std::string policy = "greedy", strategy = "beam";
   std::unique_ptr<Store> store = open_store(":memory:").value();
-  CostJudge judge{*request.program, hardware};
+  CostJudge judge{*request.program, target, hardware};
   BuiltinCoder coder{request.target, request.hardware, request.shell, *store, nullptr};
   Recorder recorder;
 
+  std::unique_ptr<Coder> builtin() {
+    return std::make_unique<BuiltinCoder>(request.target, request.hardware, request.shell, *store, nullptr);
+  }
   Result<Optimized> run() { return run(judge, coder); }
   Result<Optimized> run(Judge& with) { return run(with, coder); }
   Result<Optimized> run(Judge& with, Coder& by) {
-    const auto chosen = find_policy(policy)->make({hardware, request.target, request.paper_only, request.seed});
+    const auto chosen = find_policy(policy)->make({hardware, request.target, request.paper_only, request.seed}).value();
     return optimize(request, with, *store, by, *chosen, *find_strategy(strategy), recorder);
   }
 };

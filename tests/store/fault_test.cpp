@@ -117,12 +117,12 @@ TEST(StoreFaults, ARunningRunBelongsToItsProcess) {
     return open_store(path).value()->find_resumable(run.task_hash, sha256(run.options)).value().has_value() ? 1 : 0;
   });
   EXPECT_EQ(exit_status(other), 0);
-  ASSERT_TRUE(store->finish_run(id, RunState::interrupted, 1, "").ok());
+  ASSERT_TRUE(store->finish_run(id, 1, std::nullopt).ok());
   const auto again = store->find_resumable(run.task_hash, sha256(run.options)).value();
   ASSERT_TRUE(again.has_value());
   EXPECT_EQ(again->id, id);
   EXPECT_FALSE(store->find_resumable(run.task_hash, sha256("{}")).value().has_value());
-  ASSERT_TRUE(store->finish_run(id, RunState::done, 1, "{}").ok());
+  ASSERT_TRUE(store->finish_run(id, 1, Conclusion{"faster", 1}).ok());
   EXPECT_FALSE(store->find_resumable(run.task_hash, sha256(run.options)).value().has_value());
 }
 

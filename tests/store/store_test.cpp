@@ -33,9 +33,10 @@ TEST(Store, GivesBackARunWordForWord) {
   EXPECT_EQ(back.options_hash, sha256(run.options));
   EXPECT_EQ(back.state, RunState::running);
   EXPECT_EQ(back.started.size(), std::string("2026-01-31T12:00:00Z").size());
-  ASSERT_TRUE(store->finish_run(id, RunState::done, 2.5, "{}").ok());
+  ASSERT_TRUE(store->finish_run(id, 2.5, Conclusion{"faster", 3}).ok());
   EXPECT_EQ(store->runs().value().at(0).state, RunState::done);
   EXPECT_EQ(store->runs().value().at(0).seconds, 2.5);
+  EXPECT_EQ(store->runs().value().at(0).conclusion, (Conclusion{"faster", 3}));
 }
 
 TEST(Store, GivesBackATreeWithItsVerdicts) {
@@ -150,6 +151,18 @@ TEST(Store, TheBestNodeIsTheFastestCertifiedOneOfTheHigherTier) {
   nodes[3].certify = sample_verdict(2, Tier::certify);
   nodes[3].certify->outcome = Outcome::refused;
   EXPECT_EQ(best_node(nodes)->id, 3);
+}
+
+TEST(Store, TheResultIsWhatTheConclusionNames) {
+  std::vector<NodeRecord> nodes(2);
+  nodes[0].id = 1, nodes[0].screen = sample_verdict(6);
+  nodes[1].id = 2, nodes[1].parent = 1, nodes[1].screen = sample_verdict(3);
+  RunRecord run = sample_run();
+  EXPECT_EQ(result_node(run, nodes)->id, 2) << "the best so far";
+  run.conclusion = Conclusion{"not-faster", 1};
+  EXPECT_EQ(result_node(run, nodes)->id, 1);
+  run.conclusion = Conclusion{"refused", kNoNode};
+  EXPECT_EQ(result_node(run, nodes), nullptr);
 }
 
 TEST(Store, ScoresAreHeadlinesAndTheStartIsWhatEagerDoes) {

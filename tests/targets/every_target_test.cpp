@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/file.h"
+#include "ir/schedule_words.h"
 #include "support/source_dir.h"
 #include "targets/case_maker.h"
 #include "targets/target.h"
@@ -26,6 +28,21 @@ void expect_lines(const Code& code, const LineRange& range, const std::string& w
   EXPECT_LE(1, range.first) << what;
   EXPECT_LE(range.first, range.last) << what;
   EXPECT_LE(range.last, std::count(code.text.begin(), code.text.end(), '\n') + 1) << what;
+}
+
+TEST(EveryTarget, SaysAllAboutItself) {
+  std::set<std::string_view> words;
+  for (const ScheduleWord& word : schedule_words()) words.insert(word.key);
+  for (const TargetDef* target : all_targets()) {
+    SCOPED_TRACE(std::string(target->name));
+    EXPECT_FALSE(target->name.empty() || target->doc.empty());
+    for (std::string_view word : target->words) EXPECT_TRUE(words.contains(word)) << word;
+    ASSERT_TRUE(target->machine && target->cost && target->emit && target->supports);
+    ASSERT_TRUE(target->candidates && target->initial_choices && target->precisions && target->distinguishes);
+    EXPECT_TRUE(target->device != Device::none || target->rank == 0) << "what cannot run must be asked for";
+  }
+  EXPECT_EQ(choose_target("null")->machine.runs, false);
+  EXPECT_EQ(choose_target("gpu").error().message().find("choosing a target: no target has this name: got gpu"), 0u);
 }
 
 TEST(EveryTarget, PrintsTheExamplesTheSameTwice) {

@@ -37,7 +37,7 @@ TEST(Launches, AttentionOfF32IsOneAfterItsOperandsAreInTwoParts) {
   Maker m("attention");
   const ValueId q = m.in("f32[2,4,256,64]"), k = m.in("f32[2,4,256,64]"), v = m.in("f32[2,4,256,64]");
   const TritonKernel kernel =
-      printed(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}, {{"precision", "split"}}));
+      printed(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}, {{"precision", "two_part"}}));
   EXPECT_EQ(kernel.calls.size(), 2u) << kernel.text;
   EXPECT_NE(kernel.text.find("tl.dot(query_low, key)"), std::string::npos) << kernel.text;
   EXPECT_EQ(kernel.text.find("tf32x3"), std::string::npos);
@@ -74,16 +74,16 @@ TEST(Launches, LinesThatFillTheirBlocksBadlyRunOn) {
 // Different numbers of programs, and of warps, when they were launches by themselves.
 TEST(Launches, WeightsArePackedByTheFirstProgramsOfTheCopy) {
   Maker m("linear");
-  const TritonKernel kernel = printed(
-      m.one_kernel({m.op("linear", {m.in("f32[512,256]"), m.in("f32[96,256]"), kNoValue})}, {{"precision", "split"}}));
+  const TritonKernel kernel = printed(m.one_kernel(
+      {m.op("linear", {m.in("f32[512,256]"), m.in("f32[96,256]"), kNoValue})}, {{"precision", "two_part"}}));
   ASSERT_EQ(kernel.calls.size(), 2u) << kernel.text;
   EXPECT_NE(kernel.text.find("    if program < 96:\n        k0_right_low(program, "), std::string::npos) << kernel.text;
 }
 
 TEST(Launches, ATensorMayBeCalledProgram) {
   Maker m("linear");
-  auto one =
-      m.one_kernel({m.op("linear", {m.in("f32[512,256]"), m.in("f32[96,256]"), kNoValue})}, {{"precision", "split"}});
+  auto one = m.one_kernel({m.op("linear", {m.in("f32[512,256]"), m.in("f32[96,256]"), kNoValue})},
+                          {{"precision", "two_part"}});
   one.program.values[0].name = "program";
   const std::string text = printed(one).text;
   EXPECT_NE(text.find("    program_ = tl.program_id(0)\n    if program_ < 96:"), std::string::npos) << text;
@@ -93,7 +93,7 @@ TEST(Launches, ThereAreNoneOfNothing) {
   Maker sum("sum"), product("product");
   for (const auto& one : {sum.one_kernel({sum.op("sum", {sum.in("f32[4,0]")}, {{"dim", std::vector<int64_t>{1}}})}),
                           product.one_kernel({product.op("matmul", {product.in("f32[4,0]"), product.in("f32[0,5]")})},
-                                             {{"precision", "split"}})}) {
+                                             {{"precision", "two_part"}})}) {
     const auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
     ASSERT_FALSE(kernel.ok());
     EXPECT_NE(kernel.error().message().find("tensors without elements"), std::string::npos) << kernel.error().message();

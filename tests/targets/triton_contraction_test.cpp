@@ -18,7 +18,7 @@ using testing::Maker;
 using Choices = std::map<std::string, std::string>;
 using Numbers = std::map<std::string, int64_t>;
 
-const Choices kSplit = {{"precision", "split"}}, kInChunks = {{"precision", "split"}, {"split", ""}};
+const Choices kSplit = {{"precision", "two_part"}}, kInChunks = {{"precision", "two_part"}, {"split", ""}};
 
 Case linear_gelu(const char* x, const char* w, const char* b, const Choices& choices, const Numbers& numbers) {
   Maker m("linear_gelu");

@@ -69,7 +69,7 @@ void expect_phases(const std::string& device) {
     cases.push_back(transposed(sizes, {{"m", 32}, {"n", 16}, {"k", 16}}));
   cases.push_back(transposed(kApart, {{"m", 128}, {"n", 128}, {"warps", 4}}));  // finished by halves
   testing::expect_close(cases, 1.5e-3, device);
-  testing::expect_close({transposed(kApart, {}, "split"), transposed(kApart, {}, "ieee")}, 2e-6, device);
+  testing::expect_close({transposed(kApart, {}, "two_part"), transposed(kApart, {}, "ieee")}, 2e-6, device);
 }
 
 TEST(TorchTritonPhases, EqualTheirDefinition) {

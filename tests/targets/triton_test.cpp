@@ -391,6 +391,10 @@ void convolution_corner_cases(std::vector<Case>& cases) {
     cases.push_back(m.one_kernel({m.op("conv2d", {x, m.in("f32[16,1024,1,1]"), kNoValue})}, choices));
     for (double& value : cases.back().leaves[0]) value -= 20;
   }
+}
+
+void convolution_size_cases(std::vector<Case>& cases) {
+  const Choices choices = {{"tiled", ""}, {"precision", "half"}};
   for (const int64_t channels : {1, 3, 9}) {  // few channels: one axis of K with the window's last
     Maker m("conv_of_few_channels");
     const std::string c = std::to_string(channels);
@@ -421,10 +425,10 @@ void expect_all_families(const std::string& device) {
   shared_window_cases(exact);
   join_cases(exact);
   folded_cases(exact);
-  for (const char* precision : {"ieee", "split"}) product_cases(exact, precision);
-  for (const char* precision : {"ieee", "split"}) window_cases(exact, precision);
+  for (const char* precision : {"ieee", "two_part"}) product_cases(exact, precision);
+  for (const char* precision : {"ieee", "two_part"}) window_cases(exact, precision);
   attention_cases(exact, "f32");
-  attention_cases(exact, "f32", "split");
+  attention_cases(exact, "f32", "two_part");
   corner_cases(exact);
   expect_close(exact, 3e-6, device);
   product_cases(half, "half");
@@ -432,6 +436,7 @@ void expect_all_families(const std::string& device) {
   window_cases(half, "half");
   attention_cases(half, "f16");
   convolution_corner_cases(half);
+  convolution_size_cases(half);
   expect_close(half, 1.5e-3, device);
 }
 
@@ -451,12 +456,12 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   row_cases(cases);
   shared_window_cases(cases);
   join_cases(cases);
-  for (const char* precision : {"ieee", "half", "split"}) product_cases(cases, precision);
+  for (const char* precision : {"ieee", "half", "two_part"}) product_cases(cases, precision);
   product_cases(cases, "ieee", "bf16");
-  for (const char* precision : {"half", "split"}) window_cases(cases, precision);
+  for (const char* precision : {"half", "two_part"}) window_cases(cases, precision);
   attention_cases(cases, "bf16");
   attention_cases(cases, "f32");
-  attention_cases(cases, "f32", "split");
+  attention_cases(cases, "f32", "two_part");
   {
     Maker m("attention_of_wide_heads");
     const ValueId q = m.in("f16[1,2,128,256]"), k = m.in("f16[1,2,128,256]"), v = m.in("f16[1,2,128,256]");

@@ -3,7 +3,7 @@
 import torch
 import torch.nn as nn
 
-ROWS, COLUMNS = 256, 512
+ROWS, COLUMNS = 128, 512
 
 
 class Model(nn.Module):

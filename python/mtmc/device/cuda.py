@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from mtmc.device.device import POISON
 from mtmc.wire import blobs
 
 DRIVER = "libcuda.so.1"
@@ -23,7 +24,6 @@ HANDLE_BYTES, IPC_LAZY_PEER_ACCESS, MOST_BORROWED = 64, 1, 256  # of cuIpcOpenMe
 FASTEST_CLOCK, QUEUE_CYCLES = 2e9, 200_000  # Hz; cycles
 PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 HASHED = 1 << 20  # elements: enough to be hashed on the device
-POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blocks: two of them make a segment
 CANDIDATE_SHARE = 0.6  # of the GPU's memory: the judge's own processes need the rest
 MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES

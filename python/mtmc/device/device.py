@@ -19,7 +19,7 @@ WAKE_NS, WAKE_ELEMENTS = 2_000_000, 1 << 16  # elements: enough for torch to use
 WAKE_CALLS = 400  # at most: the clock may be a candidate's
 UNUSED_BYTES = 1 << 30  # of the GPU's memory that a process may sit on
 NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
-POISON = 0xFE  # fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
+POISON = 0xFE  # the pattern of fresh memory, byte by byte: fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
 
 class Device(Protocol):

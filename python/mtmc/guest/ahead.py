@@ -36,6 +36,7 @@ def workers_for(cores: int) -> int:
 def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
     """Compiles what a call would launch on this machine's GPU, into Triton's cache, several kernels at a time: most of it
     happens outside Python. A hash of the binaries: two modules with the same one are the same kernels, whatever their text.
+    Empty where the call launches nothing that Triton compiles: then nothing is known of its kernels.
     """
     from triton.runtime import driver, jit
 
@@ -59,7 +60,7 @@ def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
         for grid, one in made:
             binaries.update(one.result().asm["cubin"])
             binaries.update(repr(grid if isinstance(grid, tuple) else "computed").encode())
-    return binaries.hexdigest()
+    return binaries.hexdigest() if made else ""
 
 
 def recorded(call: Callable[[], Any]) -> list[tuple[Any, dict[str, Any], dict[str, Any]]]:

@@ -143,7 +143,7 @@ class Conductor:
                 return failed
             self.device.flush()
         # A GPU's calls are timed by its events.
-        start_them = self.starter.prepare(self.stopped) if "fill" in request else None
+        start_them = self.starter.arrange(self.stopped) if "fill" in request else None
         before, start = self._processor_ns(), time.perf_counter()
         try:
             self.player.tell({**request["go"], "op": "go"})
@@ -186,7 +186,7 @@ class Conductor:
             places = [place for pid, place in at_work(self.player.tree()) if pid == self.player.pid()]
             own, library = owners(self.player.pid(), places, folders)
             found = {"own": found["own"] + own, "library": found["library"] + library}
-            self._go_on(self.starter.prepare(self.stopped))
+            self._go_on(self.starter.arrange(self.stopped))
         kernel_calls.prctl(kernel_calls.SET_TIMERSLACK, kernel_calls.USUAL_TIMERSLACK)
         return found
 

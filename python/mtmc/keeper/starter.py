@@ -37,9 +37,9 @@ class Starter:
         self.may_use: dict[int, list[int]] = {}  # of threads that had a core of their own
         self.ran: dict[int, int] = {}  # thread -> for how many ns it has run
 
-    def prepare(self, pids: list[int]) -> Callable[[], None]:
-        """`pids` stand still. What lets them go on, each thread that worked since the last call on a core of its own, a process's
-        first one before the others; whoever is left begins where the system wants."""
+    def arrange(self, pids: list[int]) -> Callable[[], None]:
+        """For processes that stand still. Gives each thread that worked since the last call a core of its own, as far as there are
+        cores: a process's first thread before its others. Returns what lets the processes go on."""
         before, self.ran = self.ran, {thread: ran for pid in pids for thread, ran in running(pid)}
         busy = [thread for thread, ran in self.ran.items() if ran - before.get(thread, 0) >= LEAST_NS]
         busy.sort(key=lambda thread: (thread not in pids, before.get(thread, 0) - self.ran[thread]))

@@ -1,13 +1,18 @@
 """Forks one locked guest per candidate from a process in which torch is already imported, and stands between it and the
 judge: relays requests, holds the stopwatch outside the guest, and ends guests that take too long or too much.
 
-Requests: {"op": "spawn", "folder", "writable", "environment", "limits"}, {"op": "prepare", ...} (the same for the guest to
-come, which makes itself ready while another one works), {"op": "call", "request", "timeout"}, {"op": "ready"}, {"op":
-"release"}, {"op": "proceed"}, {"op": "look"} and {"op": "reread"} (one call of the candidate: see conduct.py), {"op": "quiet"} (does the guest
-still work while nobody asks it to?), {"op": "end"}; {"op": "beside", "posted", ...} (requests for a guest that works
-beside the one that is judged), {"op": "leave", "folder", "timeout"} (once it has answered all, it ends), {"op": "adopt",
-"folder", "timeout"} (then it is the one that is judged), {"op": "pause"}, {"op": "resume"} (all but the one that is judged
-stand still).
+Requests about the guest that is judged:
+    {"op": "spawn", "folder", "writable", "environment", "limits", ...}: there is a new one, the one before is gone
+    {"op": "call", "request", "timeout"}: its answer to any request
+    {"op": "ready"}, {"op": "release"}, {"op": "proceed"}, {"op": "look"}, {"op": "reread"}: one call of its candidate (conduct.py)
+    {"op": "quiet"}: does it still work while nobody asks it to?
+    {"op": "end"}
+about those that stand by (standby.py; the rest as in "spawn"):
+    {"op": "spare", ...}: one that warms up, for a "spawn" or a "prepare" with this folder
+    {"op": "prepare", "requests", ...}: one that answers requests while another is judged
+    {"op": "leave", "folder", "timeout"}: once it has answered all, it ends
+    {"op": "adopt", "folder", "timeout"}: once it has answered all, it is the one that is judged
+    {"op": "pause"}, {"op": "resume"}: all of them stand still, or go on
 
 CUDA is never initialised here: a process that was forked afterwards could not use it. Each guest does, once it is locked.
 """
@@ -32,9 +37,9 @@ from mtmc.device import kernel_calls
 from mtmc.guest import ahead, runner
 from mtmc.guest.limits import Limits
 from mtmc.keeper.conduct import Conductor
-from mtmc.keeper.others import Others, excess
 from mtmc.keeper.processes import kill_tree, process_tree, usage
 from mtmc.keeper.sandbox import Guest, can_own_proc, level, lock, reach, start_guest
+from mtmc.keeper.standby import Standby, excess
 from mtmc.keeper.starter import Starter
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.task_error import first_line
@@ -56,7 +61,7 @@ def forget(package: str) -> None:
 class Zygote:
     def __init__(self) -> None:
         self.guest: Guest | None = None
-        self.others = Others(self.start, self.finish)
+        self.standby = Standby(self.start, self.finish)
         self.limits = Limits(memory_bytes=1 << 62)
         self.ending: list[int] = []  # keepers that were killed
         self.own_proc: bool | None = None  # found out for the first guest on a GPU
@@ -75,7 +80,7 @@ class Zygote:
         self.end()
         self.conductor.begin()
         self.limits = Limits(**request["limits"])
-        if spare := self.others.take(request["folder"]):  # may have died while it waited
+        if spare := self.standby.take_spare(request["folder"]):  # may have died while it waited
             self.guest = spare
             started = self.answer(time.perf_counter(), START_SECONDS)
             if "reply" not in started or self.has_spoken():  # through no fault of the candidate that it waited for
@@ -100,7 +105,7 @@ class Zygote:
             os.chdir(folder)
             runner.main(line, lock(writable, limits), limits.device)
 
-        others = self.others.guests() + ([self.guest] if self.guest is not None else [])
+        others = self.standby.guests() + ([self.guest] if self.guest is not None else [])
         # Other candidates' lines, and the folder of all arguments.
         lines = [self.starter.line, *(other.line for other in others)]
         foreign = [*([self.draws] if self.draws >= 0 else []), *(line.incoming for line in lines)]
@@ -110,22 +115,22 @@ class Zygote:
             self.own_proc = can_own_proc()
         return start_guest(main, folder, foreign, writable, self.own_proc, request["hidden"])
 
-    def on_prepare(self, request: Message) -> Message:
-        self.others.prepare(request)
+    def on_spare(self, request: Message) -> Message:
+        self.standby.add_spare(request)
         return {"ok": True}
 
-    def on_beside(self, request: Message) -> Message:
-        self.others.post(request)
+    def on_prepare(self, request: Message) -> Message:
+        self.standby.prepare(request)
         return {"ok": True}
 
     def on_leave(self, request: Message) -> Message:
-        self.others.leave(request["folder"], request["timeout"])
+        self.standby.leave(request["folder"], request["timeout"])
         return {"ok": True}
 
     def on_adopt(self, request: Message) -> Message:
-        """`reply`: the last answer of a guest that has worked beside the others; none where there is no such guest."""
+        """`reply`: the last answer of the worker; none where there is no such guest."""
         self.end()
-        if (worker := self.others.adopt(request["folder"], request["timeout"])) is None:
+        if (worker := self.standby.adopt(request["folder"], request["timeout"])) is None:
             return {}
         self.guest, self.limits, self.asked = worker.guest, worker.limits, time.perf_counter()
         self.conductor.begin()
@@ -134,11 +139,11 @@ class Zygote:
 
     def on_pause(self, _: Message) -> Message:
         self.reap()
-        self.others.signal(signal.SIGSTOP)
+        self.standby.signal(signal.SIGSTOP)
         return {"ok": True}
 
     def on_resume(self, _: Message) -> Message:
-        self.others.signal(signal.SIGCONT)
+        self.standby.signal(signal.SIGCONT)
         return {"ok": True}
 
     def on_call(self, request: Message) -> Message:
@@ -242,7 +247,7 @@ class Zygote:
                 return self.end_because("tampered", "the guest wrote something else than an answer to its line")
             if found := excess(self.guest, self.limits):
                 return self.end_because(*found)
-            self.others.watch()
+            self.standby.watch()
             if left <= 0:
                 return self.end_because("timed-out", f"no answer within {timeout:.0f} s")
 
@@ -320,9 +325,9 @@ def main() -> None:
     torch._dynamo.mutation_guard.install_generation_tagging_init()  # as the first torch.compile does
     zygote = Zygote()
     try:
-        serve(Line(REQUESTS, REPLIES), zygote.handle, meanwhile=zygote.others.watch)
+        serve(Line(REQUESTS, REPLIES), zygote.handle, meanwhile=zygote.standby.watch)
     finally:
-        for guest in zygote.others.guests():
+        for guest in zygote.standby.guests():
             zygote.finish(guest)
         zygote.end()
 

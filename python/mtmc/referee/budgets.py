@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from mtmc.referee.measure import Measurement, measure, settled
+from mtmc.referee.measure import Measurement, Runs, measure, settled
 from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth, half_an_ulp
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.slices import Slices, taken
@@ -24,7 +24,6 @@ SEEDS_OF_OTHERS = 2  # of kinds on which a candidate may raise: the judge holds 
 OWN_ELEMENTS = (
     1 << 24
 )  # of a draw's outputs: of larger ones eager's errors on this very draw are not measured beside its kind's
-Runs = list[list[Measurement]]
 
 
 @dataclass

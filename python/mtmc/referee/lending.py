@@ -77,7 +77,7 @@ class Lender:
         self._meet(guest)
         forms = tensors_of(form_of(value))
         rows = enumerate(zip(tensors(value), forms, places, strict=True))
-        return [i for i, (t, form, place) in rows if not same_bits(seen_as(form, self._borrowed(place)), t)]
+        return [i for i, (t, form, place) in rows if not same_numbers(seen_as(form, self._borrowed(place)), t)]
 
     def left_in(self, value: Any, numbers: list[int], call: Message) -> list[torch.Tensor]:
         """What some tensors of a value, by number, hold after a call: in their `places` of the process `guest`, or in the file
@@ -154,8 +154,9 @@ def file_memory(path: Path, size: int) -> torch.Tensor:
     return torch.from_file(str(path), shared=False, size=size, dtype=torch.uint8)
 
 
-def same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Bit for bit: NaN is NaN."""
+def same_numbers(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Of one shape and type: are all elements equal, or all of them bit for bit? So NaN is NaN, and 0.0 is -0.0 unless there is a
+    NaN, too. (`same_bits` of measure.py tells zeros apart.)"""
     if torch.equal(a, b):
         return True
     whole = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}[a.element_size()]

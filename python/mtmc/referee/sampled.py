@@ -16,7 +16,7 @@ import torch
 from mtmc.referee import slices
 from mtmc.referee.draws import seed_of
 from mtmc.referee.elsewhere import Difference, difference, rms, worst_block
-from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, measure, poisoned, same_bits, settled
+from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, measure, poisoned, same_bits, settled
 from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
 from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
 from mtmc.referee.summation import OneByOne
@@ -27,10 +27,11 @@ from mtmc.wire.outputs import bytes_of_all, tensors
 ROUNDS, MOST = 4, 16  # how often further samples are asked for, and which part of all at a time
 FLOOR = 2.0**-21  # what any fp32 kernel may err
 COUNTS = ("nonfinite", "mismatched", "official_bad", "legacy_bad")
-Runs = list[list[Measurement]]  # run by run, output by output
 
 
-class Draw(Protocol):
+class RunDraw(Protocol):
+    """What is read of a draw here (see budgets.Draw)."""
+
     arguments: list[Any]
     seed: int
     state: State
@@ -50,7 +51,7 @@ class Sampler:
     accuracy: str
     cuts: dict[str, Cut | None] = field(default_factory=dict)  # by the shapes of arguments and results
 
-    def slices(self, draw: Draw, number: int = 0) -> Slices | None:
+    def slices(self, draw: RunDraw, number: int = 0) -> Slices | None:
         """The truth of some samples of a large draw, of others for each number; None where its truth must be whole."""
         eager, arguments, state = draw.eager, draw.arguments, draw.state
         size = bytes_of_all(arguments) + bytes_of_all(eager.calls[0])
@@ -67,7 +68,7 @@ class Sampler:
             self.cuts[shapes] = None  # the whole truth says what is wrong, or is computed on the host
             return None
 
-    def errors(self, draw: Draw, first: Slices, count: int) -> tuple[Runs, Runs, dict[str, Runs]]:
+    def errors(self, draw: RunDraw, first: Slices, count: int) -> tuple[Runs, Runs, dict[str, Runs]]:
         """On so many slices of one draw: eager's own, those allowed, and on the first those beside (see Errors). What tells is
         how many elements are compared."""
         reference, eager, allowed = self.reference, [], []
@@ -93,7 +94,7 @@ class Sampler:
         beside["order-of-sums"] = self._other_order(draw, first)
         return eager, allowed, beside
 
-    def _other_order(self, draw: Draw, found: Slices) -> Runs:
+    def _other_order(self, draw: RunDraw, found: Slices) -> Runs:
         """Errors of what makes the budget had its sums been added one term after the other."""
         try:
             with OneByOne() as mode:
@@ -107,7 +108,7 @@ class Sampler:
             return []
         return within(draw, found, *run) if mode.sums else []
 
-    def compare(self, draw: Draw, found: Slices, call: int, leaves: list[Any], state: State) -> list[Measurement]:
+    def compare(self, draw: RunDraw, found: Slices, call: int, leaves: list[Any], state: State) -> list[Measurement]:
         """One call's results, all leaves, and the changed entries of the state after it."""
         run, known = self.reference.run_samples(draw.eager, widen), found
         for last in [False] * ROUNDS + [True]:
@@ -128,17 +129,17 @@ class Sampler:
         return rows
 
 
-def _cut(draw: Draw, found: Slices, run: Eager) -> tuple[list[list[Any]], list[State]]:
+def _cut(draw: RunDraw, found: Slices, run: Eager) -> tuple[list[list[Any]], list[State]]:
     """What a call on all samples returned and left of those of a slice."""
     calls = [found.cut.of_call(leaves, found.places) for leaves in run.calls]
     return calls, [found.cut.of_state({**draw.state, **state}, found.places) for state in run.after]
 
 
-def _run_on(draw: Draw, found: Slices, run: Run) -> tuple[list[list[Any]], list[State]]:
+def _run_on(draw: RunDraw, found: Slices, run: Run) -> tuple[list[list[Any]], list[State]]:
     return run(found.cut.of_arguments(draw.arguments, found.places), found.cut.of_state(draw.state, found.places))
 
 
-def within(draw: Draw, found: Slices, calls: list[list[Any]], states: list[State]) -> Runs:
+def within(draw: RunDraw, found: Slices, calls: list[list[Any]], states: list[State]) -> Runs:
     """Calls of the reference itself on the samples of a slice, in any precision, by the usual rules and by blocks."""
     runs = []
     repeats = draw.eager.calls[-1] is draw.eager.calls[0]

@@ -17,8 +17,8 @@ import torch
 
 from mtmc.referee.truth import TruthError
 from mtmc.wire.blobs import leaves
+from mtmc.wire.plain import State
 
-State = dict[str, torch.Tensor]
 # Arguments and state of some samples -> in double, call by call, the leaves of the result and the changed entries of the state.
 Run = Callable[[list[Any], State], tuple[list[list[Any]], list[State]]]
 

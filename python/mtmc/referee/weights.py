@@ -7,8 +7,8 @@ from collections.abc import Collection
 import torch
 
 from mtmc.device.device import generator_on
+from mtmc.wire.plain import State
 
-State = dict[str, torch.Tensor]
 TINY = 2.0**-10  # mean size of a parameter: what it scales can be left out unseen
 LIFTED = 0.125
 NUDGED = 3  # entries of which a few elements are other ones

@@ -4,16 +4,19 @@ returns what eager returned before, which tells what a call costs when there is 
     JudgeProcess ── conducts (mtmc.keeper.conduct, the same code as for candidates) ── player: one engine
 
 Requests to the player: {"op": "open", "folder", "device", "threads", "seed"}, then as a candidate's process has them {"op": "lend"},
-{"op": "state"}, {"op": "arm"}, {"op": "wake"}, {"op": "go"}; {"op": "engine", "name"}, {"op": "bandwidth"}.
+{"op": "state"}, {"op": "arm"}, {"op": "wake"}, {"op": "go"}; {"op": "engine", "name"}, {"op": "bandwidth"}. The program is told the
+name of the engine that it will be asked for.
 """
 
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import select
 import signal
 import socket
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -21,7 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch._dynamo  # by the time the first task comes
 
 from mtmc.device import kernel_calls
 from mtmc.device.device import Device, device_named, release
@@ -36,6 +38,7 @@ from mtmc.wire.outputs import tensors
 from mtmc.wire.plain import load_state, plain_tensors
 from mtmc.wire.task_error import out_of_memory
 
+COMPILED = ("compile", "max-autotune")
 FOREVER = 1e6  # seconds: whoever asks has a limit of its own
 WARM_UPS = 3
 
@@ -93,7 +96,8 @@ class Player:
     def on_open(self, request: Message) -> Message:
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
-        torch._dynamo.reset()
+        if "torch._dynamo" in sys.modules:
+            torch._dynamo.reset()
         self.device = self.device or device_named(request["device"])
         self.model = self.engine = None
         self.stopwatch = Stopwatch(self.device)
@@ -129,7 +133,7 @@ class Player:
                 self.engine = lambda *_: result
             elif self.name == "graph":
                 self.engine = Graph(self.model, arguments)
-            elif self.name != "eager":
+            elif self.name in COMPILED:
                 self.engine = torch.compile(self.model, mode="max-autotune" if self.name == "max-autotune" else None)
             assert self.engine is not None
             for _ in range(WARM_UPS):
@@ -225,6 +229,8 @@ class Baseline:
 
 
 def main() -> None:
+    if set(sys.argv[1:]) & set(COMPILED):
+        importlib.import_module("torch._dynamo")  # by the time the first task comes; it takes as long as torch itself
     warnings.filterwarnings("ignore", "TensorFloat32 tensor cores")  # torch.compile's advice is not for our users
     ours, theirs = socket.socketpair()
     if (pid := os.fork()) == 0:

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 
 from mtmc.task.plain_state import same_values
-from mtmc.task.task import Task
+from mtmc.task.task import Task, is_module_class
 from mtmc.wire.arguments import classes_of
 from mtmc.wire.plain import State, is_plain, plain_tensors
 from mtmc.wire.task_error import TaskError
@@ -220,10 +220,6 @@ class UserFile:
         elif not members[cls]:
             parts.append(f"{indent}pass")
         return "\n".join(parts)
-
-
-def is_module_class(value: Any) -> bool:
-    return isinstance(value, type) and issubclass(value, torch.nn.Module)
 
 
 def binds_torch(statement: ast.stmt) -> bool:

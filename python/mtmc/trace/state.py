@@ -38,11 +38,11 @@ def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str]) -> Itera
     before, forward, plain = Attributes(model), model.forward, plain_tensors(model)
     for name, key in seen.keys.items():
         model.register_buffer(name, plain[key].detach().clone())
-    values = {seen.keys.get(name, name): tensor for name, tensor in tensors_of(model).items()}
+    values = {seen.keys.get(name, name): tensor for name, tensor in registered_tensors(model).items()}
 
     @functools.wraps(forward)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        here = {seen.keys.get(name, name): tensor for name, tensor in tensors_of(model).items()}
+        here = {seen.keys.get(name, name): tensor for name, tensor in registered_tensors(model).items()}
         seen.scalars.follow(here, values)
         put(model, {key: here[key] for key in seen.keys.values()})
         others = {} if seen.keys else {key: get(model, key) for key in plain}
@@ -75,7 +75,8 @@ def is_one_of(tensor: torch.Tensor | None, results: list[Any]) -> bool:
     return any(result is one or result._base is one for result in tensors for one in own if one is not None)
 
 
-def tensors_of(model: torch.nn.Module) -> State:
+def registered_tensors(model: torch.nn.Module) -> State:
+    """Its parameters and buffers, under each of their names."""
     return dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers(remove_duplicate=False))
 
 
@@ -121,7 +122,7 @@ def constant_attributes(task: Task, model: torch.nn.Module, exported: ExportedPr
 def scalar_checks(task: Task, model: torch.nn.Module, exported: ExportedProgram, seen: Exported) -> list[str]:
     """The statements that refuse another value of what was read as a number."""
     lines = []
-    tensors = tensors_of(model) | plain_tensors(model)
+    tensors = registered_tensors(model) | plain_tensors(model)
     for key in sorted(seen.scalars.names):
         if key in state_updates(exported, seen):
             wrong = f"forward reads {key.lstrip('.')} as a Python number and changes it, too"

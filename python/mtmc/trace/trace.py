@@ -151,14 +151,14 @@ def export_with(
     try:
         with unnoticed(), Known():
             return exported()
-    except Exception:
-        pass  # some code cannot be traced without its knowing
+    except Exception as error:
+        unaware = error  # some code cannot be traced without its knowing
     try:
         return exported()
     except TaskError:
         raise
     except Exception as error:
-        raise refusal(task, error, user) from error
+        raise refusal(task, error, unaware, user) from error
 
 
 def with_reshapes(program: ExportedProgram) -> ExportedProgram:
@@ -200,8 +200,9 @@ def split_into_slices(self: torch.Tensor, sizes: int | list[int], dim: int = 0) 
     return [aten.slice.Tensor(self, dim, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-def refusal(task: Task, error: BaseException, user: UserCode) -> TaskError:
-    """The user's innermost line on the way to the failure, and torch's reason in its first line."""
+def refusal(task: Task, error: BaseException, unaware: BaseException, user: UserCode) -> TaskError:
+    """The user's innermost line on the way to the failure, and torch's reason in its first line. `unaware`: how tracing failed
+    before, when the code was told that nothing traces it."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == user.file]
     if not frames:  # some of torch's errors carry the user's frames only in their text
         at, source = user.location(str(error)) if user.file in str(error) else ("", "")
@@ -211,7 +212,10 @@ def refusal(task: Task, error: BaseException, user: UserCode) -> TaskError:
     wanted = ""
     if "data-dependent" in str(error):
         wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
-    return TaskError(f"tracing {task.name}", f"torch.export cannot trace it: {first_line(error)}", place, wanted)
+    wrong = f"torch.export cannot trace it: {first_line(error)}"
+    if first_line(unaware) != first_line(error):
+        wrong += f" (and, while its code was told that nothing traces it: {first_line(unaware)})"
+    return TaskError(f"tracing {task.name}", wrong, place, wanted)
 
 
 def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode) -> None:

@@ -4,8 +4,8 @@ nothing, and its times are used only to order versions.
 Requests on the private pipe: {"modules": [path, ...], "inputs": ["f32[64,512]", ...], "seconds": 3.0, "device": "cpu"}. The
 reply has one result per module, {"ms": median} or {"note": why there is none}. On a GPU, processes of our own compile, each
 version is timed as soon as it is compiled, and one whose binaries are those of another is not timed again. A request with
-"ahead" has no reply: its modules are compiled until they are asked for; nor has {"forget": true}: what is not compiled yet
-will not be asked for.
+"prepare" has no reply: its modules are compiled, so that they are ready when they are to be timed. Nor has
+{"stop_preparing": true}: what does not compile yet is forgotten.
 """
 
 from __future__ import annotations
@@ -139,9 +139,11 @@ def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: D
             if error is not None:
                 found[index] = Version(error if isinstance(error, Exception) else Exception(str(error)), inputs, device)
                 continue
-            if done.result() not in by_binary:
-                by_binary[done.result()] = Version(try_load(request["modules"][index]), inputs, device)
-            found[index] = by_binary[done.result()]
+            path = request["modules"][index]
+            binaries = done.result() or path  # no binaries: nobody else's version
+            if binaries not in by_binary:
+                by_binary[binaries] = Version(try_load(path), inputs, device)
+            found[index] = by_binary[binaries]
     return [found[index] for index in range(len(found))]
 
 
@@ -161,7 +163,7 @@ def compile_all(request: dict[str, Any]) -> list[Future[str]]:
     return found
 
 
-def forget_waiting() -> None:
+def stop_preparing() -> None:
     """Compiles nothing that has not begun."""
     for key, future in list(COMPILING.items()):
         if future.cancel():
@@ -204,10 +206,10 @@ def main() -> None:
     with os.fdopen(3) as requests, os.fdopen(4, "w") as replies:
         for line in requests:
             request = json.loads(line)
-            if request.get("forget"):
-                forget_waiting()
+            if request.get("stop_preparing"):
+                stop_preparing()
                 continue
-            if request.get("ahead"):
+            if request.get("prepare"):
                 compile_all(request)
                 continue
             replies.write(json.dumps({"results": measure(request)}) + "\n")

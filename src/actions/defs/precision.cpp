@@ -51,7 +51,7 @@ Status allowed(const Program& program, ValueId id) {
 // How a generated kernel multiplies: a word that the target knows for it.
 Status may_multiply(const Program& program, const Kernel& kernel, const std::string& word,
                     const ActionContext& context) {
-  if (!context.target.precisions)
+  if (!context.target.reads("precision"))
     return refuse("precision", "this target multiplies in one way only", std::string(context.target.name));
   if (kernel.family == Family::library)
     return refuse("precision", "a library call multiplies as it does", kernel.name, "a generated kernel");
@@ -66,12 +66,11 @@ Status may_multiply(const Program& program, const Kernel& kernel, const std::str
 
 std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
   std::vector<Action> actions;
-  if (context.target.precisions)
-    for (const Kernel& kernel : program.kernels) {
-      if (kernel.family == Family::library) continue;
-      for (const std::string& word : context.target.precisions(program, kernel))
-        if (may_multiply(program, kernel, word, context).ok()) actions.push_back({"precision", {kernel.values}, word});
-    }
+  for (const Kernel& kernel : program.kernels) {
+    if (kernel.family == Family::library) continue;
+    for (const std::string& word : context.target.precisions(program, kernel))
+      if (may_multiply(program, kernel, word, context).ok()) actions.push_back({"precision", {kernel.values}, word});
+  }
   if (!worth_it(program).ok()) return actions;
   for (const Value& value : program.values)
     if (allowed(program, value.id).ok())

@@ -23,7 +23,7 @@ constexpr ScheduleChoice kReversed{"reorder", "order", "reversed", legal};
 
 // A convolution walks its window's last axis and the channels as one run of memory.
 Status may_join(const Program&, const Kernel& kernel, const ActionContext& context) {
-  if (kernel.family != Family::contraction || !context.target.heeds)
+  if (kernel.family != Family::contraction || !context.target.reads("window"))
     return refuse("reorder", "the target has no order of windows for it", kernel.name, "a generated convolution");
   const auto precision = kernel.choices.find("precision");
   if (precision == kernel.choices.end() || precision->second != "half")

@@ -4,22 +4,20 @@
 namespace mtmc {
 namespace {
 
-Status legal(const Program& program, const Kernel& kernel, const ActionContext& context) {
+bool can_split(Combine combine) {
+  return is_reduction(combine) && combine != Combine::argmax && combine != Combine::argmin;
+}
+
+// Whether enough runs in parallel already is the target's to say.
+Status legal(const Program& program, const Kernel& kernel, const ActionContext&) {
   if (kernel.family == Family::library)
     return refuse("split", "a library call has no reduction of ours", kernel.name, "a generated kernel");
   if (kernel.has("split")) return refuse("split", "the kernel is split already", kernel.name);
   const auto group = build_group(program, kernel);
   if (!group.ok()) return group.error();
-  for (const Frame& frame : build_frames(*group)) {
-    // A target that says what it heeds knows how much runs in parallel.
-    if (!frame.shared.empty() && !context.target.heeds) continue;
-    for (int s = frame.first; s <= frame.last; ++s) {
-      const Combine combine = group->stages[s].stage.combine;
-      if (is_reduction(combine) && combine != Combine::argmax && combine != Combine::argmin) return ok_status();
-    }
-  }
-  return refuse("split", "every reduction of the kernel runs in parallel already", kernel.name,
-                "a reduction without a parallel axis");
+  for (const GroupStage& stage : group->stages)
+    if (can_split(stage.stage.combine)) return ok_status();
+  return refuse("split", "the kernel has no reduction that can be cut", kernel.name, "a sum or its like");
 }
 
 constexpr ScheduleChoice kSplit{"split", "split", "", legal};

@@ -24,10 +24,11 @@ struct Request {
 };
 
 Result<int> run_apply(const Request& request) {
-  const TargetDef* target = find_target(request.target);
   MTMC_TRY(const Task task, request.task.task());
   MTMC_TRY(Traced traced, trace(task.json));
-  MTMC_TRY(const Hardware hardware, hardware_for(request.target));
+  MTMC_TRY(const TargetHere here, choose_target(request.target));
+  const TargetDef* target = here.target;
+  const Hardware& hardware = here.machine.hardware;
   const ActionContext context{hardware, *target};
   for (const std::string& text : request.actions) {
     MTMC_TRY(const Action action, parse_action(text));
@@ -37,7 +38,7 @@ Result<int> run_apply(const Request& request) {
   if (!request.write.empty()) MTMC_RETURN_IF_ERROR(write_file(request.write, code.text));
   fmt::print("{}\n", print(traced.program));
   if (request.brief) return kDone;
-  for (const KernelCost& cost : cost_of(traced.program, hardware))
+  for (const KernelCost& cost : cost_of(traced.program, *target, hardware))
     fmt::print("{:6}{:12.1f} us estimated{:12.1f} us at the roofline\n", cost.kernel, cost.seconds * 1e6,
                cost.roofline * 1e6);
   fmt::print("\nlegal actions:\n");

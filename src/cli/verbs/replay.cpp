@@ -5,12 +5,12 @@
 
 #include "base/file.h"
 #include "cli/run_number.h"
-#include "cli/shell_json.h"
 #include "cli/verb.h"
 #include "ir/program.h"
 #include "report/diff.h"
 #include "store/store.h"
 #include "targets/target.h"
+#include "workbench/shell_json.h"
 
 namespace mtmc {
 namespace {
@@ -47,7 +47,7 @@ Result<int> replay(const ReplayOptions& options) {
   MTMC_TRY(const RunRecord run, store->run(id));
   MTMC_TRY(const auto nodes, store->nodes(id));
   if (!options.out.empty()) {
-    const NodeRecord* chosen = options.node == 0 ? best_node(nodes) : nullptr;
+    const NodeRecord* chosen = options.node == 0 ? result_node(run, nodes) : nullptr;
     for (const NodeRecord& node : nodes)
       if (node.id == options.node) chosen = &node;
     if (chosen == nullptr || !can_replay(*chosen))

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "base/text.h"
-#include "cli/report_files.h"
 #include "cli/run_number.h"
 #include "cli/verb.h"
 #include "report/tables.h"
+#include "workbench/result_files.h"
 
 namespace mtmc {
 namespace {

@@ -47,7 +47,7 @@ Result<int> show_runs(Store& store, bool as_json) {
                "attempts", "best");
   for (const RunRecord& run : runs) {
     MTMC_TRY(const auto nodes, store.nodes(run.id));
-    const NodeRecord* best = best_node(nodes);
+    const NodeRecord* best = result_node(run, nodes);
     const std::string speedup = speedup_text(best == nullptr ? nullptr : best->verdict());
     if (as_json) {
       all.push_back(run_json(run));
@@ -65,7 +65,7 @@ Result<int> show_runs(Store& store, bool as_json) {
 Result<int> show_run(Store& store, RunId id, bool as_json) {
   MTMC_TRY(const RunRecord run, store.run(id));
   MTMC_TRY(const auto nodes, store.nodes(id));
-  const NodeRecord* best = best_node(nodes);
+  const NodeRecord* best = result_node(run, nodes);
   if (as_json) {
     Json json = run_json(run);
     json["best"] = best == nullptr ? Json(nullptr) : Json(best->id);

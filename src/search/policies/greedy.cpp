@@ -22,19 +22,18 @@ constexpr std::array kSchedule = {"tile", "pipeline", "split", "reorder", "lower
 
 class GreedyPolicy final : public Policy {
  public:
-  explicit GreedyPolicy(const PolicyOptions& options)
-      : context_{options.hardware, options.target, options.paper_only}, forecaster_(context_) {}
+  explicit GreedyPolicy(const PolicyContext& context)
+      : context_{context.hardware, context.target, context.paper_only}, forecaster_(context_) {}
   std::string name() const override { return "greedy"; }
 
   Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
-    if (observation.program == nullptr)
-      return Error{"ranking actions", "the greedy policy needs a Program to predict with", "free text", ""};
+    std::vector<size_t> order(proposals.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    if (observation.program == nullptr) return order;  // nothing to predict with: as its coder proposes
     const Prospect now = forecaster_.prospect(*observation.program);
     std::vector<double> gains;
     for (const Proposal& proposal : proposals)
       gains.push_back(proposal.stop() ? kWorthwhile : gain(*observation.program, now, proposal.action));
-    std::vector<size_t> order(proposals.size());
-    std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gains[a] > gains[b]; });
     return order;
   }
@@ -64,7 +63,7 @@ class GreedyPolicy final : public Policy {
       const bool touched = std::any_of(action.regions.begin(), action.regions.end(), [&](const auto& region) {
         return std::find(region.begin(), region.end(), kernel.values.front()) != region.end();
       });
-      if (touched) seconds += cost_of(program, kernel, context_.hardware).seconds;
+      if (touched) seconds += context_.target.cost(program, kernel, context_.hardware).seconds;
     }
     return now.now > 0 ? seconds / now.now : 0;
   }
@@ -76,8 +75,9 @@ class GreedyPolicy final : public Policy {
 }  // namespace
 
 extern const PolicyDef greedy_def;
-const PolicyDef greedy_def{
-    "greedy", "the action that the cost model expects most of; stop below 2 % expected gain",
-    [](const PolicyOptions& options) -> std::unique_ptr<Policy> { return std::make_unique<GreedyPolicy>(options); }};
+const PolicyDef greedy_def{"greedy", "the action that the cost model expects most of; stop below 2 % expected gain", "",
+                           [](const PolicyContext& context) -> Result<std::unique_ptr<Policy>> {
+                             return std::make_unique<GreedyPolicy>(context);
+                           }};
 
 }  // namespace mtmc

@@ -30,9 +30,9 @@ class RandomPolicy final : public Policy {
 }  // namespace
 
 extern const PolicyDef random_def;
-const PolicyDef random_def{"random", "any legal action, stop included, with equal chance",
-                           [](const PolicyOptions& options) -> std::unique_ptr<Policy> {
-                             return std::make_unique<RandomPolicy>(options.seed);
+const PolicyDef random_def{"random", "any legal action, stop included, with equal chance", "",
+                           [](const PolicyContext& context) -> Result<std::unique_ptr<Policy>> {
+                             return std::make_unique<RandomPolicy>(context.seed);
                            }};
 
 }  // namespace mtmc

@@ -4,6 +4,7 @@
 
 #include "base/kernel_headers.h"
 #include "base/text.h"
+#include "targets/cost.h"
 #include "targets/cpu/kernel_printer.h"
 #include "targets/cpu/prelude.h"
 #include "targets/cpu/tile_plan.h"
@@ -11,6 +12,8 @@
 
 namespace mtmc {
 namespace {
+
+constexpr std::string_view kSoftware = "a C++ compiler";
 
 constexpr const char* kImports =
     "import ctypes\nimport glob\nimport hashlib\nimport os\nimport subprocess\nimport tempfile\n";
@@ -98,6 +101,7 @@ std::vector<Launch> captured(const Program& program, std::vector<Launch> launche
 
 Result<Code> emit(const Program& program, const Hardware& hardware, const ModuleShell& shell) {
   ModuleParts parts;
+  parts.software = kSoftware;
   std::string source, signatures;
   std::map<std::string, std::string> functions;
   for (const Kernel& kernel : program.kernels) {
@@ -137,15 +141,14 @@ Status supports(const Program& program, const Kernel& kernel) {
 }
 
 // Neighbours of the default tiles, best guess first.
-std::vector<std::map<std::string, int64_t>> candidates(const Program& program, const Kernel& kernel,
-                                                       const Hardware& hardware) {
+std::vector<Numbers> candidates(const Program& program, const Kernel& kernel, const Hardware& hardware) {
   const auto built = build_group(program, kernel);
   if (!built.ok()) return {};
   const Group group = collapse_axes(*built);
   const std::vector<Frame> frames = build_frames(group);
   const Frame& frame = frames[main_frame(group, frames)];
   const auto base = default_numbers(group, frame, kernel, hardware);
-  std::vector<std::map<std::string, int64_t>> all = {base};
+  std::vector<Numbers> all = {base};
   const auto add = [&](const std::string& key, int64_t value, int64_t most) {
     auto changed = base;
     value = std::clamp<int64_t>(value, 1, most);
@@ -170,14 +173,35 @@ std::vector<std::map<std::string, int64_t>> candidates(const Program& program, c
 }
 
 // An unblocked product is of no use to anybody.
-void begin(const Group&, Kernel& kernel) {
+void initial_choices(const Group&, Kernel& kernel) {
   if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
 }
+
+bool distinguishes(const Program& alone, const Choice& choice, const Hardware& hardware) {
+  Kernel changed = alone.kernels[0];
+  changed.choices[std::string(choice.key)] = choice.word;
+  const auto before = print_cpu_kernel(alone, alone.kernels[0], hardware);
+  const auto after = print_cpu_kernel(alone, changed, hardware);
+  return before.ok() && after.ok() && before->text != after->text;
+}
+
+Result<Machine> machine() { return Machine{detect_cpu()}; }
 
 }  // namespace
 
 extern const TargetDef cpu_def;
-const TargetDef cpu_def{
-    "cpu", "C++ with OpenMP and explicit vector code, built by the system compiler", emit, supports, candidates, begin};
+const TargetDef cpu_def{.name = "cpu",
+                        .doc = "C++ with OpenMP and explicit vector code, built by the system compiler",
+                        .device = Device::cpu,
+                        .software = kSoftware,
+                        .rank = 1,
+                        .words = {"tiled", "pipelined", "split", "order"},
+                        .machine = machine,
+                        .cost = cpu_cost,
+                        .emit = emit,
+                        .supports = supports,
+                        .candidates = candidates,
+                        .initial_choices = initial_choices,
+                        .distinguishes = distinguishes};
 
 }  // namespace mtmc

@@ -1,5 +1,6 @@
 // The null target: no compiler and no clock. Its kernel.py is the Program's text in a comment; times come from the cost
 // model.
+#include "targets/cost.h"
 #include "targets/frame.h"
 #include "targets/module_printer.h"
 
@@ -29,16 +30,41 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell&) {
 }
 
 Status supports(const Program& program, const Kernel& kernel) { return can_generate(program, kernel.values); }
-std::vector<std::map<std::string, int64_t>> candidates(const Program&, const Kernel&, const Hardware&) { return {}; }
 
-void begin(const Group&, Kernel& kernel) {
+void initial_choices(const Group&, Kernel& kernel) {
   if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
 }
+
+// A reduction that no loop over tiles runs in parallel.
+bool has_serial_reduction(const Group& group) {
+  for (const Frame& frame : build_frames(group)) {
+    if (!frame.shared.empty()) continue;
+    for (int s = frame.first; s <= frame.last; ++s)
+      if (is_reduction(group.stages[s].stage.combine)) return true;
+  }
+  return false;
+}
+
+// The cost model sees a split only where nothing else runs in parallel.
+bool distinguishes(const Program& alone, const Choice& choice, const Hardware&) {
+  if (choice.key != "split") return true;
+  const auto group = build_group(alone, alone.kernels[0]);
+  return group.ok() && has_serial_reduction(*group);
+}
+
+Result<Machine> machine() { return Machine{null_hardware(), false}; }
 
 }  // namespace
 
 extern const TargetDef null_def;
-const TargetDef null_def{
-    "null", "no compiler: times come from the cost model; for tests and training", emit, supports, candidates, begin};
+const TargetDef null_def{.name = "null",
+                         .doc = "no compiler: times come from the cost model; for tests and training",
+                         .words = {"tiled", "pipelined", "split", "order"},
+                         .machine = machine,
+                         .cost = cpu_cost,
+                         .emit = emit,
+                         .supports = supports,
+                         .initial_choices = initial_choices,
+                         .distinguishes = distinguishes};
 
 }  // namespace mtmc

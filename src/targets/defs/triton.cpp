@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ops/op.h"
+#include "targets/cost.h"
 #include "targets/frame.h"
 #include "targets/module_printer.h"
 #include "targets/triton/attention.h"
@@ -14,6 +15,8 @@
 
 namespace mtmc {
 namespace {
+
+constexpr std::string_view kSoftware = "triton";
 
 constexpr const char* kImports =
     "import os\n\nos.environ.setdefault(\"TRITON_DEFAULT_FP_FUSION\", \"1\")\n\nimport triton\nimport triton.language "
@@ -117,7 +120,8 @@ void add_helper(const std::string& name, std::set<std::string>& done, std::strin
 
 Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& shell) {
   ModuleParts parts;
-  parts.device = "cuda";
+  parts.device = Device::cuda;
+  parts.software = kSoftware;
   std::set<std::string> helpers;
   std::string kernels;
   bool tiles = false, scratch = false;
@@ -166,7 +170,7 @@ Status supports(const Program& program, const Kernel& kernel) {
   return ok_status();
 }
 
-std::vector<std::map<std::string, int64_t>> candidates(const Program& program, const Kernel& kernel, const Hardware&) {
+std::vector<Numbers> candidates(const Program& program, const Kernel& kernel, const Hardware&) {
   return triton_candidates(program, kernel);
 }
 
@@ -179,7 +183,7 @@ bool reads_f32(const Contraction& contraction) {
 
 // A sum along few rows leaves most of a GPU idle: it is born split. Products are born as exact as what they replace:
 // eager convolves in TF32 and multiplies matrices in f32.
-void begin(const Group& group, Kernel& kernel) {
+void initial_choices(const Group& group, Kernel& kernel) {
   if (triton::needs_split(collapse_axes(group))) kernel.choices["split"] = "";
   const Group products = triton::ungroup(group);
   if (products.stages.size() > group.stages.size()) kernel.family = Family::contraction;
@@ -190,16 +194,15 @@ void begin(const Group& group, Kernel& kernel) {
     if (stage.contraction) tf32 = tf32 && find_op(stage.op)->in_tf32;
   for (const GroupStage& stage : products.stages)
     if (stage.contraction)
-      if (reads_f32(*stage.contraction)) kernel.choices.emplace("precision", tf32 ? "half" : "split");
+      if (reads_f32(*stage.contraction)) kernel.choices.emplace("precision", tf32 ? "half" : "two_part");
 }
 
-// Tiles, stages of the pipeline and the order of programs are numbers here, tried for every kernel; a schedule only
-// says whether reductions and contractions that leave most of a GPU idle are split, and in which order convolutions
-// walk windows and channels.
-bool heeds(const Group& group, std::string_view choice) {
-  if (choice == "window") return triton::may_join_windows(triton::ungroup(group));
-  if (choice != "split") return false;
-  const Group collapsed = collapse_axes(triton::ungroup(group));
+bool distinguishes(const Program& alone, const Choice& choice, const Hardware&) {
+  const auto group = build_group(alone, alone.kernels[0]);
+  if (!group.ok()) return false;
+  if (choice.key == "window") return triton::may_join_windows(triton::ungroup(*group));
+  if (choice.key != "split") return true;
+  const Group collapsed = collapse_axes(triton::ungroup(*group));
   if (triton::needs_split(collapsed)) return true;
   return !triton::has_attention(collapsed) &&
          std::any_of(collapsed.stages.begin(), collapsed.stages.end(),
@@ -218,13 +221,37 @@ std::vector<std::string> precisions(const Program& program, const Kernel& kernel
     tf32 = tf32 && find_op(stage.op)->in_tf32;
   }
   if (!found) return {};
-  return tf32 ? std::vector<std::string>{"half", "split", "ieee"} : std::vector<std::string>{"split", "ieee"};
+  return tf32 ? std::vector<std::string>{"half", "two_part", "ieee"} : std::vector<std::string>{"two_part", "ieee"};
+}
+
+// Without a GPU, kernels are still printed, and priced as on an H200.
+Result<Machine> machine() {
+  MTMC_TRY(const std::optional<Hardware> gpu, detect_gpu());
+  return gpu ? Machine{*gpu} : Machine{h200_hardware(), false};
 }
 
 }  // namespace
 
 extern const TargetDef triton_def;
-const TargetDef triton_def{
-    "triton", "Triton kernels for NVIDIA GPUs", emit, supports, candidates, begin, precisions, heeds, true};
+// Tiles, stages of the pipeline and the order of programs are numbers here, tried for every kernel. The words of a
+// schedule only say whether reductions and contractions that leave most of a GPU idle are split, how exactly products
+// are computed, and in which order convolutions walk windows and channels.
+const TargetDef triton_def{.name = "triton",
+                           .doc = "Triton kernels for NVIDIA GPUs",
+                           .device = Device::cuda,
+                           .needs = "GPU",
+                           .software = kSoftware,
+                           .interpreter = "Triton's interpreter",
+                           .rank = 2,
+                           .graphs = true,
+                           .words = {"split", "precision", "window"},
+                           .machine = machine,
+                           .cost = gpu_cost,
+                           .emit = emit,
+                           .supports = supports,
+                           .candidates = candidates,
+                           .initial_choices = initial_choices,
+                           .precisions = precisions,
+                           .distinguishes = distinguishes};
 
 }  // namespace mtmc

@@ -19,8 +19,8 @@ int ContractionPrinter::live_tap() const {
   return -1;
 }
 
-// What only K decides is its padding, which both operands have. An axis of the loop that only the matrix bounds ends
-// there.
+// A condition on K alone is its padding, which both operands have. A bound that depends on the matrix, and on one axis
+// of the loop, becomes that axis's limit; other conditions stay.
 void ContractionPrinter::plan_live() {
   std::vector<int> matrices = batch_, lanes = m_, taps = {tap_};
   if (phases_ > 1) matrices.push_back(phase_);
@@ -32,7 +32,7 @@ void ContractionPrinter::plan_live() {
     for (int a : k_loop_)
       if (uses_axis(one, a)) along.push_back(a);
     const bool bounded = one->kind == Expr::Kind::call && one->fn == Fn::lt && is_constant(one->args[1]);
-    if (!bounded || products_.halves || along.size() != 1 || uses(one, lanes) || uses(one, taps) ||
+    if (!bounded || products_.two_part || along.size() != 1 || uses(one, lanes) || uses(one, taps) ||
         (phases_ > 1 && uses_axis(one, phase_))) {
       live_.push_back(e);
       continue;

@@ -85,7 +85,7 @@ void ContractionPrinter::open_block(std::string step) {
 // An operand over the axes of the launch; of a split one, the part that the step multiplies.
 ExprP ContractionPrinter::operand_expr(bool left) const {
   const ExprP expr = canonical(first_, left ? products_.left : products_.right);
-  if (!products_.halves) return expr;
+  if (!products_.two_part) return expr;
   const ExprP part = axis(left ? left_part_ : right_part_);
   return transform(expr, [&](const ExprP& e) -> ExprP {
     if (e->kind != Expr::Kind::load) return e;
@@ -103,7 +103,7 @@ void ContractionPrinter::accumulate() {
   out_.line("acc = " + zeros);
   const int64_t count = blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_);
   const int64_t together = std::max<int64_t>(1, products_.promote / bk_);
-  const bool parts = products_.halves, promotes = parts && together < count;
+  const bool parts = products_.two_part, promotes = parts && together < count;
   const std::string step = out_.fresh("step");
   sums_ = {promotes ? "part" : "acc"};
   for (int64_t p = 1; p < phases_; ++p) {

@@ -31,7 +31,7 @@ class Candidates {
 // Tiles as large as keeps the GPU busy.
 void add_default(Candidates& to, const ContractionSizes& sizes) {
   int64_t m = Candidates::fit(128, sizes.m), n = Candidates::fit(256, sizes.n), warps = 8,
-          stages = sizes.halves ? 4 : 3;
+          stages = sizes.two_part ? 4 : 3;
   while (blocks(sizes.m, m) * blocks(sizes.n, n) * sizes.matrices < kBusy && (n > 64 || m > 64)) {
     int64_t& larger = n >= m ? n : m;
     larger /= 2;
@@ -70,7 +70,7 @@ std::vector<Numbers> contraction_numbers(const ContractionSizes& sizes) {
   } else {
     add_default(all, sizes);
     all.add(128, 256, 64, 8, 4);
-    all.add(256, 128, 64, 8, sizes.halves ? 4 : 3);
+    all.add(256, 128, 64, 8, sizes.two_part ? 4 : 3);
     all.add(128, 128, 64, 4, 3);
     all.add(128, 64, 64, 4, 4);
     all.add(64, 64, 64, 4, 4);

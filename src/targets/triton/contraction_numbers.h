@@ -8,10 +8,10 @@ namespace mtmc::triton {
 
 struct ContractionSizes {
   int64_t m = 1, n = 1, lane = 1,
-          matrices = 1;  // of one matrix, `lane` of its K in blocks; how many matrices there are
-  bool f32 = false;      // multiplied as f32
-  bool halves = false;   // numbers in two parts
-  bool phases = false;   // one program may compute two matrices
+          matrices = 1;   // of one matrix, `lane` of its K in blocks; how many matrices there are
+  bool f32 = false;       // multiplied as f32
+  bool two_part = false;  // operands are sums of two f16 numbers
+  bool phases = false;    // one program may compute two matrices
 };
 
 // "m", "n" and "k" of a block, "warps", "stages", and "group", tiles of rows one after the other; where there are

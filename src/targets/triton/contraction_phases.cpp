@@ -29,7 +29,7 @@ void ContractionPrinter::find_phase() {
   const int inner = n_.back();
   within_ = n_.size() > 1 && between(inner) && (extents_[inner] == kPhases || extents_[inner] == kMostColumns);
   if (within_) phase_ = inner;
-  if (within_ || f32_ || products_.halves) return;
+  if (within_ || f32_ || products_.two_part) return;
   for (int a : batch_)
     if (between(a) && extents_[a] == kPhases) phase_ = a;
 }

@@ -57,7 +57,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   find_phase();
   const bool two = phase_ >= 0 && !within_;
   candidates_ = contraction_numbers(
-      {extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_, products_.halves, two});
+      {extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_, products_.two_part, two});
   Numbers chosen = candidates_.front();
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
@@ -88,7 +88,7 @@ void ContractionPrinter::plan_axes() {
   k_lane_ = lane_axes(k, extents_);
   for (int a : k)
     if (std::find(k_lane_.begin(), k_lane_.end(), a) == k_lane_.end()) k_loop_.push_back(a);
-  if (products_.halves)
+  if (products_.two_part)
     for (int* part : {&left_part_, &right_part_}) {
       *part = static_cast<int>(extents_.size());
       extents_.push_back(2);

@@ -13,12 +13,13 @@
 
 namespace mtmc::triton {
 
-// What is multiplied. Numbers that are split in a high and a low part are multiplied part by part: left and right are
-// the high ones, and the low ones lie right behind them in memory.
+// What is multiplied. Operands in two parts are multiplied part by part: left and right are the high parts, and the low
+// ones lie right behind them in memory.
 struct Products {
   ExprP left, right;
-  bool halves = false;
-  int64_t promote = 0;      // of halves: partial sums move to a second accumulator after so many elements of K
+  bool two_part = false;
+  int64_t promote =
+      0;  // where operands have two parts: partial sums move to a second accumulator after so many elements of K
   std::vector<ExprP> live;  // where one of these is false there is no product: the right operand is zero
 };
 
@@ -72,7 +73,7 @@ class ContractionPrinter : public StagePrinter {
   Tile left_, right_, result_;
   std::string m_start_, n_start_, k_start_;
   Rectangles rectangles_;
-  int left_part_ = -1, right_part_ = -1;  // axes: which half of an operand
+  int left_part_ = -1, right_part_ = -1;  // axes: which part of an operand
   bool f32_ = false;
   int64_t programs_ = 1;
   // The axis along which results are neighbours in memory (-1: none, or that of the rows), and whether it is the last
@@ -82,7 +83,7 @@ class ContractionPrinter : public StagePrinter {
   bool within_ = false;
   int64_t phases_ = 1, taps_ = 1;
   std::vector<std::string> sums_;
-  std::vector<ExprP> live_;            // of the products', what some of these products decide
+  std::vector<ExprP> live_;            // conditions of products that could not become limits of loops
   std::map<int, ExprP> limits_;        // axes of `k_loop_` that end earlier for some matrices
   std::map<int, std::string> counts_;  // the same, once they are printed
   std::vector<Numbers> candidates_;

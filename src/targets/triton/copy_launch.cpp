@@ -19,7 +19,7 @@ class Joiner {
 
   Prepared run() {
     for (int s = 0; s < static_cast<int>(stages().size()); ++s)
-      if (stages()[s].most) join(s);
+      if (stages()[s].peak_of) join(s);
     return std::move(result_);
   }
 
@@ -27,7 +27,7 @@ class Joiner {
   std::vector<GroupStage>& stages() { return result_.group.stages; }
 
   void join(int copy) {
-    GroupStage* largest = of_peaks(stages()[copy].peaks);
+    GroupStage* largest = of_peaks(stages()[copy].peak_tensor);
     const int again = second_copy(stages()[copy].dest);
     if (!largest || again < 0) return;
     Group whole = result_.group;
@@ -37,9 +37,9 @@ class Joiner {
       result_.group = std::move(whole);
       return;
     }
-    stages()[copy].with = copy - first;
+    stages()[copy].producers = copy - first;
     const int64_t programs = print_lanes(result_.group, frame_over(result_.group, first, copy), "f", numbers_).programs;
-    result_.group.tensors[stages()[copy].peaks].type.shape = largest->stage.reduce = {programs};
+    result_.group.tensors[stages()[copy].peak_tensor].type.shape = largest->stage.reduce = {programs};
     repeat(first, copy, again);
   }
 
@@ -53,7 +53,7 @@ class Joiner {
 
   int second_copy(int dest) {
     const auto at =
-        std::find_if(stages().begin(), stages().end(), [&](const GroupStage& s) { return s.when && s.dest == dest; });
+        std::find_if(stages().begin(), stages().end(), [&](const GroupStage& s) { return s.run_if && s.dest == dest; });
     return at == stages().end() ? -1 : static_cast<int>(at - stages().begin());
   }
 
@@ -99,7 +99,7 @@ class Joiner {
     tensor.strides[d] *= each;
     whole.stage.body = simplify(substitute_axes(whole.stage.body, to), whole.stage.extents());
     for (GroupStage& reader : stages())
-      for (ExprP* body : {&reader.stage.body, &reader.most})
+      for (ExprP* body : {&reader.stage.body, &reader.peak_of})
         if (*body) *body = simplify(parted(*body, whole.dest, d, each), reader.stage.extents());
     return true;
   }
@@ -126,8 +126,8 @@ class Joiner {
   }
 
   bool can_join(const GroupStage& stage) {
-    return !stage.contraction && !is_scan(stage.stage.combine) && !stage.most && !stage.when && stage.place.empty() &&
-           !finishes_contraction(stage);
+    return !stage.contraction && !is_scan(stage.stage.combine) && !stage.peak_of && !stage.run_if &&
+           stage.place.empty() && !finishes_contraction(stage);
   }
 
   // Whether the launch of a contraction computes a stage for nothing, as it has its elements in registers.
@@ -171,13 +171,13 @@ class Joiner {
       result_.group.tensors.push_back(std::move(tensor));
       renamed[stage.dest] = static_cast<int>(result_.group.tensors.size()) - 1;
       stage.dest = renamed[stage.dest];
-      stage.when = stages()[again].when;
+      stage.run_if = stages()[again].run_if;
       stage.stage.body = of_renamed(stage.stage.body, renamed);
       made.push_back(std::move(stage));
     }
     const int count = static_cast<int>(made.size());
     stages()[again].stage.body = of_renamed(stages()[again].stage.body, renamed);
-    stages()[again].with = count;
+    stages()[again].producers = count;
     stages().insert(stages().begin() + again, made.begin(), made.end());
     std::map<int, Products> products;
     for (auto& [s, one] : result_.products) products[s < again ? s : s + count] = std::move(one);
@@ -216,7 +216,7 @@ class Joiner {
 std::optional<CopyLaunch> copy_launch_of(const Group& group, int s) {
   for (int copy = static_cast<int>(group.stages.size()) - 1; copy >= s; --copy) {
     const GroupStage& stage = group.stages[copy];
-    if ((stage.most || stage.when) && copy - stage.with <= s) return CopyLaunch{copy - stage.with, copy};
+    if ((stage.peak_of || stage.run_if) && copy - stage.producers <= s) return CopyLaunch{copy - stage.producers, copy};
   }
   return std::nullopt;
 }

@@ -1,11 +1,11 @@
-// What a copy in half precision copies is computed in the copy's own launch, where nothing else wants it in memory: a
-// depthwise filter before a 1x1 convolution, say, never writes its results as f32.
+// Copies in half precision that compute what they copy. Where nothing else needs it in memory, its stages join the
+// copy's launch: a depthwise filter before a 1x1 convolution, say, never writes its results as f32.
 #pragma once
 #include "targets/triton/prepare.h"
 
 namespace mtmc::triton {
 
-// The stages of a launch that makes a copy: `with` producers, then the copy.
+// The stages of a launch that makes a copy: its producers, then the copy.
 struct CopyLaunch {
   int first = -1, copy = -1;
 };

@@ -8,8 +8,8 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr double kSmall = 1 << 20;  // elements that one launch more would not be worth
-constexpr double kShare = 4;        // of larger ones: so many times the host's work leaves room for them
+// Guests of at most kSmall elements always join; larger ones up to 1/kShare of their host's work.
+constexpr double kSmall = 1 << 20, kShare = 4;
 
 struct Access {
   std::set<int> reads, writes;  // tensors
@@ -22,10 +22,10 @@ Access access_of(const Group& group, const Frame& frame) {
   for (int s = frame.first; s <= frame.last; ++s) {
     const GroupStage& stage = group.stages[s];
     result.writes.insert(stage.dest);
-    if (stage.peaks >= 0) result.writes.insert(stage.peaks);
+    if (stage.peak_tensor >= 0) result.writes.insert(stage.peak_tensor);
     for (const Expr* e : loads_of(stage.stage.body)) result.reads.insert(e->tensor);
     result.work += static_cast<double>(product(stage.stage.extents()));
-    result.fixed = result.fixed || stage.contraction || stage.when;
+    result.fixed = result.fixed || stage.contraction || stage.run_if;
   }
   return result;
 }

@@ -1,5 +1,5 @@
-// Horizontal fusion: a small launch that depends on nothing since an earlier one is made by that one's first programs.
-// Weights are packed while the input is copied.
+// Horizontal fusion: a small launch joins an earlier one when it depends on nothing in between. The first programs of
+// that launch do its work: weights are packed while the input is copied.
 #pragma once
 #include <vector>
 
@@ -7,7 +7,7 @@
 
 namespace mtmc::triton {
 
-// For each frame the earlier one whose launch makes it, too; -1: it is a launch by itself.
+// For each frame its host, the earlier one whose launch does its work as well; -1: it is a launch by itself.
 std::vector<int> find_hosts(const Group& group, const std::vector<Frame>& frames);
 // Both as one launch, with the warps of `host`, for which `guest` was printed.
 TritonLaunch fuse(const TritonLaunch& host, const TritonLaunch& guest);

@@ -39,7 +39,7 @@ Numbers of_copies(const Numbers& numbers) {
   return result;
 }
 
-// A frame as a launch.
+// One kernel of the Program, cut into launches.
 class Kernels {
  public:
   Kernels(const Group& group, const Kernel& kernel) : kernel_(kernel) {
@@ -80,7 +80,7 @@ class Kernels {
     const std::vector<int> hosts = find_hosts(group(), frames_);
     result.launches = static_cast<int>(std::count(hosts.begin(), hosts.end(), -1));
     for (size_t f = 0; f < frames_.size(); ++f) {
-      if (group().stages[frames_[f].last].when) continue;  // rare
+      if (group().stages[frames_[f].last].run_if) continue;  // rare
       const TritonLaunch launch = print(frames_[f], name_of(f), own_numbers(frames_[f]));
       for (const GroupTensor& tensor : group().tensors) {
         const auto& names = launch.parameters;
@@ -208,7 +208,7 @@ class Kernels {
     if (frames_.size() == 1) return group().name;
     const auto last = [&](size_t frame) -> const GroupStage& { return group().stages[frames_[frame].last]; };
     const std::string name = kernel_.name + "_" + group().tensors[last(f).dest].name;
-    if (last(f).when) return name + "_again";
+    if (last(f).run_if) return name + "_again";
     int part = 1;  // of those that fill the same tensor
     for (size_t before = 0; before < f; ++before) part += last(before).dest == last(f).dest;
     return name + (part > 1 ? "_part" + std::to_string(part) : "");

@@ -28,8 +28,8 @@ class OnePass {
       }
       if (stage.dest == ids_.scale) {
         result.stages.push_back(at_once(*copy, result));
-        result.stages.push_back(of_peaks(*largest, result.tensors[result.stages.back().peaks]));
-        result.stages.back().stage.body = load(result.stages.end()[-2].peaks, DType::f32, {axis(0)});
+        result.stages.push_back(of_peaks(*largest, result.tensors[result.stages.back().peak_tensor]));
+        result.stages.back().stage.body = load(result.stages.end()[-2].peak_tensor, DType::f32, {axis(0)});
       }
       result.stages.push_back(stage.dest == ids_.scale ? usual(stage) : stage);
     }
@@ -54,8 +54,8 @@ class OnePass {
     GroupStage made = copy;
     made.stage.body = with_scale(copy.stage.body, kUsual);
     const ExprP source = copy.stage.body->args[0]->args[0];  // of cast(f16, source * scale)
-    made.most = magnitude(source);
-    made.peaks = static_cast<int>(result.tensors.size());
+    made.peak_of = magnitude(source);
+    made.peak_tensor = static_cast<int>(result.tensors.size());
     result.tensors.push_back(
         {GroupTensor::Role::scratch, kNoValue, result.tensors[ids_.largest].name + "_of", {}, {}, false});
     Group alone = result;
@@ -83,7 +83,7 @@ class OnePass {
 
   GroupStage again(const GroupStage& copy) const {
     GroupStage made = copy;
-    made.when = call(Fn::ne, {scale(), number(kUsual)});
+    made.run_if = call(Fn::ne, {scale(), number(kUsual)});
     return made;
   }
 

@@ -1,6 +1,6 @@
-// A scaled copy in one pass over its source. The scale depends on the source's largest magnitude, so that two passes
-// would be needed; but one usual scale suits nearly all tensors, so the copy is made with it at once, and made again
-// only where the largest magnitude, found on the way, says that it does not suit.
+// A scaled copy in one pass over its source. The scale depends on the source's largest magnitude, which takes a pass of
+// its own. But one usual scale suits nearly all tensors: the copy is made with it at once, and its largest magnitude is
+// found on the way. Only where that says that the scale does not suit, the copy is made again.
 #pragma once
 #include "targets/triton/prepare.h"
 

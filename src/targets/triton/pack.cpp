@@ -20,7 +20,7 @@ class Operands : Packer {
     for (size_t s = 0; s < group.stages.size(); ++s) {
       const GroupStage& stage = group.stages[s];
       const auto attention = find_attention(group, static_cast<int>(s));
-      if (attention && precision_ == "split" && of_f32(group, *attention)) {
+      if (attention && precision_ == "two_part" && of_f32(group, *attention)) {
         attend(group, *attention);
         s = static_cast<size_t>(attention->context);
       } else if (attention) {
@@ -28,7 +28,7 @@ class Operands : Packer {
         --s;
       } else if (!stage.contraction || !needs_packing(stage)) {
         as_it_is(stage);
-      } else if (precision_ == "split") {
+      } else if (precision_ == "two_part") {
         const ExprP left = split(stage, true, "left"), right = split(stage, false, "right");
         multiply(stage, left, right, true);
       } else {
@@ -127,7 +127,7 @@ class Operands : Packer {
     return layout;
   }
 
-  // Whether tiles of one matrix have few rows that are none, and blocks of K none.
+  // Padding to tiles of 128 rows adds at most an eighth, and K is a multiple of 64.
   static bool fills_tiles(const Layout& layout) {
     int64_t rows = 1;
     for (size_t i = layout.before; i < layout.rows.size(); ++i) rows *= layout.row_shape[i];

@@ -103,10 +103,10 @@ int Packer::stage(const GroupStage& of, const std::string& name, TensorType type
   return made.dest;
 }
 
-void Packer::multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool halves) {
+void Packer::multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool two_part) {
   Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
   products.left = left, products.right = right;
-  products.halves = halves, products.promote = promotion(of);
+  products.two_part = two_part, products.promote = promotion(of);
   products.live = guards_of(of.contraction->right);
   undo_scales(of, contract(of, left, right));
 }

@@ -29,8 +29,8 @@ class Packer {
   static bool is_half(const ExprP& e);  // f16 or bf16, read as f32
   static bool of_half(const GroupStage& stage);
 
-  // A number as the sum of two in f16. What is not finite is in the low part, which meets the other operand's high part
-  // only, once; its sign is in the high part.
+  // A number as the sum of two in f16. What is not finite goes to the low part, and its sign to the high part: the low
+  // part is multiplied once, by the other operand's high part.
   struct Parts {
     ExprP high, low;
   };
@@ -46,7 +46,7 @@ class Packer {
   int stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce,
             Combine combine, ExprP body);
   // The contraction on packed operands, then their scales undone.
-  void multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool halves = false);
+  void multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool two_part = false);
   // Its two steps: the tensor of its results, and `of` from them.
   int contract(const GroupStage& of, const ExprP& left, const ExprP& right);
   void undo_scales(const GroupStage& of, int product);

@@ -1,5 +1,6 @@
 // What a kernel's schedule does to its group before it is printed: reductions are split into chunks, operands of
-// contractions are packed in half precision, windows are laid out channels-last. All of it is stages like any others.
+// contractions are packed in half precision, windows are laid out channels-last. The results are stages like any
+// others.
 #pragma once
 #include <map>
 #include <string>
@@ -20,7 +21,7 @@ struct Prepared {
 };
 
 // `precision` of contractions of f32: "ieee" (as they are), "half" (operands rounded to f16, about as exact as TF32) or
-// "split" (each operand a sum of two f16 numbers, three products; as exact as f32: Ootomo and Yokota, 2022).
+// "two_part" (each operand a sum of two f16 numbers, three products; as exact as f32: Ootomo and Yokota, 2022).
 // `parts`: into how many chunks reductions along too few rows, and contractions of too few tiles, are cut; 0: as many
 // as keep a GPU busy. `im2win`: windows and channels of a convolution are one axis (windows.cpp).
 Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts, bool im2win = false);

@@ -175,7 +175,7 @@ class Planner {
     return 4 * blocks(rows, kTransposed) * kTransposed > 5 * rows && rows > kTransposed;
   }
 
-  bool copies() const { return group_.stages[frame_.last].most || group_.stages[frame_.last].when; }
+  bool copies() const { return group_.stages[frame_.last].peak_of || group_.stages[frame_.last].run_if; }
 
   // Where lanes walk windows to copy them, the axes that lie in memory as one run up to `last`: pixels, whose windows
   // then overlap within a program in both directions.

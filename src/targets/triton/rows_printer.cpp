@@ -8,8 +8,8 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kUnrolled = 64;       // iterations of a sequential reduction that are unrolled
-constexpr int64_t kInFlight = 192;      // of a copy's windows: what a thread may read in them, as registers hold it all
+constexpr int64_t kUnrolled = 64;       // the most iterations of a sequential reduction that are unrolled
+constexpr int64_t kInFlight = 192;      // the most elements of a copy's windows that a thread reads before it uses them
 constexpr int64_t kRarePrograms = 528;  // of a launch that mostly has nothing to do
 
 int64_t number(const Numbers& numbers, const std::string& key, int64_t otherwise) {
@@ -52,8 +52,9 @@ TritonLaunch RowsPrinter::run() {
   } else {
     resident();
   }
-  if (const ExprP& most = group_.stages[last_].most) store_peak(value(canonical(last_, most), tile_), tile_, program_);
-  if (!group_.stages[last_].when) return finished(programs_, warps_, 1);
+  if (const ExprP& most = group_.stages[last_].peak_of)
+    store_peak(value(canonical(last_, most), tile_), tile_, program_);
+  if (!group_.stages[last_].run_if) return finished(programs_, warps_, 1);
   out_.close();
   return finished(std::min(programs_, kRarePrograms), warps_, 1);
 }
@@ -67,7 +68,7 @@ void RowsPrinter::header() {
   program_ = out_.fresh("pid");
   std::string rest = program_;
   const std::string id = std::string("tl.program_id(0)") + (wide_ ? ".to(tl.int64)" : "");
-  if (const ExprP& when = group_.stages[last_].when) {
+  if (const ExprP& when = group_.stages[last_].run_if) {
     const std::string tiles = out_.fresh("tiles");
     out_.line(tiles + " = tl.where(" + value(when, tile_).text + ", " + std::to_string(programs_) + ", 0)");
     out_.open("for " + rest + " in range(" + id + ", " + tiles + ", " +

@@ -71,7 +71,7 @@ void StagePrinter::keep(int s, Value value, DType computed, const Tile& tile, bo
 }
 
 void StagePrinter::store_peak(const Value& largest, const Tile& tile, const std::string& program) {
-  const int peaks = group_.stages[last_].peaks;
+  const int peaks = group_.stages[last_].peak_tensor;
   const std::string live = tile.mask(largest.dims);
   std::string peak = live.empty() ? largest.text : "tl.where(" + live + ", " + largest.text + ", 0.0)";
   for (const unsigned dim : {kColumns, kRows})

@@ -32,7 +32,7 @@ class StagePrinter : public ExprPrinter {
   void put(int s, const Value& value, const Tile& tile);
   // Both, where somebody needs it in memory, once; `again`: each time.
   void keep(int s, Value value, DType computed, const Tile& tile, bool again = false);
-  // Stores the largest value, in lanes that live, of what the last stage is asked for (GroupStage::most).
+  // Stores the largest value, in lanes that live, of what the last stage is asked for (GroupStage::peak_of).
   void store_peak(const Value& largest, const Tile& tile, const std::string& program);
   // From now on an axis of the launch is this expression of its axes.
   void stand_in(int axis, const ExprP& e) { stand_ins_[axis] = simplify(e, extents_); }

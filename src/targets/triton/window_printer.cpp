@@ -10,7 +10,8 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kMostShared = 16, kMostUnrolled = 640;  // neighbours of a lane; elements that it reads
+constexpr int64_t kMostShared = 16;     // the most neighbours that a lane keeps
+constexpr int64_t kMostUnrolled = 640;  // the most elements of a window that a thread unrolls
 constexpr int64_t kLanes = 128;
 constexpr int64_t kSector = 8;  // elements of f32 that memory hands out together
 
@@ -36,8 +37,9 @@ bool is_window(const Group& group, const Frame& frame) {
   if (frame.shared.empty()) return false;
   for (int s = frame.first; s <= frame.last; ++s) {
     const GroupStage& one = group.stages[s];
-    if (one.when || one.contraction) return false;
-    if (one.most && frame.shared_of(s, one.stage.rank() - 1) + 1 != static_cast<int>(frame.shared.size())) return false;
+    if (one.run_if || one.contraction) return false;
+    if (one.peak_of && frame.shared_of(s, one.stage.rank() - 1) + 1 != static_cast<int>(frame.shared.size()))
+      return false;
     if (s > frame.first && one.stage.combine != Combine::none) return false;
     for (int a = 0; a < one.stage.rank(); ++a)
       if (one.stage.type.shape[a] > 1 && frame.shared_of(s, a) < 0) return false;
@@ -132,7 +134,7 @@ class WindowPrinter : public StagePrinter {
       results.push_back(combined());
     }
     std::vector<std::string> magnitudes;
-    const ExprP& most = group_.stages[last_].most;
+    const ExprP& most = group_.stages[last_].peak_of;
     for (int64_t i = 0; i < share_; ++i) {
       turn_of(i);
       keep_again({results[i], kRows}, first_);
@@ -246,7 +248,7 @@ TritonLaunch print_windows(const Group& group, const Frame& frame, const std::st
 }
 
 TritonLaunch print_lanes(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers) {
-  const bool rare = group.stages[frame.last].when != nullptr, shares = numbers.count("share") > 0;
+  const bool rare = group.stages[frame.last].run_if != nullptr, shares = numbers.count("share") > 0;
   const bool guess = numbers.size() == numbers.count("warps");  // those say nothing about tiles
   if (!rare && (shares || (guess && shares_much(group, frame)))) return print_windows(group, frame, name, numbers);
   return print_rows(group, frame, name, shares ? Numbers{} : numbers);

@@ -13,8 +13,8 @@ TritonLaunch print_windows(const Group& group, const Frame& frame, const std::st
 
 // What is worth measuring, best guess first; empty where the frame is no reduction over overlapping windows.
 std::vector<Numbers> window_candidates(const Group& group, const Frame& frame);
-// These, or `print_rows`: as the numbers say, or, where there are none, as is expected to be faster. The rare second
-// copy of copy_launch.h keeps nothing in registers.
+// Prints these or `print_rows`: as the numbers say, or else what is expected to be faster. The second copy of
+// layout_pass.h, which rarely runs, is always printed by `print_rows`.
 TritonLaunch print_lanes(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers);
 // Whether the first of them is expected to be faster than a lane for every window.
 bool shares_much(const Group& group, const Frame& frame);

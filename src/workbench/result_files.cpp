@@ -1,4 +1,4 @@
-#include "cli/report_files.h"
+#include "workbench/result_files.h"
 
 #include <nlohmann/json.hpp>
 
@@ -13,10 +13,10 @@ namespace mtmc {
 
 namespace {
 
-std::vector<KernelShare> shares_of(const Program& program, const Hardware& hardware) {
+std::vector<KernelShare> shares_of(const Program& program, const TargetDef& target, const Hardware& hardware) {
   std::vector<KernelShare> shares;
   for (const Kernel& kernel : program.kernels) {
-    const KernelCost cost = cost_of(program, kernel, hardware);
+    const KernelCost cost = target.cost(program, kernel, hardware);
     std::vector<std::string> operators;
     for (const ValueId id : kernel.values)
       if (const Node* node = program.producer(id); node != nullptr && node->outputs.front() == id)
@@ -31,14 +31,19 @@ std::vector<KernelShare> shares_of(const Program& program, const Hardware& hardw
 
 Result<ReportData> full_report(Store& store, RunId run) {
   MTMC_TRY(ReportData data, load_report(store, run));
+  const TargetDef* target = find_target(data.run.target);
+  if (target != nullptr) data.software = target->software;
+  const auto shares = [&](const Program& program) {
+    return target == nullptr ? std::vector<KernelShare>() : shares_of(program, *target, data.run.hardware);
+  };
   if (!data.nodes.empty() && !data.nodes.front().program.empty()) {
     MTMC_TRY(const Program start, parse_program(data.nodes.front().program));
     data.roofline_seconds = roofline_seconds(start, data.run.hardware);
-    data.kernels_before = shares_of(start, data.run.hardware);
+    data.kernels_before = shares(start);
   }
   if (const NodeRecord* best = data.best_node(); best != nullptr && !best->program.empty()) {
     MTMC_TRY(const Program after, parse_program(best->program));
-    data.kernels_after = shares_of(after, data.run.hardware);
+    data.kernels_after = shares(after);
     for (const Rewrite& rewrite : after.rewrites) data.rewrites.push_back(rewrite.action + ": " + rewrite.what);
   }
   return data;

@@ -1,4 +1,4 @@
-#include "cli/shell_json.h"
+#include "workbench/shell_json.h"
 
 #include <nlohmann/json.hpp>
 

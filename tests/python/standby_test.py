@@ -1,6 +1,4 @@
-"""Guests beside the one that is judged: they get ready, work on what was posted, stand still, and end when they take too
-much.
-"""
+"""Guests that stand by: they warm up, answer requests, stand still, and end when they take too much."""
 
 from __future__ import annotations
 
@@ -12,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from mtmc.keeper.others import MOST_DONE, Others
 from mtmc.keeper.processes import kill_tree
 from mtmc.keeper.sandbox import Guest, start_guest
+from mtmc.keeper.standby import MOST_DONE, Standby
 from mtmc.wire.line import Line, Message, serve
 
 LIMITS = {"memory_bytes": 1 << 40, "threads": 512, "processes": 8}
@@ -46,10 +44,10 @@ class House:
         self.folder = folder
         self.started: list[Guest] = []
         self.ended: list[Guest] = []
-        self.others = Others(self.start, self.end)
+        self.standby = Standby(self.start, self.end)
 
     def start(self, _: Message) -> Guest:
-        foreign = [guest.line.incoming for guest in self.others.guests()]
+        foreign = [guest.line.incoming for guest in self.standby.guests()]
         self.started.append(start_guest(guest_main, self.folder, foreign, [str(self.folder)]))
         return self.started[-1]
 
@@ -59,15 +57,15 @@ class House:
         os.waitpid(guest.keeper, 0)
         self.ended.append(guest)
 
-    def post(self, room: str, *requests: Message) -> None:
-        self.others.post({"folder": room, "limits": LIMITS, "posted": list(requests)})
+    def prepare(self, room: str, *requests: Message) -> None:
+        self.standby.prepare({"folder": room, "limits": LIMITS, "requests": list(requests)})
 
 
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     house = House(tmp_path)
     yield house
-    for guest in house.others.guests():
+    for guest in house.standby.guests():
         house.end(guest)
 
 
@@ -85,79 +83,79 @@ def wait_for_state(guest: Guest, states: str) -> bool:
 def watched_until_one_ends(house: House) -> bool:
     until = time.monotonic() + 20
     while not house.ended and time.monotonic() < until:
-        house.others.watch()
+        house.standby.watch()
         time.sleep(0.02)
     return bool(house.ended)
 
 
-def test_a_guest_that_was_prepared_is_taken(house: House) -> None:
-    house.others.prepare({"folder": "a"})
-    spare = house.others.take("a")
+def test_a_spare_is_taken(house: House) -> None:
+    house.standby.add_spare({"folder": "a"})
+    spare = house.standby.take_spare("a")
     assert spare is house.started[0] and spare.line.receive() == {}
-    assert house.others.take("a") is None
+    assert house.standby.take_spare("a") is None
     house.end(spare)
 
 
 def test_a_worker_ends_when_all_is_answered(house: House, tmp_path: Path) -> None:
-    house.others.prepare({"folder": "a"})
-    house.post("a", {"op": "hello"}, {"op": "write", "file": str(tmp_path / "file")})
-    assert len(house.started) == 1, "the one that was prepared works"
-    house.others.leave("a", 20)
+    house.standby.add_spare({"folder": "a"})
+    house.prepare("a", {"op": "hello"}, {"op": "write", "file": str(tmp_path / "file")})
+    assert len(house.started) == 1, "the spare works"
+    house.standby.leave("a", 20)
     assert (tmp_path / "file").read_text() == "written"
-    assert house.ended == house.started and not house.others.guests()
+    assert house.ended == house.started and not house.standby.guests()
 
 
 def test_a_worker_that_is_done_can_be_taken_over(house: House) -> None:
-    house.post("a", {"op": "hello"}, {"op": "say", "reply": {"last": 1}})
-    worker = house.others.adopt("a", 60)
-    assert worker is not None and worker.replies == [{}, {}, {"last": 1}] and not house.others.guests()
+    house.prepare("a", {"op": "hello"}, {"op": "say", "reply": {"last": 1}})
+    worker = house.standby.adopt("a", 60)
+    assert worker is not None and worker.replies == [{}, {}, {"last": 1}] and not house.standby.guests()
     worker.guest.line.send({"op": "say", "reply": {"goes": "on"}})
     assert worker.guest.line.receive() == {"goes": "on"}
-    assert house.others.adopt("a", 60) is None
+    assert house.standby.adopt("a", 60) is None
     house.end(worker.guest)
 
 
 def test_whoever_failed_or_is_not_done_is_not_taken_over(house: House) -> None:
-    house.post("a", {"op": "say", "reply": {"fail": "raised"}}, {"op": "hello"})
-    assert house.others.adopt("a", 60) is None
-    house.post("b", {"op": "sleep"})
-    assert house.others.adopt("b", 0.2) is None
-    house.post("c", {"op": "end"})
-    assert house.others.adopt("c", 60) is None
+    house.prepare("a", {"op": "say", "reply": {"fail": "raised"}}, {"op": "hello"})
+    assert house.standby.adopt("a", 60) is None
+    house.prepare("b", {"op": "sleep"})
+    assert house.standby.adopt("b", 0.2) is None
+    house.prepare("c", {"op": "end"})
+    assert house.standby.adopt("c", 60) is None
     assert house.ended == house.started
 
 
 def test_few_wait_when_they_are_done(house: House) -> None:
     for room in range(MOST_DONE + 1):
-        house.post(str(room), {"op": "hello"})
+        house.prepare(str(room), {"op": "hello"})
     assert watched_until_one_ends(house)
     assert house.ended == house.started[:1], "the oldest"
-    assert house.others.adopt("0", 60) is None
-    assert len(house.others.guests()) == MOST_DONE
+    assert house.standby.adopt("0", 60) is None
+    assert len(house.standby.guests()) == MOST_DONE
 
 
 def test_nobody_waits_longer_than_allowed(house: House) -> None:
-    house.post("a", {"op": "sleep"})
+    house.prepare("a", {"op": "sleep"})
     start = time.monotonic()
-    house.others.leave("a", 0.2)
+    house.standby.leave("a", 0.2)
     assert time.monotonic() - start < 10 and len(house.ended) == 1
-    house.post("b", {"op": "end"})
-    house.others.leave("b", 60)
+    house.prepare("b", {"op": "end"})
+    house.standby.leave("b", 60)
     assert time.monotonic() - start < 20, "the dead answer nothing"
-    house.others.leave("c", 60)  # who was never there
+    house.standby.leave("c", 60)  # who was never there
 
 
 def test_they_stand_still(house: House) -> None:
-    house.post("a", {"op": "sleep"})
-    house.others.prepare({"folder": "b"})
-    house.others.signal(signal.SIGSTOP)
+    house.prepare("a", {"op": "sleep"})
+    house.standby.add_spare({"folder": "b"})
+    house.standby.signal(signal.SIGSTOP)
     assert all(wait_for_state(guest, "T") for guest in house.started)
-    house.others.signal(signal.SIGCONT)
+    house.standby.signal(signal.SIGCONT)
     assert all(wait_for_state(guest, "SR") for guest in house.started)
 
 
 def test_whoever_takes_too_much_is_ended(house: House) -> None:
-    house.post("a", {"op": "fork"}, {"op": "sleep"})
-    house.post("b", {"op": "sleep"})
+    house.prepare("a", {"op": "fork"}, {"op": "sleep"})
+    house.prepare("b", {"op": "sleep"})
     assert watched_until_one_ends(house)
     assert house.ended == house.started[:1]

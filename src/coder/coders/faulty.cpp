@@ -1,4 +1,4 @@
-#include "coder/fault.h"
+#include "coder/faulty.h"
 
 #include <vector>
 
@@ -9,6 +9,7 @@
 namespace mtmc {
 namespace {
 
+constexpr FaultRates kUsualRates{.compile = 0.1, .wrong = 0.1, .crash = 0.05, .hang = 0.02};
 constexpr const char* kSourceStart = "SOURCE = r'''\n";
 constexpr const char* kKernelStart = "extern \"C\" void ";
 
@@ -112,12 +113,19 @@ std::string inject(const std::string& text, Fault fault, uint64_t choice) {
   return own.second > own.first ? spoil_source(text, own, fault, choice) : spoil_forward(text, fault);
 }
 
-Result<Implementation> FaultCoder::implement(const CoderRequest& request) {
-  MTMC_TRY(Implementation made, inner_.implement(request));
+Result<Implementation> FaultyCoder::implement(const CoderRequest& request) {
+  MTMC_TRY(Implementation made, inner_->implement(request));
   Rng rng(seed_ ^ number_of(request.state.code.text + "\n" + store_text(request.action)));
   const Fault fault = draw(rates_, rng.uniform());
   made.code.text = inject(made.code.text, fault, rng.next());
   return made;
 }
+
+extern const CoderDef faulty_def;
+const CoderDef faulty_def{"faulty", "builtin that makes mistakes on purpose, to try the judge", "",
+                          [](const CoderContext& context) -> Result<std::unique_ptr<Coder>> {
+                            MTMC_TRY(auto builtin, find_coder("builtin")->make(context));
+                            return std::make_unique<FaultyCoder>(std::move(builtin), kUsualRates, context.seed);
+                          }};
 
 }  // namespace mtmc

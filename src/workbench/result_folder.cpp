@@ -1,4 +1,4 @@
-#include "cli/result_folder.h"
+#include "workbench/result_folder.h"
 
 #include "base/file.h"
 

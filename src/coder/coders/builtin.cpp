@@ -61,7 +61,7 @@ Result<BuiltinCoder::Plan> BuiltinCoder::plan(const CoderRequest& request) const
   return plan;
 }
 
-Status BuiltinCoder::expect(const CoderRequest& request) {
+Status BuiltinCoder::prepare(const CoderRequest& request) {
   const auto planned = plan(request);
   if (!planned.ok()) return ok_status();  // it will be refused when it is asked for
   for (const auto& [key, kernels] : planned->kernels) {
@@ -69,7 +69,7 @@ Status BuiltinCoder::expect(const CoderRequest& request) {
     MTMC_TRY(const Versions tried, versions(planned->after, planned->after.kernels[kernels.front()]));
     if (!tunes(tried)) continue;
     MTMC_TRY(const auto remembered, store_.recall(kKind, tried.problem));
-    if (!remembered) MTMC_RETURN_IF_ERROR(tuner_->expect(tried.modules, tried.inputs));
+    if (!remembered) MTMC_RETURN_IF_ERROR(tuner_->prepare(tried.modules, tried.inputs));
   }
   return ok_status();
 }
@@ -163,5 +163,12 @@ Result<BuiltinCoder::Chosen> BuiltinCoder::measure(const Versions& tried, double
   }
   return Chosen{tried.numbers[best], note.dump()};
 }
+
+extern const CoderDef builtin_def;
+const CoderDef builtin_def{"builtin", "applies the action to the Program, tunes what it changed and prints it", "",
+                           [](const CoderContext& c) -> Result<std::unique_ptr<Coder>> {
+                             return std::make_unique<BuiltinCoder>(c.target, c.hardware, c.shell, c.store, c.tuner,
+                                                                   BuiltinOptions{.paper_only = c.paper_only});
+                           }};
 
 }  // namespace mtmc

@@ -1,9 +1,9 @@
 // What `optimize` and `report` write about a run, made from the store alone.
 #pragma once
 #include "base/result.h"
-#include "cli/result_folder.h"
 #include "report/report_data.h"
 #include "store/store.h"
+#include "workbench/result_folder.h"
 
 namespace mtmc {
 

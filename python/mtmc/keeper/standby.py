@@ -1,5 +1,5 @@
-"""The guests beside the one that is judged: those that make themselves ready for candidates to come, and those that load and
-compile what will be judged soon. One that has done so without any fault waits to become the one that is judged.
+"""Guests that warm up or precompile while another is judged. A spare warms up for a candidate to come; a worker loads and compiles
+a candidate that may be judged next. A worker that has done so without any fault waits to become the guest that is judged.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from mtmc.keeper.sandbox import Guest
 from mtmc.wire.line import Message
 
 WATCH_SECONDS = 0.05
-MOST_SECONDS = 300.0  # that a guest works beside others, or waits when it has done so
+MOST_SECONDS = 300.0  # that a worker may work, or wait when it has done so
 MOST_DONE = 3  # that wait: each holds memory
 
 
 @dataclass
 class Worker:
-    """A guest that works while nobody waits for it."""
+    """A guest that answers requests while nobody waits for it."""
 
     guest: Guest
     limits: Limits
@@ -30,7 +30,7 @@ class Worker:
     replies: list[Message] = field(default_factory=list)
 
 
-class Others:
+class Standby:
     """`start` makes a guest as a request wants it, `finish` ends one."""
 
     def __init__(self, start: Callable[[Message], Guest], finish: Callable[[Guest], None]) -> None:
@@ -41,7 +41,7 @@ class Others:
     def guests(self) -> list[Guest]:
         return [*self.spares.values(), *(worker.guest for worker in self.workers.values())]
 
-    def prepare(self, request: Message) -> None:
+    def add_spare(self, request: Message) -> None:
         spare = self.start(request)
         try:
             spare.line.send({"op": "hello"})
@@ -50,21 +50,21 @@ class Others:
         else:
             self.spares[request["folder"]] = spare
 
-    def take(self, folder: str) -> Guest | None:
-        """A guest that was prepared, its first answer still to come."""
+    def take_spare(self, folder: str) -> Guest | None:
+        """The spare of that folder, its first answer still to come."""
         return self.spares.pop(folder, None)
 
-    def post(self, request: Message) -> None:
-        """A guest begins to work on all that is `posted`."""
+    def prepare(self, request: Message) -> None:
+        """A worker begins to answer `requests`."""
         folder = request["folder"]
         if folder not in self.spares:
-            self.prepare(request)
-        if (spare := self.take(folder)) is None:
+            self.add_spare(request)
+        if (spare := self.take_spare(folder)) is None:
             return
-        unanswered, until = 1 + len(request["posted"]), time.perf_counter() + MOST_SECONDS
+        unanswered, until = 1 + len(request["requests"]), time.perf_counter() + MOST_SECONDS
         worker = self.workers[folder] = Worker(spare, Limits(**request["limits"]), unanswered, until)
         try:
-            for message in request["posted"]:
+            for message in request["requests"]:
                 worker.guest.line.send(message)
         except OSError:
             self.dismiss(folder)  # it has died: the candidate's next guest will, too, and say why
@@ -75,7 +75,7 @@ class Others:
             self.finish(worker.guest)
 
     def adopt(self, folder: str, timeout: float) -> Worker | None:
-        """Waits until a worker has answered all. It is one of the others no longer; None where it did not come so far."""
+        """Waits until a worker has answered all; it stands by no longer. None where it did not come so far."""
         until = time.perf_counter() + timeout
         while folder in self.workers and self.workers[folder].unanswered and time.perf_counter() < until:
             select.select([self.workers[folder].guest.line.incoming], [], [], WATCH_SECONDS)

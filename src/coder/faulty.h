@@ -1,6 +1,7 @@
 // Wraps a coder and spoils its work at given rates: compile errors, wrong results, crashes and hangs, as a careless
 // author would make them. The judge's tests and the policy's training need failures.
 #pragma once
+#include <memory>
 #include <string>
 
 #include "coder/coder.h"
@@ -20,18 +21,19 @@ std::string name(Fault fault);  // the judge's word for it: "compile-error", "wr
 // and places of a fault.
 std::string inject(const std::string& text, Fault fault, uint64_t choice);
 
-class FaultCoder final : public Coder {
+class FaultyCoder final : public Coder {
  public:
-  FaultCoder(Coder& inner, FaultRates rates, uint64_t seed) : inner_(inner), rates_(rates), seed_(seed) {}
-  std::string name() const override { return inner_.name() + "+faults"; }
+  FaultyCoder(std::unique_ptr<Coder> inner, FaultRates rates, uint64_t seed)
+      : inner_(std::move(inner)), rates_(rates), seed_(seed) {}
+  std::string name() const override { return inner_->name() + "+faults"; }
   // The fault depends on the seed, the state's code and the action only: a resumed run meets the same ones.
   Result<Implementation> implement(const CoderRequest& request) override;
-  Status expect(const CoderRequest& request) override { return inner_.expect(request); }
-  Status expect_no_more() override { return inner_.expect_no_more(); }
-  bool works_ahead() const override { return inner_.works_ahead(); }
+  bool prepares() const override { return inner_->prepares(); }
+  Status prepare(const CoderRequest& request) override { return inner_->prepare(request); }
+  Status stop_preparing() override { return inner_->stop_preparing(); }
 
  private:
-  Coder& inner_;
+  std::unique_ptr<Coder> inner_;
   FaultRates rates_;
   uint64_t seed_;
 };

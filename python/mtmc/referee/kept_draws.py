@@ -1,0 +1,88 @@
+"""The draws of the open task by name: their arguments, and what eager and the truth make of them. They are kept while there is
+memory for them, and computed again when they are needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mtmc.referee.budgets import Draw
+from mtmc.referee.draws import make_draw, mixed, seed_of
+from mtmc.referee.reference import CALLS, Reference, State, Truth
+from mtmc.referee.sampled import Sampler
+from mtmc.referee.truth import widen
+from mtmc.wire.outputs import tensors
+
+KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # of all draws together
+MORE_CALLS = 6  # a draw `repeated` has one to so many calls more than others
+TIMED_SET, MIXED_DRAWS = 1000, 5  # as src/eval/draw_choice.cpp numbers the draws of timed calls
+
+
+class KeptDraws:
+    def __init__(self, reference: Reference, sampler: Sampler, session: int, states: dict[str, State]) -> None:
+        """`session`: the seed of all hidden draws; `states`: the module's weights by name, and names that are yet to come."""
+        self.reference, self.sampler, self.session, self.states = reference, sampler, session, states
+        self.on_gpu = reference.device.name != "cpu"
+        self.most_bytes = KEPT_ON_GPU if self.on_gpu else KEPT_BYTES
+        self.known: dict[str, Draw] = {}  # the oldest first
+        self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
+
+    def draw(self, name: str) -> Draw:
+        """Arguments, eager and truth of a draw. EagerError when the module itself raises."""
+        if name in self.known:
+            return self.known[name]
+        sizes = [draw.bytes() for draw in self.known.values()]
+        self._make_room(max(sizes, default=0))  # it will be as large as the others: they must not lie beside it
+        kind = name.rpartition("-")[0]
+        state = self.states["second" if kind == "weights" else kind if kind in self.states else "first"]
+        arguments, seed = self.arguments(name), self.random_seed(name)
+        count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
+        eager = self.reference.run_eager(arguments, state, seed, count)
+        draw = Draw(arguments, seed, state, eager, Truth([], []), self.sampler)
+        draw.slices = found = self.sampler.slices(draw)
+        if found is not None:
+            draw.truth = Truth(found.calls, found.states, [None] * len(eager.calls[0]))
+        else:
+            draw.truth = self.reference.run_truth(arguments, state, eager, widen)
+        self._make_room(draw.bytes())
+        self.known[name] = draw
+        return draw
+
+    def arguments(self, name: str) -> list[Any]:
+        """The arguments of a draw, without computing anything about them."""
+        if name in self.timed:
+            return self.timed[name]
+        if name in self.known:
+            return self.known[name].arguments
+        if (made := self._mixed(name)) is not None:
+            return made
+        kind, _, index = name.rpartition("-")
+        arguments = make_draw(self.reference.task, self.session, kind, index)
+        if kind == "timed" and "~" not in index:
+            if self.on_gpu:
+                self.timed.clear()  # drawn anew faster than kept
+            self.timed[name] = arguments
+        return arguments
+
+    def random_seed(self, name: str) -> int:
+        """What torch's generator is seeded with before the calls on a draw."""
+        return seed_of(self.session, f"{name}-random")
+
+    def forget(self, name: str) -> None:
+        self.timed.pop(name, None)
+        self.known.pop(name, None)
+
+    def _make_room(self, size: int) -> None:
+        """Forgets the oldest draws until so many bytes more may be kept."""
+        while self.known and sum(draw.bytes() for draw in self.known.values()) + size > self.most_bytes:
+            del self.known[next(iter(self.known))]
+
+    def _mixed(self, name: str) -> list[Any] | None:
+        """The arguments of KIND-INDEX~N; None for any other draw. Where nothing could be mixed it is a draw of its own."""
+        origin, mixes, _ = name.partition("~")
+        first = self.arguments(origin) if mixes else []
+        if not any(leaf.is_floating_point() and leaf.numel() > 1 for leaf in tensors(first)):
+            return None  # one number would be the same one again
+        kind, _, index = origin.rpartition("-")
+        other = int(index) // TIMED_SET * TIMED_SET + (int(index) + 1) % TIMED_SET % MIXED_DRAWS
+        return mixed(first, self.arguments(f"{kind}-{other}"), self.session, name)

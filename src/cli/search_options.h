@@ -1,0 +1,26 @@
+// The options that say how tasks are optimised, shared by the verbs that search.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "workbench/workbench.h"
+
+namespace mtmc {
+
+struct SearchOptions {
+  WorkbenchOptions bench;
+  std::string store;
+
+  void declare(Options& options);
+  // As the words were given. An Error for a baseline that there is not.
+  Result<WorkbenchOptions> read() const;
+
+ private:
+  std::string actions_ = "all", accuracy_ = "eager";
+  std::vector<std::string> baselines_ = {"compile"};
+  int64_t steps_ = 8, evaluations_ = 0, seed_ = 0;
+};
+
+}  // namespace mtmc

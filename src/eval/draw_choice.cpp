@@ -1,0 +1,99 @@
+#include "eval/draw_choice.h"
+
+#include <fmt/format.h>
+
+#include "eval/stats.h"
+
+namespace mtmc {
+
+namespace {
+
+constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quick modules
+constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured
+constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
+constexpr int kScreenRounds = 7, kCertifyRounds = 30;
+constexpr int kMixedDraws = 5;  // that large arguments of timed calls are mixed from
+
+std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind('-')); }
+
+// `count` draws: so many of their own, then mixtures of those (see python/mtmc/referee/draws.py).
+std::vector<std::string> timed_draws(int first, int own, int count) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) {
+    names.push_back(fmt::format("timed-{}", first + i % own));
+    if (i >= own) names.back() += fmt::format("~{}", i / own);
+  }
+  return names;
+}
+
+}  // namespace
+
+int DrawChoice::other_index(const TaskFacts& facts) {
+  return 1 + (facts.large() ? 0 : static_cast<int>(rng_.below(kDrawsOfAKind - 1)));
+}
+
+Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier tier, bool again) {
+  const int index = tier == Tier::screen && !again ? 0 : other_index(facts);
+  MTMC_TRY(met_, facts.structured(structured_count(tier), index));
+  if (const auto known = refusing_.find(facts.folder()); known != refusing_.end()) {
+    const std::string draw = fmt::format("{}-{}", known->second, known->second == "task" ? other_index(facts) : index);
+    MTMC_TRY(const DrawFacts* of_draw, facts.draw(draw));
+    std::erase(met_, draw);
+    if (of_draw->usable) met_.insert(met_.begin(), draw);
+  }
+  return met_;
+}
+
+Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
+  const bool screens = tier == Tier::screen;
+  RoundPlan plan;
+  plan.rounds = screens ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_.below(8));
+  plan.warm_ups = (screens ? 1 : 2) + static_cast<int>(rng_.below(screens ? 2 : 3));
+  const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds;
+  plan.checks = screens ? (small ? plan.rounds / 2 : 3) : small ? plan.rounds : 8;
+  // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their
+  // own.
+  const int set = screens && !anew && !on_gpu() ? 0 : ++timed_sets_;
+  const bool quick = on_gpu() || !facts.large();
+  const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
+  plan.one_thread = options_.threads == 1;
+  plan.lends_anew = !screens && facts.has_weights() && !options_.freeze_weights && facts.weight_bytes() < kLentAnew;
+  plan.draws = timed_draws(1000 * set, quick ? count : kMixedDraws, count);
+  plan.forgets = quick && set > 0;
+  MTMC_TRY(plan.probes, probes(facts, tier, plan.rounds));
+  return plan;
+}
+
+// A draw of every kind that was met, each before a round drawn at random; a screen has one, and large draws are left to
+// certifications, which have one. Another layout would stay for later rounds.
+Result<std::map<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tier, int rounds) {
+  std::map<int, std::string> probes;
+  const bool screens = tier == Tier::screen;
+  if (screens && facts.large()) return probes;
+  std::vector<std::string> kinds;
+  for (const std::string& draw : met_)
+    if (!draw.starts_with("non-contiguous")) kinds.push_back(kind_of(draw));
+  if ((screens || facts.large()) && !kinds.empty()) kinds = {kinds[rng_.below(kinds.size())]};
+  if (!screens && facts.has_weights() && !options_.freeze_weights) {
+    kinds.insert(kinds.end(), {"weights", "weights"});
+    if (facts.has_state("lifted")) kinds.push_back("lifted");
+    for (const std::string& kind : facts.nudged()) kinds.push_back(kind);
+  }
+  for (const std::string& kind : kinds) {
+    const std::string draw = fmt::format("{}-{}", kind, other_index(facts));
+    MTMC_TRY(const DrawFacts* known, facts.draw(draw));
+    while (known->usable && !probes.emplace(static_cast<int>(rng_.below(static_cast<uint64_t>(rounds))), draw).second) {
+    }
+  }
+  return probes;
+}
+
+void DrawChoice::remember(const TaskFacts& facts, const Verdict& certification) {
+  if (certification.outcome != Outcome::refused || certification.errors.empty()) return;
+  const OutputError& last = certification.errors.back();
+  const std::string kind = kind_of(last.draw);
+  if (!last.broken.empty() && last.broken != "e" && (kind == "task" || facts.has_structured(kind)))
+    refusing_[facts.folder()] = kind;
+}
+
+}  // namespace mtmc

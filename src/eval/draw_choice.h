@@ -1,0 +1,49 @@
+// Which draws a candidate meets, and in which rounds of timing. What it met before may be written down: then it meets
+// other draws of the same kinds. What refused one candidate is remembered for the next.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "eval/judge_options.h"
+#include "eval/rounds.h"
+#include "eval/task_facts.h"
+#include "eval/verdict.h"
+
+namespace mtmc {
+
+// The most kinds of structured draws that a candidate meets.
+constexpr size_t structured_count(Tier tier) { return tier == Tier::screen ? 2 : 100; }
+
+// Draws of a kind have so many indices, from 0: those that the referee's budgets are made of.
+inline constexpr int kDrawsOfAKind = 5;
+
+class DrawChoice {
+ public:
+  // Both must outlive it.
+  DrawChoice(const JudgeOptions& options, Rng& rng) : options_(options), rng_(rng) {}
+
+  // An index of a draw of any kind, other than the first; large draws are few.
+  int other_index(const TaskFacts& facts);
+  // The structured draws of a trial, in their order. `again`: the candidate may have met those of before.
+  Result<std::vector<std::string>> structured(TaskFacts& facts, Tier tier, bool again);
+  // The rounds of a trial, after its structured draws were chosen. Screens share one set of arguments on a CPU; every
+  // certification gets its own, which nothing has seen before, and so do rounds that begin `anew`. Without baselines.
+  Result<RoundPlan> rounds(TaskFacts& facts, Tier tier, bool anew);
+  // What refused a candidate in a certification, the next of its kind meets in a screen, and first.
+  void remember(const TaskFacts& facts, const Verdict& certification);
+
+ private:
+  Result<std::map<int, std::string>> probes(TaskFacts& facts, Tier tier, int rounds);
+  bool on_gpu() const { return options_.device == "cuda"; }
+
+  const JudgeOptions& options_;
+  Rng& rng_;
+  int timed_sets_ = 0;
+  std::map<std::filesystem::path, std::string> refusing_;  // by a task's folder: the kind that refused last
+  std::vector<std::string> met_;                           // the structured draws that were chosen last
+};
+
+}  // namespace mtmc

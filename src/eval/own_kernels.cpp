@@ -1,0 +1,166 @@
+#include "eval/own_kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/process.h"
+#include "base/trace.h"
+#include "eval/stats.h"
+
+namespace mtmc {
+
+namespace {
+
+constexpr int kKernelCalls = 9;
+constexpr double kLeastClaimMs = 0.3;
+constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
+constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
+constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;          // calls at least; in a call
+constexpr double kGlimpseSeconds = 4, kMostGlimpseSeconds = 15;  // for enough threads at work; for the fewest that tell
+constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 6;         // of threads at work
+constexpr double kLeastLibrary = 0.1;                            // of them: libraries are used
+// Refusals after which there is no time to compare.
+const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
+
+struct LeastMs {
+  double processor = 0;            // time of its tree, as seen from outside
+  double inside = 0, outside = 0;  // by its own clock, and by ours
+};
+
+// The least of several calls whose results nobody reads: whoever else uses the machine makes calls longer, never
+// shorter. Nothing when one failed.
+Result<std::optional<LeastMs>> least_ms(Guest& guest, Examination& examination, const std::string& draw) {
+  std::vector<double> processor, inside, outside;
+  for (int i = 0; i < kKernelCalls; ++i) {
+    MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, false, true}));
+    if (!went) return std::optional<LeastMs>();
+    processor.push_back(went->processor_ms), inside.push_back(went->inside_ms);
+    outside.push_back(went->wall_ms);
+  }
+  return std::optional(LeastMs{quantile(processor, 0), quantile(inside, 0), quantile(outside, 0)});
+}
+
+// Threads that were stopped at work: in code of the file's own, in any.
+struct AtWork {
+  int own = 0, all = 0;
+
+  bool tells() const { return all >= kFewestGlimpses; }
+  double share() const { return static_cast<double>(own) / std::max(1, all); }
+};
+
+// It is stopped again and again in the middle of calls: nothing that it says of itself decides where it is found.
+// Nothing when a call failed.
+Result<std::optional<AtWork>> seen_at_work(Guest& guest, Examination& examination, const std::string& draw) {
+  AtWork seen;
+  const double begun = now_seconds();
+  const auto goes_on = [&](int calls) {
+    const double seconds = now_seconds() - begun;
+    if (seen.all >= kEnoughGlimpses) return false;
+    return calls < kGlimpsedCalls || seconds < (seen.tells() ? kGlimpseSeconds : kMostGlimpseSeconds);
+  };
+  for (int i = 0; goes_on(i); ++i) {
+    Examination::Call call = {draw, false, true};
+    call.glimpses = kMostGlimpses;
+    MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, call));
+    if (!went) return std::optional<AtWork>();
+    seen.own += went->own, seen.all += went->own + went->library;
+  }
+  return std::optional(seen);
+}
+
+// What a candidate is without its kernels.
+struct Unplugged {
+  bool right = false;
+  std::optional<LeastMs> least;  // absent where it does not answer
+};
+
+Result<Unplugged> without_kernels(Guest& guest, Examination& examination, const std::string& draw,
+                                  const Verdict& verdict) {
+  const Examination::Aside no_evidence(examination);
+  Unplugged found;
+  // On values that it has not met: freed memory may still hold the right answer to any others.
+  const std::string unmet = fmt::format("timed-{}", kUnmetDraw);
+  MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {unmet, true, true, true}));
+  found.right = went.has_value();
+  if (went || !kNoAnswer.contains(verdict.reason)) {
+    MTMC_TRY(found.least, least_ms(guest, examination, draw));
+  }
+  return found;
+}
+
+// It does not answer without its kernels. An exception or a crash proves nothing: then what was seen decides.
+bool seen_at_its_own(Examination& examination, const AtWork& seen, double said, Verdict& verdict) {
+  if (seen.tells() && said - seen.share() > kMostOverstated)
+    return examination.refuse("kernel-unused",
+                              fmt::format("own kernels are said to take {:.0f} % of a call, {} of {} threads that were "
+                                          "stopped at work were in them, and without them it does not answer",
+                                          said * 100, seen.own, seen.all));
+  if (!seen.tells()) {
+    verdict.notes.push_back("own-kernels-not-measured");
+    verdict.own_kernel_share.reset();
+  }
+  return true;
+}
+
+// The time that own kernels are said to take is lost without them.
+bool loses_time(Examination& examination, const AtWork& seen, double said, const LeastMs& with, const LeastMs& without,
+                Verdict& verdict) {
+  const double claimed = said * with.inside;
+  // Others who use the machine change the time that passes, threads that spin that of processors.
+  const double least = std::min(with.processor - without.processor, with.outside - without.outside);
+  const double lost = std::clamp(least, 0.0, with.inside);
+  if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
+  verdict.own_kernel_share = std::min(verdict.own_kernel_share.value_or(0), lost / with.inside);
+  // What is neither lost nor seen in libraries may be threads that are waited for, or Python.
+  if (claimed - lost > kMostOverstated * with.inside && (!seen.tells() || seen.share() < 1 - kMostOverstated))
+    return examination.refuse("kernel-unused",
+                              fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a "
+                                          "call takes {:.2f} ms less",
+                                          claimed, with.inside, lost));
+  return true;
+}
+
+}  // namespace
+
+Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::string& draw, bool pull,
+                          Verdict& verdict) {
+  const auto unplug = [&](bool pulls) {
+    return guest.conductor().ask({{"op", "unplug"}, {"folders", guest.writable()}, {"pull", pulls}}, kZygoteSeconds);
+  };
+  MTMC_TRY(const Json there, unplug(false));
+  if (there.at("kernels") == 0)
+    return !examination.claims() ||
+           examination.refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
+  if (!pull) return true;
+  MTMC_TRY(const auto with, least_ms(guest, examination, draw));
+  if (!with) return false;
+  MTMC_TRY(const auto seen, seen_at_work(guest, examination, draw));
+  if (!seen) return false;
+  MTMC_TRY([[maybe_unused]] const Json pulled, unplug(true));
+  MTMC_TRY(const Unplugged without, without_kernels(guest, examination, draw, verdict));
+  if (without.right)
+    return examination.refuse("kernel-unused", "the answer stays right when the file's own kernels do nothing");
+  trace_note(fmt::format("at work: {} of {} threads in own code", seen->own, seen->all));
+  const double said = verdict.own_kernel_share.value_or(0);
+  if (seen->tells() && said > seen->share()) verdict.own_kernel_share = seen->share();
+  if (seen->tells() && seen->share() < 1 - kLeastLibrary && verdict.library_use == "none") verdict.library_use = "any";
+  return without.least ? loses_time(examination, *seen, said, *with, *without.least, verdict)
+                       : seen_at_its_own(examination, *seen, said, verdict);
+}
+
+Result<bool> needs_kernels(Guest& guest, Examination& examination, const std::string& draw) {
+  MTMC_TRY(const GuestReply answer, examination.call(guest, {{"op", "ghost"}}));
+  if (!answer.ok() || answer.reply->at("kernels") == 0) return true;  // it has none of Triton's
+  bool right = false;
+  {
+    const Examination::Aside no_evidence(examination);
+    MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, true, false, true}));
+    right = went.has_value();
+  }
+  return !right || examination.refuse("kernel-unused", "the answer is right though the file's own kernels do nothing");
+}
+
+}  // namespace mtmc

@@ -1,0 +1,220 @@
+#include "eval/trial.h"
+
+#include <fmt/format.h>
+
+#include "eval/own_kernels.h"
+#include "eval/rounds.h"
+#include "eval/rules.h"
+
+namespace mtmc {
+
+namespace {
+
+constexpr int kAllCalls = 100;  // in a row: as many as eager made
+
+bool is_wrong(const Verdict& verdict) { return verdict.reason == "wrong-result" || verdict.reason == "precision"; }
+
+}  // namespace
+
+#define MTMC_PASS(expression)                \
+  do {                                       \
+    MTMC_TRY(const bool passes, expression); \
+    if (!passes) return false;               \
+  } while (false)
+
+Result<bool> Trial::screen() {
+  MTMC_TRY(Guest guest, guests_.enter(like_));
+  return screen(guest);
+}
+
+Result<bool> Trial::screen(Guest& guest) {
+  MTMC_PASS(examination_.load(guest));
+  MTMC_PASS(examination_.run(guest, "task-0"));
+  MTMC_TRY(const std::vector<std::string> structured, draws_.structured(facts_, tier(), again_));
+  for (const std::string& draw : structured) MTMC_PASS(examination_.run(guest, draw, "first"));
+  if (!options_.freeze_weights) MTMC_PASS(follows_weights(guest));
+  if (structured.empty()) verdict_.notes.push_back("no-structured-draw");
+  MTMC_PASS(time(guest));
+  MTMC_RETURN_IF_ERROR(guests_.add_spares());  // while the guest's threads settle
+  MTMC_PASS(examination_.stays_quiet(guest));
+  return mtmc::uses_kernels(guest, examination_, "task-0", false, verdict_);
+}
+
+Result<bool> Trial::certify() {
+  MTMC_PASS(certify_answers());
+  MTMC_PASS(works_without_kernels());
+  if (options_.freeze_weights) {
+    MTMC_TRY(const bool others, has_other_weights());
+    if (others) MTMC_PASS(takes_weights());
+  }
+  MTMC_TRY(Guest fresh, guests_.enter(like_));
+  MTMC_PASS(examination_.load(fresh));
+  MTMC_PASS(time(fresh));
+  return examination_.stays_quiet(fresh);
+}
+
+// All that a certification demands of one guest but its time.
+Result<bool> Trial::certify_answers() {
+  MTMC_TRY(const std::vector<std::string> structured, draws_.structured(facts_, tier(), again_));
+  if (structured.size() < 2) verdict_.notes.push_back("few-structured-draws");
+  MTMC_TRY(Guest guest, guests_.enter(like_));
+  MTMC_PASS(examination_.load(guest));
+  std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
+  for (const std::string& draw : draws) MTMC_PASS(examination_.run(guest, draw, "first", 5));
+  for (const std::string& draw : structured) MTMC_PASS(run_structured(guest, draw));
+  MTMC_PASS(examination_.run_after(guest, "task-0", "swapped-0"));
+  if (facts_.moves()) {
+    const std::string repeated = fmt::format("repeated-{}", draws_.other_index(facts_));
+    MTMC_PASS(examination_.run(guest, repeated, "first", kAllCalls));
+  }
+  draws.insert(draws.end(), structured.begin(), structured.end());
+  MTMC_TRY(verdict_.degenerate, facts_.degenerate(draws));
+  MTMC_PASS(examination_.stays_quiet(guest));
+  MTMC_PASS(examination_.profile(guest, "task-0"));
+  if (!options_.freeze_weights) MTMC_PASS(follows_weights(guest));
+  if (!options_.freeze_weights) MTMC_PASS(notices_few_weights(guest));
+  for (const std::string& kind : facts_.others()) MTMC_PASS(examination_.other_arguments(guest, kind + "-0"));
+  return uses_kernels(guest);
+}
+
+Result<bool> Trial::interpret() {
+  MTMC_TRY(Guest guest, guests_.enter(like_));
+  MTMC_PASS(examination_.load(guest));
+  MTMC_PASS(examination_.run(guest, "task-0"));
+  MTMC_TRY(const std::vector<std::string> structured, facts_.structured(structured_count(Tier::screen)));
+  for (const std::string& draw : structured) MTMC_PASS(examination_.run(guest, draw));
+  return true;
+}
+
+// Of what returns few numbers, a loss, each draw tells little: it meets all draws of the kind.
+Result<bool> Trial::run_structured(Guest& guest, const std::string& draw) {
+  MTMC_PASS(examination_.run(guest, draw, "first"));
+  const size_t end = draw.rfind('-') + 1;
+  for (int index = 0; facts_.returns_few() && !facts_.large() && index < kDrawsOfAKind; ++index) {
+    const std::string other = draw.substr(0, end) + std::to_string(index);
+    if (other == draw) continue;
+    MTMC_TRY(const DrawFacts* known, facts_.draw(other));
+    if (known->usable) MTMC_PASS(examination_.run(guest, other, "first"));
+  }
+  return true;
+}
+
+Result<bool> Trial::has_other_weights() {
+  if (!facts_.has_weights()) return false;
+  MTMC_TRY(const DrawFacts* known, facts_.draw("weights-0"));
+  if (!known->usable) verdict_.notes.push_back("second-weights-unusable");
+  return known->usable;
+}
+
+// A new process that is given other weights uses them. It takes the place of the guest before it.
+Result<bool> Trial::takes_weights() {
+  MTMC_TRY(Guest fresh, guests_.enter(like_));
+  MTMC_PASS(examination_.load(fresh, "second"));
+  MTMC_TRY(const bool right, examination_.run(fresh, "weights-0"));
+  return right || examination_.refuse("insensitive-to-weights", "with other weights, " + verdict_.message);
+}
+
+// Weights are inputs: other values, copied in or put in place of the old tensors, must change the answer.
+Result<bool> Trial::follows_weights(Guest& guest) {
+  MTMC_TRY(const bool others, has_other_weights());
+  if (!others) return true;
+  MTMC_TRY(const bool followed, examination_.run(guest, "weights-0", "second"));
+  if (followed) {
+    if (facts_.has_state("lifted")) {
+      MTMC_TRY(const DrawFacts* lifted, facts_.draw("lifted-0"));
+      if (lifted->usable) MTMC_PASS(examination_.run(guest, "lifted-0", "lifted"));
+    }
+    MTMC_PASS(examination_.set_state(guest, "first", "assign"));
+    return examination_.run(guest, "task-1");
+  }
+  if (!is_wrong(verdict_)) return false;
+  const std::string message = verdict_.message;
+  MTMC_PASS(takes_weights());
+  return examination_.refuse("stale-weights", "after the weights had changed, " + message);
+}
+
+// Other values of a few elements, written where the old ones lie: who looks at some of the weights only misses them.
+Result<bool> Trial::notices_few_weights(Guest& guest) {
+  for (const std::string& state : facts_.nudged()) {
+    const std::string draw = fmt::format("{}-{}", state, draws_.other_index(facts_));
+    MTMC_TRY(const DrawFacts* known, facts_.draw(draw));
+    if (!known->usable) continue;
+    MTMC_PASS(examination_.set_state(guest, state, "write"));
+    MTMC_TRY(const bool right, examination_.run(guest, draw));
+    if (!right && !is_wrong(verdict_)) return false;
+    if (!right)
+      return examination_.refuse("stale-weights",
+                                 "after a few elements of the weights had changed, " + verdict_.message);
+    MTMC_PASS(examination_.set_state(guest, "first", "write"));
+  }
+  return true;
+}
+
+// What a process gave up after other sizes (torch.compile after eight of them) a new one has.
+Result<bool> Trial::uses_kernels(Guest& guest) {
+  const Verdict before = verdict_;
+  MTMC_TRY(const bool used, mtmc::uses_kernels(guest, examination_, "task-0", !on_gpu(), verdict_));
+  if (used || verdict_.reason != "kernel-unused") return used;
+  verdict_ = before;
+  MTMC_TRY(Guest fresh, guests_.enter(like_));
+  MTMC_PASS(examination_.load(fresh));
+  MTMC_PASS(examination_.run(fresh, "task-0"));
+  return mtmc::uses_kernels(fresh, examination_, "task-0", !on_gpu(), verdict_);
+}
+
+// On a GPU kernels may have been captured or bound by the time the first guest unplugged them: a new one never has
+// them.
+Result<bool> Trial::works_without_kernels() {
+  if (!on_gpu()) return true;
+  MTMC_TRY(Guest ghost, guests_.enter(like_));
+  MTMC_PASS(examination_.load(ghost));
+  return needs_kernels(ghost, examination_, "task-0");
+}
+
+Result<bool> Trial::time(Guest& guest) {
+  const Result<bool> timed = time_beside_baselines(guest);
+  for (const auto& [name, failure] : baselines_.made())
+    if (!failure.empty()) verdict_.notes.push_back("no-" + name + ": " + failure);
+  MTMC_PASS(timed);
+  if (tier() == Tier::screen) return true;
+  MTMC_TRY(const TaskFacts::Bytes bytes, facts_.bytes());
+  if (faster_than_physics(*verdict_.time_ms, bytes.needed, baselines_.bandwidth(), options_.cache_bytes)) {
+    return examination_.refuse("faster-than-physics",
+                               fmt::format("{:.3f} ms for {:.0f} MB at {:.1f} GB/s", *verdict_.time_ms,
+                                           bytes.needed / 1e6, baselines_.bandwidth() / 1e9));
+  }
+  if (faster_than_physics(*verdict_.time_ms * 0.5, bytes.nominal, baselines_.bandwidth(), options_.cache_bytes))
+    verdict_.notes.push_back("above-roofline");
+  return true;
+}
+
+// Begins anew for a candidate that is examined once more, and when the process of a baseline is lost.
+Result<bool> Trial::time_beside_baselines(Guest& guest) {
+  for (bool anew = again_;; anew = true) {
+    // A screen on a GPU takes half a second: it does not wait for minutes of compiling.
+    MTMC_RETURN_IF_ERROR(baselines_.ready(tier() == Tier::certify || !on_gpu()));
+    const int losses = baselines_.losses();
+    MTMC_TRY(RoundPlan plan, draws_.rounds(facts_, tier(), anew));
+    for (const auto& [name, failure] : baselines_.made())
+      if (failure.empty()) plan.baselines.push_back(name);
+    const Result<bool> timed = time_quietly(guest, plan);
+    if (tier() == Tier::certify || anew) MTMC_RETURN_IF_ERROR(facts_.forget_timed(plan.draws));
+    if (baselines_.losses() == losses) return timed;
+  }
+}
+
+// Nothing of ours, or of who asks, runs beside a timed call.
+Result<bool> Trial::time_quietly(Guest& guest, const RoundPlan& plan) {
+  MTMC_RETURN_IF_ERROR(guests_.pause());
+  baselines_.pause();
+  if (options_.bystander != nullptr) options_.bystander->pause();
+  const Status measured = baselines_.measure_bandwidth();
+  const Result<bool> timed = measured.ok() ? time_rounds(guest, baselines_, facts_, examination_, plan, rng_, verdict_)
+                                           : Result<bool>(measured.error());
+  if (options_.bystander != nullptr) options_.bystander->resume();
+  baselines_.resume();
+  if (guests_.running()) MTMC_RETURN_IF_ERROR(guests_.resume());
+  return timed;
+}
+
+}  // namespace mtmc

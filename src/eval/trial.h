@@ -1,0 +1,77 @@
+// One candidate at one tier: the steps that it goes through, their order, and in whose guest each is made. What a step
+// demands is the examination's, how it is timed that of the rounds.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "base/rng.h"
+#include "eval/baselines.h"
+#include "eval/draw_choice.h"
+#include "eval/examination.h"
+#include "eval/guests.h"
+#include "eval/judge_options.h"
+#include "eval/task_facts.h"
+
+namespace mtmc {
+
+// What every trial on the open task works with.
+struct TrialParts {
+  const JudgeOptions& options;
+  Guests& guests;
+  Baselines& baselines;
+  TaskFacts& facts;
+  DrawChoice& draws;
+  Rng& rng;
+};
+
+class Trial {
+ public:
+  // `like`: what the rooms of all its guests have in common. `again`: the candidate was examined before, and may have
+  // written down what it saw.
+  Trial(const TrialParts& parts, Examination& examination, const Room& like, bool again, Verdict& verdict)
+      : options_(parts.options),
+        guests_(parts.guests),
+        baselines_(parts.baselines),
+        facts_(parts.facts),
+        draws_(parts.draws),
+        rng_(parts.rng),
+        examination_(examination),
+        like_(like),
+        again_(again),
+        verdict_(verdict) {}
+
+  // Each returns false when the verdict is settled (refused); an Error when the judge itself fails.
+  Result<bool> screen();              // in a new guest
+  Result<bool> screen(Guest& guest);  // in one that may have loaded the candidate already
+  Result<bool> certify();
+  // One draw of the task's and the structured ones of a screen, in a new guest; no clock.
+  Result<bool> interpret();
+
+ private:
+  Result<bool> certify_answers();
+  Result<bool> run_structured(Guest& guest, const std::string& draw);
+  Result<bool> has_other_weights();
+  Result<bool> takes_weights();
+  Result<bool> follows_weights(Guest& guest);
+  Result<bool> notices_few_weights(Guest& guest);
+  Result<bool> uses_kernels(Guest& guest);
+  Result<bool> works_without_kernels();
+  Result<bool> time(Guest& guest);
+  Result<bool> time_beside_baselines(Guest& guest);
+  Result<bool> time_quietly(Guest& guest, const RoundPlan& plan);
+  Tier tier() const { return verdict_.tier; }
+  bool on_gpu() const { return options_.device == "cuda"; }
+
+  const JudgeOptions& options_;
+  Guests& guests_;
+  Baselines& baselines_;
+  TaskFacts& facts_;
+  DrawChoice& draws_;
+  Rng& rng_;
+  Examination& examination_;
+  const Room& like_;
+  bool again_;
+  Verdict& verdict_;
+};
+
+}  // namespace mtmc

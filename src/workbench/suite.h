@@ -1,0 +1,32 @@
+// A suite: benchmark tasks that lie in a folder which the user names. Nothing of it is ours or committed. To add one:
+// src/workbench/suites/NAME.cpp defining `extern const SuiteDef NAME_def`; a generated table finds it.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "eval/judge.h"
+
+namespace mtmc {
+
+struct SuiteTask {
+  std::string name;  // unique within the suite, a relative path: "level1/19_ReLU"
+  Task task;
+};
+
+struct SuiteDef {
+  std::string_view name, doc;
+  // The suite's tasks in the order of their names, numbers by their value. An Error: `root` does not hold the suite.
+  Result<std::vector<SuiteTask>> (*tasks)(const std::filesystem::path& root);
+};
+
+const SuiteDef* find_suite(std::string_view name);
+std::vector<const SuiteDef*> all_suites();
+
+// Help for those who read folders. The Python files in `folder` that define a class Model, each named `prefix` + its
+// stem: a module and its arguments as KernelBench writes them (Model, get_inputs, get_init_inputs).
+std::vector<SuiteTask> tasks_of_folder(const std::filesystem::path& folder, const std::string& prefix);
+
+}  // namespace mtmc

@@ -1,0 +1,29 @@
+// KernelBench (arXiv 2502.10517): a checkout of ScalingIntelligence/KernelBench, whose tasks lie in
+// KernelBench/level1 to level4.
+#include "workbench/suite.h"
+
+namespace mtmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
+  std::error_code code;
+  const fs::path folder = fs::is_directory(root / "KernelBench", code) ? root / "KernelBench" : root;
+  std::vector<SuiteTask> all;
+  for (int level = 1; level <= 4; ++level) {
+    const std::string name = "level" + std::to_string(level);
+    for (SuiteTask& task : tasks_of_folder(folder / name, name + "/")) all.push_back(std::move(task));
+  }
+  if (all.empty())
+    return Error{"opening the suite kernelbench", "no level1 with task files", "'" + root.string() + "'",
+                 "a checkout of github.com/ScalingIntelligence/KernelBench"};
+  return all;
+}
+
+}  // namespace
+
+extern const SuiteDef kernelbench_def;
+const SuiteDef kernelbench_def{"kernelbench", "KernelBench's levels 1 to 4, from a checkout of it", tasks};
+
+}  // namespace mtmc

@@ -1,0 +1,101 @@
+#include "workbench/workbench.h"
+
+#include <future>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "frontend/trace.h"
+#include "search/cost_judge.h"
+#include "workbench/shell_json.h"
+
+namespace mtmc {
+namespace {
+
+// The text of the user's file, whose change makes another task of it; a module is only named.
+Result<std::string> source_of(const Task& task) {
+  const Json json = Json::parse(task.json);
+  if (json.at("file").is_null()) return json.at("module").get<std::string>();
+  return read_file(json.at("file").get<std::string>());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store) {
+  // Words first: asking a GPU what it can do takes seconds.
+  MTMC_TRY(Chosen<CoderDef> coder, chosen("a coder", options.coder, all_coders()));
+  MTMC_TRY(const Chosen<PolicyDef> policy, chosen("a policy", options.policy, all_policies()));
+  const StrategyDef* strategy = find_strategy(options.strategy);
+  MTMC_CHECK(strategy != nullptr, "no strategy is called " + options.strategy);
+  MTMC_TRY(TargetHere here, choose_target(options.target));
+  std::unique_ptr<Workbench> bench(
+      new Workbench(std::move(options), store, std::move(here), std::move(coder), *strategy));
+  MTMC_RETURN_IF_ERROR(bench->open_policy(policy));
+  bench->make_judge();
+  return bench;
+}
+
+Status Workbench::open_policy(const Chosen<PolicyDef>& policy) {
+  MTMC_TRY(policy_, policy.def->make({.hardware = hardware(),
+                                      .target = target(),
+                                      .paper_only = options_.paper_only,
+                                      .seed = options_.seed,
+                                      .argument = policy.argument}));
+  return ok_status();
+}
+
+void Workbench::make_judge() {
+  evaluator_ = CostJudge::kVersion;
+  if (target().device == Device::none || !here_.machine.runs) return;
+  JudgeOptions judge;
+  judge.seed = options_.seed;
+  judge.device = to_string(target().device);
+  judge.baselines = options_.baselines;
+  judge.accuracy = options_.accuracy;
+  judge.freeze_weights = options_.freeze_weights;
+  tuner_ = std::make_unique<PythonTuner>(judge.device);
+  judge.bystander = tuner_.get();
+  judge_ = make_process_judge(judge);
+  evaluator_ = evaluator_of(judge);
+}
+
+Result<TracedTask> Workbench::trace(const Task& task) {
+  auto tracing = std::async(std::launch::async, [&] { return mtmc::trace(task.json); });
+  if (tuner_ && tuner_->prepares()) MTMC_RETURN_IF_ERROR(tuner_->warm_up());
+  const Status ready = judge_ ? judge_->prepare(task) : ok_status();
+  MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best
+  MTMC_RETURN_IF_ERROR(ready);
+  MTMC_TRY(std::string source, source_of(task));
+  return TracedTask{task, std::move(source), std::make_shared<const Program>(std::move(traced.program)),
+                    std::move(traced.shell)};
+}
+
+Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& listener) {
+  const OptimizeRequest request{.task = task.task,
+                                .source = task.source,
+                                .description = task.shell.description,
+                                .program = task.program,
+                                .shell = task.shell,
+                                .shell_json = to_json_text(task.shell),
+                                .target = target(),
+                                .hardware = hardware(),
+                                .evaluator = evaluator_,
+                                .baselines = judge_ ? options_.baselines : std::vector<std::string>(),
+                                .paper_only = options_.paper_only,
+                                .limits = options_.limits,
+                                .strategy_options = options_.strategy_options,
+                                .seed = options_.seed};
+  MTMC_TRY(const auto coder, coder_.def->make({.target = target(),
+                                               .hardware = hardware(),
+                                               .shell = request.shell,
+                                               .store = store_,
+                                               .tuner = tuner_.get(),
+                                               .paper_only = options_.paper_only,
+                                               .seed = options_.seed,
+                                               .argument = coder_.argument}));
+  if (judge_) return mtmc::optimize(request, *judge_, store_, *coder, *policy_, strategy_, listener);
+  CostJudge priced(*task.program, target(), hardware());
+  return mtmc::optimize(request, priced, store_, *coder, *policy_, strategy_, listener);
+}
+
+}  // namespace mtmc

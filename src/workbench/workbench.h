@@ -1,0 +1,79 @@
+// Everything that optimising tasks needs and that stays warm from one to the next: the target and the machine's facts,
+// the judge's and the tuner's processes, the policy with its weights, the store. What is chosen by the user comes in as
+// words; each is looked up in the table of its kind.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "coder/tuner.h"
+#include "eval/process_judge.h"
+#include "search/optimize.h"
+#include "search/policy.h"
+#include "search/strategy.h"
+#include "store/store.h"
+#include "targets/target.h"
+#include "workbench/chosen.h"
+
+namespace mtmc {
+
+struct WorkbenchOptions {
+  std::string target = "auto", strategy = "tree";
+  std::string policy = "greedy", coder = "builtin";  // NAME or NAME:ARGUMENT
+  bool paper_only = false;
+  SearchLimits limits;
+  StrategyOptions strategy_options;
+  std::vector<std::string> baselines = {"compile"};  // of kBaselines: what winners are timed against beside eager
+  Accuracy accuracy = Accuracy::eager;
+  bool freeze_weights = false;
+  uint64_t seed = 0;  // of the search and of the hidden draws
+};
+
+// A user's module as a search begins with it.
+struct TracedTask {
+  Task task;
+  std::string source;  // the text of the user's file; of a module only its name
+  std::shared_ptr<const Program> program;
+  ModuleShell shell;
+};
+
+class Workbench {
+ public:
+  // An Error: a word that names nothing, weights that cannot be read, a device that does not work. `store` must outlive
+  // the workbench.
+  static Result<std::unique_ptr<Workbench>> open(WorkbenchOptions options, Store& store);
+
+  const TargetDef& target() const { return *here_.target; }
+  const Hardware& hardware() const { return here_.machine.hardware; }
+  // Whether candidates are run and timed here; if not, the cost model prices them.
+  bool times() const { return judge_ != nullptr; }
+  const WorkbenchOptions& options() const { return options_; }
+
+  // Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
+  Result<TracedTask> trace(const Task& task);
+  // Searches for a faster implementation; the run and all its attempts are in the store afterwards.
+  Result<Optimized> optimize(const TracedTask& task, ProgressListener& listener);
+
+ private:
+  Workbench(WorkbenchOptions options, Store& store, TargetHere here, Chosen<CoderDef> coder,
+            const StrategyDef& strategy)
+      : options_(std::move(options)),
+        store_(store),
+        here_(std::move(here)),
+        coder_(std::move(coder)),
+        strategy_(strategy) {}
+  Status open_policy(const Chosen<PolicyDef>& policy);
+  void make_judge();
+
+  WorkbenchOptions options_;
+  Store& store_;
+  TargetHere here_;
+  Chosen<CoderDef> coder_;
+  const StrategyDef& strategy_;
+  std::unique_ptr<PythonTuner> tuner_;  // null: nothing is timed here
+  std::unique_ptr<Judge> judge_;        // null: the cost model judges, another for each task
+  std::string evaluator_;
+  std::unique_ptr<Policy> policy_;
+};
+
+}  // namespace mtmc

@@ -1,0 +1,209 @@
+// Guests that stand by: spares, and those that prepare candidates while another one is judged.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "eval/torch_judge.h"
+#include "support/source_dir.h"
+
+namespace mtmc {
+namespace {
+
+// The machinery for a GPU, on the CPU under its name.
+class TorchJudgeOnPretendedGpu : public TorchJudge {
+ protected:
+  void SetUp() override {
+    TorchJudge::SetUp();
+    const char* path = std::getenv("PYTHONPATH");
+    before_ = path != nullptr ? path : "";
+    setenv("PYTHONPATH", (source_dir() + "/tests/support/pretend_gpu:" + before_).c_str(), 1);
+    JudgeOptions options;
+    options.load_seconds = 30, options.call_seconds = 10, options.device = "cuda";
+    judge_ = make_process_judge(options);
+  }
+  void TearDown() override { setenv("PYTHONPATH", before_.c_str(), 1); }
+
+ private:
+  std::string before_;
+};
+
+TEST_F(TorchJudgeOnPretendedGpu, what_was_prepared_is_loaded_before_it_is_judged) {
+  // Right only where a guest of the same candidate's has left its mark in the folder for what is compiled.
+  const std::string mark =
+      "mark = os.path.join(os.environ['HOME'], 'mark')\n"
+      "marked = os.path.exists(mark)\n"
+      "open(mark, 'w').close()\n";
+  const std::string body = "return self.linear(x).clamp_min(0) * marked";
+  const std::string first = candidate(body, mark), second = candidate(body, mark + "# another\n");
+  ASSERT_TRUE(judge_->prepare(task_).ok());
+  ASSERT_TRUE(judge_->prepare(task_, {first, nullptr}).ok());
+  const Verdict expected = verdict(first);
+  EXPECT_TRUE(is_right(expected)) << expected.reason << ": " << expected.message;
+  EXPECT_EQ(verdict(second).reason, "wrong-result") << "nobody has expected it, and marks are not shared";
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, it_is_judged_where_it_was_loaded) {
+  // Right only once it was called in a process that has loaded it twice: for compiling, and anew for being judged.
+  const std::string count = R"(
+import builtins
+builtins.loads = loads = getattr(builtins, "loads", 0) + 1
+mark = os.path.join(os.environ["HOME"], "mark")
+def marked():
+    if loads == 2:
+        open(mark, "w").close()
+    return os.path.exists(mark)
+)";
+  const std::string body = "return self.linear(x).clamp_min(0) * marked()";
+  const std::string first = candidate(body, count), second = candidate(body, count + "# another\n");
+  ASSERT_TRUE(judge_->prepare(task_).ok());
+  ASSERT_TRUE(judge_->prepare(task_, {first, nullptr}).ok());
+  const Verdict expected = verdict(first);
+  EXPECT_TRUE(is_right(expected)) << expected.reason << ": " << expected.message;
+  EXPECT_EQ(verdict(second).reason, "wrong-result") << "nobody has expected it";
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, what_is_refused_where_it_was_loaded_is_judged_in_a_new_process) {
+  const std::string once = "import builtins\nbuiltins.loads = loads = getattr(builtins, 'loads', 0) + 1\n";
+  const std::string code = candidate("return self.linear(x).clamp_min(0) * (loads == 1)", once);
+  ASSERT_TRUE(judge_->prepare(task_).ok());
+  ASSERT_TRUE(judge_->prepare(task_, {code, nullptr}).ok());
+  const Verdict v = verdict(code);
+  EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, who_is_judged_again_meets_other_values) {
+  // Notes all that it is called with, has itself refused once all is timed, and then is right for what it has noted.
+  const std::string notes = R"(
+import builtins, hashlib
+builtins.loads = loads = getattr(builtins, "loads", 0) + 1
+helper = []
+def known(*values):
+    data = b"".join(value.detach().numpy().tobytes() for value in values)
+    note = os.path.join(os.environ["HOME"], hashlib.sha256(data).hexdigest())
+    if loads == 2:
+        open(note, "w").close()
+        helper[:] = helper or [subprocess.Popen(["sleep", "60"])]
+    return os.path.exists(note)
+)";
+  const std::string code =
+      candidate("return self.linear(x).clamp_min(0) * known(x, self.linear.weight, self.linear.bias)", notes);
+  ASSERT_TRUE(judge_->prepare(task_).ok());
+  ASSERT_TRUE(judge_->prepare(task_, {code, nullptr}).ok());
+  const Verdict v = verdict(code);
+  // One time in eight a probe of the first time had the values that come first now; those after them are not finite.
+  EXPECT_THAT(v.reason, testing::AnyOf("wrong-result", "non-finite")) << v.message;
+  EXPECT_EQ(v.message.find("-0:"), v.message.npos) << "the first of a kind is known: " << v.message;
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, what_was_prepared_for_another_task_ended_with_it) {
+  const std::string head = R"(
+import builtins, torch
+builtins.loads = loads = getattr(builtins, "loads", 0) + 1
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x) * (loads == 2)
+)";
+  const auto file = folder_.path() / "relu.py";
+  ASSERT_TRUE(write_file(file, R"(
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.relu(x)
+def get_inputs():
+    return [torch.randn(16, 32)]
+)")
+                  .ok());
+  const auto named = [&](const std::string& name) {
+    return Task{name, Json{{"name", name}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  };
+  task_ = named("other");
+  ASSERT_TRUE(judge_->prepare(named("one")).ok());
+  ASSERT_TRUE(judge_->prepare(named("one"), {head, nullptr}).ok());
+  EXPECT_EQ(verdict(head).reason, "wrong-result") << "its weights and its mode would be the other's";
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, nothing_of_the_load_before_stays_in_memory) {
+  // Right only once it was called where it was loaded before, and what that load kept was gone. The note of it stays,
+  // for a busy machine has its times doubted, and then it is judged again in a process that has loaded it once.
+  const std::string keeps = R"(
+import builtins, weakref
+before = getattr(builtins, "before", None)
+kept = torch.ones(4)
+builtins.before = weakref.ref(kept)
+note = os.path.join(os.environ["HOME"], "gone")
+def was_gone():
+    if before is not None and before() is None:
+        open(note, "w").close()
+    return os.path.exists(note)
+)";
+  const std::string code = candidate("return self.linear(x).clamp_min(0) * was_gone()", keeps);
+  ASSERT_TRUE(judge_->prepare(task_).ok());
+  ASSERT_TRUE(judge_->prepare(task_, {code, nullptr}).ok());
+  const Verdict v = verdict(code);
+  EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, what_goes_wrong_beside_is_met_again_when_it_is_judged) {
+  const std::string dies = candidate("return x", "os._exit(3)\n");
+  const std::string waits = candidate("return x", "time.sleep(60)\n");
+  ASSERT_TRUE(judge_->prepare(task_).ok());
+  for (const std::string& code : {dies, waits}) ASSERT_TRUE(judge_->prepare(task_, {code, nullptr}).ok());
+  EXPECT_EQ(verdict(dies).reason, "crashed");
+  const Verdict good = verdict(kGood);  // while one still sleeps beside
+  EXPECT_TRUE(is_right(good)) << good.reason << ": " << good.message;
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, a_folder_that_a_candidate_turns_into_a_link_is_not_followed) {
+  const auto victim = folder_.path() / "victim";
+  std::filesystem::create_directories(victim);
+  // Its own folder for what is compiled, and the one in which Triton would.
+  for (const char* turned : {"os.environ['HOME']", "os.path.join(os.environ['HOME'], 'triton')"}) {
+    const std::string code =
+        candidate("return self.linear(x).clamp_min(0)",
+                  "own = " + std::string(turned) + "\nos.makedirs(own, exist_ok=True)\n" +
+                      "os.rename(own, own + '-away')\nos.symlink('" + victim.string() + "', own)\n");
+    for (int guest = 0; guest < 3; ++guest) {
+      const Verdict v = verdict(code);
+      EXPECT_TRUE(is_right(v)) << turned << ", " << guest << ": " << v.reason << ": " << v.message;
+    }
+    EXPECT_TRUE(std::filesystem::is_empty(victim)) << turned;
+    EXPECT_TRUE(is_right(verdict(kGood)));
+  }
+}
+
+// Guests are the fourth generation of the zygote's kind: itself, a keeper, init, the guest.
+void add_guests(pid_t pid, int generation, std::vector<pid_t>& found) {
+  std::stringstream line;
+  line << std::ifstream("/proc/" + std::to_string(pid) + "/cmdline").rdbuf();
+  const bool forked = line.str().find("mtmc.keeper.zygote") != std::string::npos && !line.str().starts_with("bwrap");
+  if (forked && ++generation == 4) found.push_back(pid);
+  std::error_code gone;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t child = 0; children >> child;) add_guests(child, generation, found);
+  }
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, guests_that_died_before_they_were_needed_are_replaced) {
+  ASSERT_TRUE(judge_->prepare(task_).ok());
+  std::vector<pid_t> spares;
+  add_guests(child_running("mtmc.keeper.zygote"), 0, spares);
+  ASSERT_EQ(spares.size(), 3U);
+  for (const pid_t pid : spares) ::kill(pid, SIGKILL);
+  for (const pid_t pid : spares)
+    while (::kill(pid, 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  for (int i = 0; i < 4; ++i) {
+    const Verdict v = verdict(kGood);
+    EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+  }
+}
+
+}  // namespace
+}  // namespace mtmc

@@ -1,0 +1,55 @@
+"""The traced graph is compared with eager."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mtmc.task.task import load_task
+from mtmc.trace import check as trace_check
+from mtmc.trace.check import check_against_eager
+from traced_modules import module_text
+
+
+@pytest.mark.parametrize(
+    ("forward", "init", "calls"),
+    [
+        ("return torch.relu(x)", "", 2),
+        ("return torch.dropout(x, 0.5, True)", "", 4),
+        ("self.seen.add_(1)\nreturn x * self.seen", "self.register_buffer('seen', torch.ones(1))", 4),
+    ],
+)
+def test_a_graph_is_run_again_when_that_can_say_more(tmp_path: Path, forward: str, init: str, calls: int) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(module_text(forward, init))
+    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
+    eager, copy = task.make_model(0), task.make_model(0)
+    called = []
+
+    def traced_graph(*arguments: Any) -> Any:
+        called.append(arguments)
+        return copy(*arguments)
+
+    check_against_eager(task, eager, traced_graph, copy.state_dict)
+    assert len(called) == calls
+
+
+def test_results_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace_check, "PIECE", 7)
+    theirs = torch.arange(1.0, 31.0).view(5, 6).t()
+    for wrong, why in (
+        (theirs + 1e-9, ""),
+        (theirs * (1 + 1e-5), "relative error 1e-05"),
+        (theirs.double(), "another type"),
+    ):
+        assert trace_check.difference(wrong, theirs).startswith(why) and bool(
+            trace_check.difference(wrong, theirs)
+        ) == bool(why)
+    lost, alike = theirs.clone(), theirs.clone()
+    lost[5, 4], alike[5, 4] = math.nan, math.nan
+    assert trace_check.difference(lost, theirs) == "other NaN or infinite elements"
+    assert trace_check.difference(alike * (1 + 1e-9), lost) == ""

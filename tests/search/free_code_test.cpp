@@ -1,0 +1,82 @@
+// States without a Program: code that only its coder understands is searched like any other.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "search/world.h"
+
+namespace mtmc {
+namespace {
+
+using testing::World;
+
+// Answers every action on a Program with the same text of its own; of that it can make a faster and a wrong one, up to
+// four times in a row.
+class FreeCoder final : public Coder {
+ public:
+  std::string name() const override { return "free"; }
+  Result<Implementation> implement(const CoderRequest& request) override {
+    const std::string before = request.state.program ? "# free" : request.state.code.text;
+    return Implementation{nullptr, Code{.text = before + " " + request.action.detail}, ""};
+  }
+  Result<std::vector<Proposal>> proposals(const CodeState& state) override {
+    EXPECT_EQ(state.program, nullptr);
+    ++asked;
+    if (state.code.text.size() > 24) return std::vector<Proposal>{};
+    return std::vector<Proposal>{{{"rewrite", {}, "fast"}, "rewrite it faster"},
+                                 {{"rewrite", {}, "wrong"}, "rewrite it wrongly"}};
+  }
+  int asked = 0;
+};
+
+// Free code is the faster the oftener it says so; Programs are priced.
+class FreeJudge final : public Judge {
+ public:
+  explicit FreeJudge(Judge& inner) : inner_(inner) {}
+  Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
+    if (!candidate.code.starts_with("# free")) return inner_.judge(task, candidate, tier);
+    EXPECT_TRUE(tier == Tier::certify || judged.insert(candidate.code).second) << "judged twice: " << candidate.code;
+    Verdict verdict;
+    verdict.tier = tier;
+    verdict.reason = "wrong-result";
+    if (candidate.code.find("wrong") != candidate.code.npos) return verdict;
+    double faster = 10;
+    for (size_t at = 0; (at = candidate.code.find("fast", at)) != candidate.code.npos; ++at) faster *= 2;
+    verdict.reason = "", verdict.outcome = Outcome::certified;
+    verdict.speedup["eager"] = exactly(faster);
+    verdict.time_ms = 1 / faster;
+    return verdict;
+  }
+  std::set<std::string> judged;
+
+ private:
+  Judge& inner_;
+};
+
+class FreeCode : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FreeCode, IsSearchedJudgedAndStored) {
+  World world;
+  world.strategy = GetParam();
+  world.request.limits = {.steps = 6, .seconds = 0, .evaluations = 40};
+  FreeJudge judge(world.judge);
+  FreeCoder coder;
+  const auto done = world.run(judge, coder);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->program, nullptr);
+  EXPECT_EQ(done->code.text, "# free  fast fast fast fast");
+  EXPECT_EQ(done->answer, Answer::faster);
+  EXPECT_GT(coder.asked, 0);
+  const auto nodes = world.store->nodes(done->run);
+  ASSERT_TRUE(nodes.ok());
+  const NodeRecord* result = result_node(world.store->run(done->run).value(), *nodes);
+  ASSERT_NE(result, nullptr);
+  EXPECT_EQ(result->program, "");
+  EXPECT_EQ(result->code, done->code.text);
+  EXPECT_EQ(result->rendered, "rewrite it faster");
+}
+
+INSTANTIATE_TEST_SUITE_P(Search, FreeCode, ::testing::Values("rollout", "beam", "tree"));
+
+}  // namespace
+}  // namespace mtmc
