@@ -21,7 +21,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -106,17 +106,20 @@ class Bench:
         why = "" if done.returncode == 0 else last_line(done.stderr) or f"exit code {done.returncode}"
         return task, kernel, why, time.monotonic() - start
 
-    def verdict(self, task: Path, kernel: Path, tier: str, seed: int) -> dict[str, Any]:
-        """A verdict as JSON; one with the reason `judge` where there is none."""
+    def verdicts(self, task: Path, kernel: Path, tier: str, seed: int, count: int) -> list[dict[str, Any]]:
+        """As JSON, of one judge, under `seed` and those that follow; in the place of what is missing one with the reason `judge`."""
+        if count == 0:
+            return []
+        words = ("--tier", tier, "--seed", seed, "--repeat", count, "--device", self.args.device, "--json")
         try:
-            done = self.mtmc(
-                *("verify", task, kernel, "--tier", tier, "--seed", seed, "--device", self.args.device, "--json")
-            )
-        except subprocess.TimeoutExpired:
-            return {"certified": False, "reason": "judge", "message": f"no verdict in {self.args.patience:.0f} s"}
-        if done.returncode > 1:
-            return {"certified": False, "reason": "judge", "message": last_line(done.stderr)}
-        return json.loads(done.stdout)
+            done = self.mtmc("verify", task, kernel, *words)
+            printed, why = done.stdout, last_line(done.stderr) or f"exit code {done.returncode}"
+        except subprocess.TimeoutExpired as late:
+            printed, why = str(late.stdout or b"", "utf8"), f"no more verdicts in {self.args.patience:.0f} s"
+            printed = printed[: printed.rfind("\n") + 1]  # whole lines
+        lines = [printed] if count == 1 else printed.splitlines()
+        found = [json.loads(line) for line in lines if line.strip()]
+        return found + [{"certified": False, "reason": "judge", "message": why}] * (count - len(found))
 
     def judge(self, name: str) -> dict[str, Any]:
         row: dict[str, Any] = {"model": name, "size": self.args.size, "device": self.args.device, "traced": False}
@@ -127,10 +130,8 @@ class Bench:
         row |= {"traced": not why, "trace_s": round(seconds, 1)}
         if why:
             return row | {"refusals": [f"trace: {why}"]}
-        plan = [("screen", 1 + i) for i in range(self.args.screens)]
-        with ThreadPoolExecutor(self.args.jobs) as pool:  # beside each other they time nothing
-            screens = list(pool.map(lambda one: self.verdict(task, kernel, *one), plan))
-        certify = [self.verdict(task, kernel, "certify", 101 + i) for i in range(self.args.certifications)]
+        screens = self.verdicts(task, kernel, "screen", 1, self.args.screens)
+        certify = self.verdicts(task, kernel, "certify", 101, self.args.certifications)
         timed = [v for v in certify or screens if "eager" in v.get("speedup", {})]
         refused = sorted({f"{v['reason']}: {v['message']}" for v in screens + certify if not v["certified"]})
         return row | {
@@ -188,8 +189,8 @@ def main() -> int:
     parser.add_argument("--certifications", type=int, default=3)
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=sorted(MODELS), help="these models")
     parser.add_argument("--again", action="store_true", help="judge what stands in --out once more")
-    parser.add_argument("--jobs", type=int, default=1, help="screens beside each other")
-    parser.add_argument("--patience", type=float, default=600, help="seconds for one trace or verdict")
+    parser.add_argument("--jobs", type=int, default=1, help="models beside each other: then no speed is a figure")
+    parser.add_argument("--patience", type=float, default=600, help="seconds for a trace, and for all verdicts of a tier")
     parser.add_argument("--cache", type=Path, default=ROOT / "build" / "models")
     parser.add_argument("--wheels", type=Path, help="a folder of wheels to install from")
     parser.add_argument("--mtmc", type=Path, default=ROOT / "build" / "release" / "mtmc")
@@ -199,13 +200,12 @@ def main() -> int:
     out = args.out or args.cache / f"{args.size}-{args.device}.jsonl"
     bench = Bench(args, environment(args.cache.resolve(), args.wheels))
     names = args.only or list(MODELS)
-    for index, name in enumerate(names):
-        if name in known(out) and not args.again:
-            continue
-        row = bench.judge(name)
-        with out.open("a") as lines:
-            lines.write(json.dumps(row) + "\n")
-        print(f"[{index + 1}/{len(names)}] {json.dumps(row)}", file=sys.stderr, flush=True)
+    left = names if args.again else [name for name in names if name not in known(out)]
+    with ThreadPoolExecutor(args.jobs) as pool, out.open("a") as lines:
+        for done in as_completed([pool.submit(bench.judge, name) for name in left]):
+            row = done.result()
+            print(json.dumps(row), file=lines, flush=True)
+            print(json.dumps(row), file=sys.stderr, flush=True)
     rows = [row for name, row in known(out).items() if name in names]
     print("\n".join(table(rows)))
     return 0 if all(map(passes, rows)) else 1

@@ -29,7 +29,7 @@ std::vector<std::string> timed_draws(int first, int own, int count) {
 }  // namespace
 
 int DrawChoice::other_index(const TaskFacts& facts) {
-  return 1 + (facts.large() ? 0 : static_cast<int>(rng_.below(kDrawsOfAKind - 1)));
+  return 1 + (facts.large() ? 0 : static_cast<int>(rng_->below(kDrawsOfAKind - 1)));
 }
 
 Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier tier, bool again) {
@@ -47,8 +47,8 @@ Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier t
 Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   const bool screens = tier == Tier::screen;
   RoundPlan plan;
-  plan.rounds = screens ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_.below(8));
-  plan.warm_ups = (screens ? 1 : 2) + static_cast<int>(rng_.below(screens ? 2 : 3));
+  plan.rounds = screens ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_->below(8));
+  plan.warm_ups = (screens ? 1 : 2) + static_cast<int>(rng_->below(screens ? 2 : 3));
   const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds;
   plan.checks = screens ? (small ? plan.rounds / 2 : 3) : small ? plan.rounds : 8;
   // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their
@@ -56,8 +56,8 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   const int set = screens && !anew && !on_gpu() ? 0 : ++timed_sets_;
   const bool quick = on_gpu() || !facts.large();
   const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
-  plan.one_thread = options_.threads == 1;
-  plan.lends_anew = !screens && facts.has_weights() && !options_.freeze_weights && facts.weight_bytes() < kLentAnew;
+  plan.one_thread = options_->threads == 1;
+  plan.lends_anew = !screens && facts.has_weights() && !options_->freeze_weights && facts.weight_bytes() < kLentAnew;
   plan.draws = timed_draws(1000 * set, quick ? count : kMixedDraws, count);
   plan.forgets = quick && set > 0;
   MTMC_TRY(plan.probes, probes(facts, tier, plan.rounds));
@@ -73,8 +73,8 @@ Result<std::map<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tie
   std::vector<std::string> kinds;
   for (const std::string& draw : met_)
     if (!draw.starts_with("non-contiguous")) kinds.push_back(kind_of(draw));
-  if ((screens || facts.large()) && !kinds.empty()) kinds = {kinds[rng_.below(kinds.size())]};
-  if (!screens && facts.has_weights() && !options_.freeze_weights) {
+  if ((screens || facts.large()) && !kinds.empty()) kinds = {kinds[rng_->below(kinds.size())]};
+  if (!screens && facts.has_weights() && !options_->freeze_weights) {
     kinds.insert(kinds.end(), {"weights", "weights"});
     if (facts.has_state("lifted")) kinds.push_back("lifted");
     for (const std::string& kind : facts.nudged()) kinds.push_back(kind);
@@ -82,7 +82,7 @@ Result<std::map<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tie
   for (const std::string& kind : kinds) {
     const std::string draw = fmt::format("{}-{}", kind, other_index(facts));
     MTMC_TRY(const DrawFacts* known, facts.draw(draw));
-    while (known->usable && !probes.emplace(static_cast<int>(rng_.below(static_cast<uint64_t>(rounds))), draw).second) {
+    while (known->usable && !probes.emplace(static_cast<int>(rng_->below(static_cast<uint64_t>(rounds))), draw).second) {
     }
   }
   return probes;

@@ -23,7 +23,7 @@ inline constexpr int kDrawsOfAKind = 5;
 class DrawChoice {
  public:
   // Both must outlive it.
-  DrawChoice(const JudgeOptions& options, Rng& rng) : options_(options), rng_(rng) {}
+  DrawChoice(const JudgeOptions& options, Rng& rng) : options_(&options), rng_(&rng) {}
 
   // An index of a draw of any kind, other than the first; large draws are few.
   int other_index(const TaskFacts& facts);
@@ -37,10 +37,10 @@ class DrawChoice {
 
  private:
   Result<std::map<int, std::string>> probes(TaskFacts& facts, Tier tier, int rounds);
-  bool on_gpu() const { return options_.device == "cuda"; }
+  bool on_gpu() const { return options_->device == "cuda"; }
 
-  const JudgeOptions& options_;
-  Rng& rng_;
+  const JudgeOptions* options_;
+  Rng* rng_;
   int timed_sets_ = 0;
   std::map<std::filesystem::path, std::string> refusing_;  // by a task's folder: the kind that refused last
   std::vector<std::string> met_;                           // the structured draws that were chosen last

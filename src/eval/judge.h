@@ -1,5 +1,6 @@
 // The judge: (task, candidate) -> verdict. It never learns who wrote the candidate.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,8 @@ class Judge {
   virtual Status prepare(const Task&) { return ok_status(); }
   // A hint: this candidate may follow. Starts what only it needs and what takes long; it changes no verdict.
   virtual Status prepare(const Task&, const Candidate&) { return ok_status(); }
+  // Hidden draws from here on are those of this seed, 0 of one that the system draws, as a new judge's would be.
+  virtual void reseed(uint64_t) {}
 };
 
 }  // namespace mtmc

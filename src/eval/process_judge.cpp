@@ -23,9 +23,10 @@ namespace mtmc {
 namespace {
 
 constexpr double kMostBeside = 2e9;  // bytes: larger arguments leave no memory for guests beside
-uint64_t system_seed() {
+
+uint64_t seed_or_any(uint64_t seed) {
   std::random_device device;
-  return (static_cast<uint64_t>(device()) << 31) ^ device();
+  return seed != 0 ? seed : (static_cast<uint64_t>(device()) << 31) ^ device();
 }
 
 // Modules that we print say on which device they make their memory. Where nothing is launched, it is the host's.
@@ -73,11 +74,12 @@ class ProcessJudge final : public Judge {
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override;
   Status prepare(const Task& task) override;
   Status prepare(const Task& task, const Candidate& candidate) override;
+  void reseed(uint64_t seed) override;
   Result<Offline> offline(const Task& task, const Candidate& candidate);
 
  private:
   static JudgeOptions complete(JudgeOptions options) {
-    if (options.seed == 0) options.seed = system_seed();
+    options.seed = seed_or_any(options.seed);
     return complete_options(std::move(options));
   }
   Status open(const Task& task);
@@ -153,6 +155,12 @@ Status ProcessJudge::prepare(const Task& task, const Candidate& candidate) {
     return std::vector<Json>{load, compile, load};
   });
   return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
+}
+
+// Processes stay; all that is known of the open task was drawn from the seed of before.
+void ProcessJudge::reseed(uint64_t seed) {
+  options_.seed = seed_or_any(seed), rng_ = Rng(options_.seed), draw_choice_ = DrawChoice(options_, rng_);
+  facts_.reset(), open_task_.clear();
 }
 
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {

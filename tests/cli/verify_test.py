@@ -13,11 +13,25 @@ BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
 os.environ["MTMC_PYTHON"] = sys.executable
 
 
-def verify(task: str, candidate: str, *words: str) -> tuple[int, dict]:
+def printed(task: str, candidate: str, *words: str) -> tuple[int, str]:
     argv = [str(BINARY), "verify", str(ROOT / task), str(ROOT / candidate), "--tier", "screen", "--json", *words]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, stdin=subprocess.DEVNULL)
     assert done.returncode in (0, 1), done.stderr
-    return done.returncode, json.loads(done.stdout)
+    return done.returncode, done.stdout
+
+
+def verify(task: str, candidate: str, *words: str) -> tuple[int, dict]:
+    code, text = printed(task, candidate, *words)
+    return code, json.loads(text)
+
+
+def test_a_verdict_is_repeated_under_seeds_that_follow() -> None:
+    files = ("tests/tasks/softmax.py", "tests/honest/softmax_online.py", "--threads", "1")
+    code, text = printed(*files, "--seed", "7", "--repeat", "2")
+    first, second = (json.loads(line) for line in text.splitlines())
+    assert code == 0, text
+    _, alone = verify(*files, "--seed", "8")
+    assert first["errors"][0] != second["errors"][0] == alone["errors"][0]
 
 
 def test_tf32_is_refused_unless_it_is_allowed() -> None:

@@ -1,6 +1,7 @@
 // `mtmc verify FILE CANDIDATE`: judges a kernel file from anyone and prints the evidence.
 #include <fmt/core.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -19,7 +20,7 @@ struct VerifyOptions {
   std::string candidate, python, tier = "certify", accuracy = "eager";
   std::string device = "auto";
   std::vector<std::string> baselines;
-  int64_t threads = 0, seed = 0;
+  int64_t threads = 0, seed = 0, repeat = 1;
   bool compile = false, freeze_weights = false, json = false;
 };
 
@@ -43,9 +44,16 @@ Result<int> verify(const VerifyOptions& options) {
   judge_options.freeze_weights = options.freeze_weights;
   const std::unique_ptr<Judge> judge = make_process_judge(judge_options);
   const Tier tier = options.tier == "screen" ? Tier::screen : Tier::certify;
-  MTMC_TRY(const Verdict verdict, judge->judge(task, {*code, nullptr}, tier));
-  fmt::print("{}\n", options.json ? to_json(verdict).dump(2) : render_evidence(verdict));
-  return verdict.certified() ? kDone : kNotBetter;
+  bool certified = true;
+  for (int64_t i = 0; i < options.repeat; ++i) {
+    if (i > 0) judge->reseed(options.seed == 0 ? 0 : static_cast<uint64_t>(options.seed + i));
+    MTMC_TRY(const Verdict verdict, judge->judge(task, {*code, nullptr}, tier));
+    const int indent = options.repeat == 1 ? 2 : -1;  // several: a line each
+    fmt::print("{}\n", options.json ? to_json(verdict).dump(indent) : render_evidence(verdict));
+    std::fflush(stdout);
+    certified = certified && verdict.certified();
+  }
+  return certified ? kDone : kNotBetter;
 }
 
 VerbBody declare(Options& options) {
@@ -62,6 +70,7 @@ VerbBody declare(Options& options) {
   options.text(given->python, "--python", "PATH", "the Python to judge with");
   options.integer(given->threads, "--threads", 0, "threads of every side (0: all cores)");
   options.integer(given->seed, "--seed", 0, "of the hidden draws, to repeat a verdict (0: drawn from the system)");
+  options.integer(given->repeat, "--repeat", 1, "judge so often, under the seeds that follow; a line of JSON each");
   options.flag(given->compile, "--compile", "the same as --baselines compile");
   declare_accuracy(options, given->accuracy);
   options.flag(given->freeze_weights, "--freeze-weights", "allow weights to be packed once");
