@@ -1,8 +1,9 @@
 // What a candidate is timed against: eager, and what torch makes of it (torch.compile, a CUDA graph). On a GPU each has
-// a process of its own, which gets ready while the search is at work. `nothing` is a call without work: what all of
-// them cost besides.
+// a process of its own, which gets ready while the search is at work. `nothing` is a call without work in eager's
+// process: what all of them cost besides.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ class Baselines {
   // The processes come up.
   Status start();
   // Is eager's there? Those of the others may be missing for good.
-  bool running() const { return rivals_.at("eager").process.running() && rivals_.at("nothing").process.running(); }
+  bool running() const { return process_of("eager").running(); }
   // A task whose draw task-0 is there; where there is a GPU its engines begin to be made. It must outlive their use.
   Status open(TaskFacts& facts);
   // Waits until eager can be timed; `all`: the others too. One whose process is lost is made once more.
@@ -29,7 +30,7 @@ class Baselines {
   // Those beside eager that were asked for and made by now: name -> why it cannot be had, empty when it can.
   std::map<std::string, std::string> made() const;
   // One timed call. An Error when its process is lost: then there is one less, or `ready` makes it again.
-  Result<Performance> call(const std::string& engine, const CallPlan& plan);
+  Result<Performance> call(const std::string& engine, CallPlan plan);
   int losses() const { return losses_; }  // of processes, so far
   // Of a large copy, bytes per second: measured once, when nothing else runs.
   Status measure_bandwidth();
@@ -40,22 +41,24 @@ class Baselines {
   void resume() const;
 
  private:
-  struct Rival {
-    JudgeProcess process;
-    bool begun = false;  // it has the task, and makes its engine
-  };
   bool apart() const { return options_.device == "cuda"; }
   Json opening() const;
   Status begin(const std::string& engine);
   Result<std::string> finish(const std::string& engine);  // why it cannot be had; empty when it can
   void lose(const std::string& engine, const Error& error);
-  bool needed(const std::string& engine) const { return engine == "eager" || engine == "nothing"; }
+  static bool needed(const std::string& engine) { return engine == "eager" || engine == "nothing"; }
+  // In whose process it is.
+  static std::string home_of(const std::string& engine) { return needed(engine) ? "eager" : engine; }
+  JudgeProcess& process_of(const std::string& engine) { return processes_.at(home_of(engine)); }
+  const JudgeProcess& process_of(const std::string& engine) const { return processes_.at(home_of(engine)); }
 
   const JudgeOptions& options_;
-  std::map<std::string, Rival> rivals_;  // eager, nothing, and those that were asked for
+  std::vector<std::string> engines_ = {"eager", "nothing"};  // and those that were asked for, in the order they are made
+  std::map<std::string, JudgeProcess> processes_;            // by home
   TaskFacts* facts_ = nullptr;
+  std::set<std::string> begun_;              // engines that are made, or will be when their process has come so far
   std::map<std::string, std::string> made_;  // all of them
-  std::map<std::string, int> lost_;          // how often on this task
+  std::map<std::string, int> lost_;          // by home: how often on this task
   int losses_ = 0;
   double bandwidth_ = 0;
 };

@@ -33,11 +33,12 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
   MTMC_TRY(const Given* given, facts.given(plan.draw));
   Performance call;
   const double patience = plan.timeout_seconds + kConductorSeconds;
-  const Json arm = {{"form", *given->form},
-                    {"same_addresses", plan.same_addresses},
-                    {"hold", plan.hold},
-                    {"poison", plan.poison},
-                    {"state", plan.state}};
+  Json arm = {{"form", *given->form},
+              {"same_addresses", plan.same_addresses},
+              {"hold", plan.hold},
+              {"poison", plan.poison},
+              {"state", plan.state}};
+  if (!plan.engine.empty()) arm["engine"] = plan.engine;
   MTMC_TRY(const Json ready,
            conductor.ask({{"op", "ready"}, {"arm", arm}, {"timeout", plan.timeout_seconds}}, patience));
   if (failed(ready, call)) return call;

@@ -26,6 +26,7 @@ struct CallPlan {
   std::vector<std::string> folders;  // where code of its own lies
   std::filesystem::path out;         // where the results are put; empty: they are not read
   double timeout_seconds = 30;
+  std::string engine;  // which of a baseline's; a candidate has one
 };
 
 struct Performance {

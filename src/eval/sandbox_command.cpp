@@ -68,6 +68,7 @@ Command python_command(const JudgeOptions& options, const std::string& module) {
   command.environment = memory_is_kept();
   command.environment["PYTHONPATH"] = options.source.string() + before;
   command.environment["PYTHONDONTWRITEBYTECODE"] = "1";
+  command.environment["MTMC_SWEEP_BYTES"] = std::to_string(static_cast<int64_t>(options.cache_bytes / 2));
   return command;
 }
 

@@ -34,9 +34,10 @@ struct Entry {
 
   bool honest() const { return folder == "honest"; }
   bool compiles() const { return code.find("torch.compile") != code.npos; }  // a first call takes long
+  bool hangs() const { return name.starts_with("hangs"); }  // all of its time limit
   // Who differs in these has another judge.
-  using Options = std::tuple<std::string, std::string, bool>;
-  Options options() const { return {accuracy, weights, honest() && compiles()}; }
+  using Options = std::tuple<std::string, std::string, bool, bool>;
+  Options options() const { return {accuracy, weights, honest() && compiles(), hangs()}; }
   auto order() const { return std::tuple(options(), task, folder, name); }
   // A result that is not finite is a wrong one: which draw shows it first is chance.
   bool expects(const std::string& reason) const {
@@ -154,6 +155,7 @@ void judge_all(const std::vector<Entry>& entries, const JudgeOptions& options,
       own.accuracy = entry.accuracy.empty() ? Accuracy::eager : accuracy_named(entry.accuracy);
       own.freeze_weights = entry.weights == "frozen";
       if (entry.honest() && entry.compiles()) own.call_seconds = 120, own.memory_bytes = 0;  // the machine may be busy
+      if (entry.hangs()) own.load_seconds = 5, own.call_seconds = 3;
       judge = make_process_judge(own);
       made_for = entry.options();
     }
@@ -173,7 +175,7 @@ JudgeOptions short_limits() {
   JudgeOptions options = corpus_options();
   options.load_seconds = 15, options.call_seconds = 4, options.memory_bytes = size_t{2} << 30;
   options.threads = kThreads;
-  options.cache_bytes = 16e6;  // `remembers_mean` needs fewer bytes to be caught, and the test less time
+  options.cache_bytes = 16e6;  // `remembers_mean` needs fewer bytes to be caught, sweeping takes less time
   return options;
 }
 
@@ -237,7 +239,7 @@ TEST(Corpus, exploits_are_refused_at_every_level_of_the_sandbox) {
                                        "downloads_kernel", "segfaults",     "hangs"};
   for (const std::string level : {"namespaces", "rlimits"}) {
     JudgeOptions options = short_limits();
-    options.sandbox = level;
+    options.sandbox = level, options.load_seconds = 8;
     const auto judge = make_process_judge(options);
     for (const Entry& entry : read_corpus("exploits")) {
       if (!names.contains(entry.name)) continue;

@@ -34,7 +34,7 @@ TEST_F(TorchJudge, whoever_works_beside_stands_still_while_calls_are_timed) {
     void resume() override { done += "resume "; }
     std::string done;
   } noted;
-  JudgeOptions options;
+  JudgeOptions options = options_;
   options.bystander = &noted;
   EXPECT_TRUE(is_right(verdict_with(options, kGood)));
   const std::string once = noted.done;
@@ -45,7 +45,7 @@ TEST_F(TorchJudge, whoever_works_beside_stands_still_while_calls_are_timed) {
 }
 
 TEST_F(TorchJudge, times_torch_compile_in_the_same_rounds) {
-  JudgeOptions options;
+  JudgeOptions options = options_;
   options.baselines = {"compile"};
   const Verdict v = verdict_with(options, kGood, Tier::certify);
   ASSERT_TRUE(v.certified()) << v.reason << ": " << v.message;
@@ -178,9 +178,8 @@ open(mark, "w").close()
 TEST_F(TorchJudge, clocks_that_part_are_compared_once_more) {
   // Honest but in the first process that loads it: there the stopwatch says a fifth of a millisecond, whatever it took.
   // Only where weights are frozen do processes share a folder in which it can tell.
-  JudgeOptions options;
-  options.load_seconds = 30, options.call_seconds = 10, options.freeze_weights = true;
-  judge_ = make_process_judge(options);
+  options_.freeze_weights = true;
+  judge_ = make_process_judge(options_);
   const std::string stops = R"(
 mark = os.path.join(os.environ["HOME"], "mark")
 first = not os.path.exists(mark)
@@ -239,16 +238,17 @@ def get_inputs():
 }
 
 TEST_F(TorchJudge, the_same_seed_gives_the_same_errors) {
-  const auto errors_with_seed = [&](uint64_t seed) {
-    JudgeOptions options;
-    options.seed = seed;
-    const auto v = make_process_judge(options)->judge(task_, {kGood, nullptr}, Tier::screen);
-    EXPECT_TRUE(v.ok() && v->certified());
-    return v.ok() ? v->errors.at(0).error : -1;
+  JudgeOptions options = options_;
+  options.seed = 5;
+  const auto error = [](const Verdict& v) {
+    EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+    return v.errors.empty() ? -1 : v.errors.front().error;
   };
-  const double first = errors_with_seed(5);
-  EXPECT_EQ(first, errors_with_seed(5));
-  EXPECT_NE(first, errors_with_seed(6));
+  const double first = error(verdict_with(options, kGood));
+  judge_->reseed(6);
+  EXPECT_NE(first, error(verdict(kGood)));
+  judge_->reseed(5);
+  EXPECT_EQ(first, error(verdict(kGood)));
 }
 
 }  // namespace

@@ -24,9 +24,8 @@ class TorchJudgeOnPretendedGpu : public TorchJudge {
     const char* path = std::getenv("PYTHONPATH");
     before_ = path != nullptr ? path : "";
     setenv("PYTHONPATH", (source_dir() + "/tests/support/pretend_gpu:" + before_).c_str(), 1);
-    JudgeOptions options;
-    options.load_seconds = 30, options.call_seconds = 10, options.device = "cuda";
-    judge_ = make_process_judge(options);
+    options_.memory_bytes = 0, options_.device = "cuda";
+    judge_ = make_process_judge(options_);
   }
   void TearDown() override { setenv("PYTHONPATH", before_.c_str(), 1); }
 

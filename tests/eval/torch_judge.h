@@ -49,9 +49,9 @@ class TorchJudge : public testing::Test {
     const auto file = folder_.path() / "module.py";
     ASSERT_TRUE(write_file(file, kModule).ok());
     task_ = {"module", Json{{"name", "module"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
-    JudgeOptions options;
-    options.load_seconds = 30, options.call_seconds = 10, options.memory_bytes = size_t{2} << 30;
-    judge_ = make_process_judge(options);
+    options_.load_seconds = 15, options_.call_seconds = 10, options_.memory_bytes = size_t{2} << 30;
+    options_.threads = 1;  // of each process: tests run beside each other
+    judge_ = make_process_judge(options_);
   }
 
   Verdict verdict(const std::string& code, Tier tier = Tier::screen) {
@@ -83,6 +83,7 @@ class TorchJudge : public testing::Test {
 
   TempDir folder_;
   Task task_;
+  JudgeOptions options_;
   std::unique_ptr<Judge> judge_;
 };
 

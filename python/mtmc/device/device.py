@@ -4,6 +4,7 @@ memory. Which device a candidate is judged on is part of the judge's requests; n
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import torch
 
 from mtmc.device import kernel_calls
 
-SWEEP_BYTES = 64 << 20  # larger than the caches of the machines we know
+SWEEP_BYTES = 64 << 20  # larger than the caches of the machines we know; the judge may say otherwise
 COPY_BYTES = 256 << 20
 WAKE_NS, WAKE_ELEMENTS = 2_000_000, 1 << 16  # elements: enough for torch to use all threads
 WAKE_CALLS = 400  # at most: the clock may be a candidate's
@@ -82,11 +83,12 @@ class Cpu:
 
     def flush(self) -> None:
         if self.sweep is None:
-            self.sweep = torch.zeros(SWEEP_BYTES // 4)
+            self.sweep = torch.zeros(int(os.environ.get("MTMC_SWEEP_BYTES", SWEEP_BYTES)) // 4)
         self.sweep.add_(1.0)
 
     def wake(self) -> None:
-        # A thread that was asleep may share a core with the one that woke it until the system moves it, milliseconds later.
+        # A thread that was asleep may share a core with the one that woke it until the system moves it, milliseconds later; so
+        # may the only thread of a process.
         until = self.clock() + WAKE_NS
         for _ in range(WAKE_CALLS):
             self.spark.add_(1.0)

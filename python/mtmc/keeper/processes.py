@@ -75,10 +75,11 @@ def usage(root: int, without: int = 0, most: float = math.inf) -> Usage:
     )
 
 
-def unshared_memory(root: int) -> int:
-    """As `memory_bytes`, but pages that processes share count once: slower to find out."""
+def unshared_memory(root: int, most: float = math.inf) -> int:
+    """As `memory_bytes`, but pages that processes share count once: slower to find out. Of the first `most` descendants: who forks
+    on and on would never be through."""
     total = 0
-    for pid in process_tree(root)[1:]:
+    for pid in process_tree(root, most + 1)[1:]:
         fields = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/smaps_rollup").splitlines() if ": " in line)
         total += sum(int(fields[name].split()[0]) * 1024 for name in ("Pss_Anon", "Pss_Shmem") if name in fields)
     return total

@@ -125,7 +125,7 @@ def excess(guest: Guest, limits: Limits) -> tuple[str, str] | None:
     if used.processes > limits.processes or used.threads > limits.threads:
         return "too-many-processes", f"{used.processes} or more processes with {used.threads} threads"
     if used.memory_bytes > limits.memory_bytes:
-        memory = unshared_memory(guest.keeper)
+        memory = unshared_memory(guest.keeper, limits.processes)
         if memory > limits.memory_bytes:
             return "out-of-memory", f"{memory >> 20} MiB of {limits.memory_bytes >> 20} MiB"
     return None

@@ -1,11 +1,11 @@
 """The baselines: the user's module as it is (eager), through torch.compile, eager in one CUDA graph, and nothing at all: a call that
 returns what eager returned before, which tells what a call costs when there is no work.
 
-    JudgeProcess ── conducts (mtmc.keeper.conduct, the same code as for candidates) ── player: one engine
+    JudgeProcess ── conducts (mtmc.keeper.conduct, the same code as for candidates) ── player: eager and nothing, or one other
 
 Requests to the player: {"op": "open", "folder", "device", "threads", "seed"}, then as a candidate's process has them {"op": "lend"},
-{"op": "state"}, {"op": "arm"}, {"op": "wake"}, {"op": "go"}; {"op": "engine", "name"}, {"op": "bandwidth"}. The program is told the
-name of the engine that it will be asked for.
+{"op": "state"}, {"op": "arm", "engine"}, {"op": "wake"}, {"op": "go"}; {"op": "engine"} makes the engine that was armed last;
+{"op": "bandwidth"}. The program is told the name of the engine that it will be asked for.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ class Player:
 
     def __init__(self) -> None:
         self.device: Device | None = None
-        self.stopwatch: Stopwatch | None = None
         self.model: torch.nn.Module | None = None
-        self.engine: Callable[..., Any] | None = None
-        self.name = "eager"
+        self.engines: dict[str, Callable[..., Any]] = {}
+        self.stopwatches: dict[str, Stopwatch] = {}  # by engine: each has arguments and results of its own
+        self.name = ""  # of the engine that was armed last
         self.lent: dict[str, torch.Tensor] = {}
 
     def handle(self, request: Message) -> Message:
@@ -99,14 +99,13 @@ class Player:
         if "torch._dynamo" in sys.modules:
             torch._dynamo.reset()
         self.device = self.device or device_named(request["device"])
-        self.model = self.engine = None
-        self.stopwatch = Stopwatch(self.device)
+        self.model = None
+        self.engines, self.stopwatches = {}, {}
         gc.collect()
         if self.device.name == "cuda":
             torch.cuda.empty_cache()
         task = load_task(Path(request["folder"]) / "task.json", self.device.where)
         self.model, _ = task.make_unfilled(request["seed"])  # its state is lent
-        self.engine, self.name = self.model, "eager"
         return {}
 
     def on_lend(self, request: Message) -> Message:
@@ -121,46 +120,50 @@ class Player:
         return {}
 
     def on_engine(self, request: Message) -> Message:
-        """Makes an engine, on the arguments that lie in their places, and warms it up; `failed` when it cannot be had (the module
+        """Makes the engine, on the arguments that lie in their places, and warms it up; `failed` when it cannot be had (the module
         may still run without)."""
-        assert self.device is not None and self.stopwatch is not None and self.model is not None
-        self.name, arguments = request["name"], self.stopwatch.arguments(request["values"])
-        if self.name == "graph" and self.device.name == "cpu":
+        assert self.device is not None and self.model is not None
+        name, arguments = self.name, self.stopwatches[self.name].arguments(request["values"])
+        if name == "graph" and self.device.name == "cpu":
             return {"failed": "a CPU has no graphs"}
+        engine: Callable[..., Any] = self.model
         try:
-            if self.name == "nothing":
+            if name == "nothing":
                 result = self.model(*arguments)
-                self.engine = lambda *_: result
-            elif self.name == "graph":
-                self.engine = Graph(self.model, arguments)
-            elif self.name in COMPILED:
-                self.engine = torch.compile(self.model, mode="max-autotune" if self.name == "max-autotune" else None)
-            assert self.engine is not None
+                engine = lambda *_: result  # noqa: E731
+            elif name == "graph":
+                engine = Graph(self.model, arguments)
+            elif name in COMPILED:
+                engine = torch.compile(self.model, mode="max-autotune" if name == "max-autotune" else None)
             for _ in range(WARM_UPS):
-                self.engine(*arguments)
+                engine(*arguments)
             self.device.synchronize()
         except Exception as error:
             return {"failed": first_line(error)}
+        self.engines[name] = engine
         del arguments
         release()
         return {}
 
     def on_arm(self, request: Message) -> Message:
-        assert self.stopwatch is not None
-        return {"places": self.stopwatch.arm(request["form"], request["same_addresses"], request["hold"])}
+        assert self.device is not None
+        self.name = request["engine"]
+        if self.name not in self.stopwatches:
+            self.stopwatches[self.name] = Stopwatch(self.device)
+        return {"places": self.stopwatches[self.name].arm(request["form"], request["same_addresses"], request["hold"])}
 
     def on_wake(self, _: Message) -> Message:
-        assert self.stopwatch is not None and self.device is not None and self.engine is not None
-        self.stopwatch.rehearse(self.engine)
+        assert self.device is not None
+        self.stopwatches[self.name].rehearse(self.engines[self.name])
         self.device.wake()
         if self.name == "max-autotune" and self.device.name == "cuda":
             torch.compiler.cudagraph_mark_step_begin()
         return {}
 
     def on_go(self, request: Message) -> Message:
-        assert self.stopwatch is not None and self.engine is not None and self.model is not None
-        watch = self.stopwatch
-        elapsed = watch.go(self.engine, request["values"], request["seed"], False)
+        assert self.model is not None
+        watch = self.stopwatches[self.name]
+        elapsed = watch.go(self.engines[self.name], request["values"], request["seed"], False)
         now = self.model.state_dict() | plain_tensors(self.model) if request["state"] else {}
         state = [[name, watch.described(now[name])] for name in request["state"]]
         reply = {"ns": elapsed, "results": {"list": [watch.described(watch.held[-1]), {"dict": state}]}}
