@@ -190,7 +190,9 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=sorted(MODELS), help="these models")
     parser.add_argument("--again", action="store_true", help="judge what stands in --out once more")
     parser.add_argument("--jobs", type=int, default=1, help="models beside each other: then no speed is a figure")
-    parser.add_argument("--patience", type=float, default=600, help="seconds for a trace, and for all verdicts of a tier")
+    parser.add_argument(
+        "--patience", type=float, default=600, help="seconds for a trace, and for all verdicts of a tier"
+    )
     parser.add_argument("--cache", type=Path, default=ROOT / "build" / "models")
     parser.add_argument("--wheels", type=Path, help="a folder of wheels to install from")
     parser.add_argument("--mtmc", type=Path, default=ROOT / "build" / "release" / "mtmc")

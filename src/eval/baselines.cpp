@@ -38,7 +38,7 @@ Status Baselines::open(TaskFacts& facts) {
   facts_ = &facts;
   for (auto& [home, process] : processes_)
     while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));  // of the task before
-  if (!apart()) return ok_status();          // a CPU's cores are not ours while something else may be timed
+  if (!apart()) return ok_status();         // a CPU's cores are not ours while something else may be timed
   for (auto& [home, process] : processes_)  // all at a time: a context takes seconds
     if (const Status sent = process.send(opening()); !sent.ok()) lose(home, sent.error());
   for (const auto& [home, process] : processes_)

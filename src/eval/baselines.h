@@ -53,8 +53,9 @@ class Baselines {
   const JudgeProcess& process_of(const std::string& engine) const { return processes_.at(home_of(engine)); }
 
   const JudgeOptions& options_;
-  std::vector<std::string> engines_ = {"eager", "nothing"};  // and those that were asked for, in the order they are made
-  std::map<std::string, JudgeProcess> processes_;            // by home
+  std::vector<std::string> engines_ = {"eager",
+                                       "nothing"};  // and those that were asked for, in the order they are made
+  std::map<std::string, JudgeProcess> processes_;   // by home
   TaskFacts* facts_ = nullptr;
   std::set<std::string> begun_;              // engines that are made, or will be when their process has come so far
   std::map<std::string, std::string> made_;  // all of them

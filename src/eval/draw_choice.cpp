@@ -82,7 +82,8 @@ Result<std::map<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tie
   for (const std::string& kind : kinds) {
     const std::string draw = fmt::format("{}-{}", kind, other_index(facts));
     MTMC_TRY(const DrawFacts* known, facts.draw(draw));
-    while (known->usable && !probes.emplace(static_cast<int>(rng_->below(static_cast<uint64_t>(rounds))), draw).second) {
+    while (known->usable &&
+           !probes.emplace(static_cast<int>(rng_->below(static_cast<uint64_t>(rounds))), draw).second) {
     }
   }
   return probes;

@@ -34,7 +34,7 @@ struct Entry {
 
   bool honest() const { return folder == "honest"; }
   bool compiles() const { return code.find("torch.compile") != code.npos; }  // a first call takes long
-  bool hangs() const { return name.starts_with("hangs"); }  // all of its time limit
+  bool hangs() const { return name.starts_with("hangs"); }                   // all of its time limit
   // Who differs in these has another judge.
   using Options = std::tuple<std::string, std::string, bool, bool>;
   Options options() const { return {accuracy, weights, honest() && compiles(), hangs()}; }
