@@ -56,7 +56,7 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   const int set = screens && !anew && !on_gpu() ? 0 : ++timed_sets_;
   const bool quick = on_gpu() || !facts.large();
   const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
-  plan.one_thread = options_->threads == 1;
+  plan.one_thread = options_->threads == 1, plan.measures_on = options_->measures_on;
   plan.lends_anew = !screens && facts.has_weights() && !options_->freeze_weights && facts.weight_bytes() < kLentAnew;
   plan.draws = timed_draws(1000 * set, quick ? count : kMixedDraws, count);
   plan.forgets = quick && set > 0;

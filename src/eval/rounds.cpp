@@ -144,10 +144,16 @@ class Rounds {
     return examination_.left_alone(guest_, *known, false);
   }
 
-  // Goes on where what was measured so far says little, and checks as often as before: nobody can know which rounds.
+  // Goes on where what was measured so far says little, and checks as often as before: nobody can know which rounds. A
+  // screen's rounds are so few that whoever else uses the machine can part the clocks in too many of them; who lies
+  // does so in more rounds, too.
   void extend() {
-    const int more = further_rounds(summarize(series_.clocks.inside.at("eager")),
-                                    summarize(series_.clocks.inside.at("candidate")), verdict_.tier, plan_.rounds);
+    int more = 0;
+    if (plan_.measures_on)
+      more = further_rounds(summarize(series_.clocks.inside.at("eager")),
+                            summarize(series_.clocks.inside.at("candidate")), verdict_.tier, plan_.rounds);
+    if (verdict_.tier == Tier::screen && check_clocks(series_.clocks).lies)
+      more = most_rounds(verdict_.tier, plan_.rounds) - until_;
     for (int i = until_; i < until_ + more; ++i) {
       if (rng_.below(static_cast<uint64_t>(plan_.rounds)) < static_cast<uint64_t>(plan_.checks)) checks_.insert(i);
     }

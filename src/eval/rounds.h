@@ -16,6 +16,7 @@ struct RoundPlan {
   bool lends_anew = false;                  // the same weights are set once more before every call
   bool one_thread = false;                  // in each process: none waits for another
   bool forgets = false;                     // draws are not called again
+  bool measures_on = true;                  // where an interval is wide
   int checks = 1;                           // timed calls whose outputs are measured
   std::map<int, std::string> probes = {};   // other draws, called like the others before that round; not counted
   std::vector<std::string> baselines = {};  // that take part beside eager

@@ -19,13 +19,11 @@ namespace {
 // The machinery for a GPU, on the CPU under its name.
 class TorchJudgeOnPretendedGpu : public TorchJudge {
  protected:
-  void SetUp() override {
-    TorchJudge::SetUp();
+  void choose() override {
     const char* path = std::getenv("PYTHONPATH");
     before_ = path != nullptr ? path : "";
     setenv("PYTHONPATH", (source_dir() + "/tests/support/pretend_gpu:" + before_).c_str(), 1);
     options_.memory_bytes = 0, options_.device = "cuda";
-    judge_ = make_process_judge(options_);
   }
   void TearDown() override { setenv("PYTHONPATH", before_.c_str(), 1); }
 

@@ -43,16 +43,23 @@ class ModelNew(torch.nn.Module):
 
 inline const std::string kGood = candidate("return self.linear(x).clamp_min(0)");
 
+// The tests of a suite run in one process, and share a judge where they need no other.
 class TorchJudge : public testing::Test {
  protected:
+  static void TearDownTestSuite() { shared().reset(); }
+
   void SetUp() override {
     const auto file = folder_.path() / "module.py";
     ASSERT_TRUE(write_file(file, kModule).ok());
     task_ = {"module", Json{{"name", "module"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
     options_.load_seconds = 15, options_.call_seconds = 10, options_.memory_bytes = size_t{2} << 30;
-    options_.threads = 1;  // of each process: tests run beside each other
-    judge_ = make_process_judge(options_);
+    options_.threads = 1, options_.measures_on = false;  // tests run beside each other
+    choose();
+    if (!shared()) shared() = make_process_judge(options_);
+    judge_ = shared();
   }
+  // What else the suite's judge is told, or needs.
+  virtual void choose() {}
 
   Verdict verdict(const std::string& code, Tier tier = Tier::screen) {
     const Result<Verdict> result = judge_->judge(task_, {code, nullptr}, tier);
@@ -84,7 +91,13 @@ class TorchJudge : public testing::Test {
   TempDir folder_;
   Task task_;
   JudgeOptions options_;
-  std::unique_ptr<Judge> judge_;
+  std::shared_ptr<Judge> judge_;
+
+ private:
+  static std::shared_ptr<Judge>& shared() {
+    static std::shared_ptr<Judge> judge;
+    return judge;
+  }
 };
 
 }  // namespace mtmc

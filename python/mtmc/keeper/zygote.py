@@ -40,7 +40,7 @@ from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import kill_tree, process_tree, usage
 from mtmc.keeper.sandbox import Guest, can_own_proc, level, lock, reach, start_guest
 from mtmc.keeper.standby import Standby, excess
-from mtmc.keeper.starter import Starter
+from mtmc.keeper.starter import Starter, send
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.task_error import first_line
 
@@ -280,6 +280,8 @@ class Zygote:
 
     def finish(self, guest: Guest) -> None:
         """Ends a guest. On a GPU the driver takes its time to clean up after it: nobody waits before the next timed call."""
+        if "namespaces" in guest.parts and self.own_proc is not False:
+            send([guest.init], signal.SIGKILL)  # process 1: the kernel ends all of them, who forks on and on included
         kill_tree(guest.init)
         kill_tree(guest.keeper)
         os.close(guest.line.incoming)
