@@ -27,6 +27,7 @@ struct JudgeOptions {
   std::string device = "cpu";               // cpu or cuda: where task, candidate and baselines run
   std::vector<std::string> baselines = {};  // timed beside eager: compile, max-autotune, graph; made once per task
   Accuracy accuracy = Accuracy::eager;
+  bool measures_on = true;      // where an interval is wide, for as long as it pays
   bool freeze_weights = false;  // candidates may pack weights once; the verdict carries `frozen-weights`
   std::string sandbox;          // the strongest level to use: namespaces or rlimits; empty: what the machine has
   // What caches may hold: a call that must touch less proves nothing by its speed. Half as much is swept before a call.
