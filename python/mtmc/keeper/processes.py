@@ -75,7 +75,7 @@ def usage(root: int, without: int = 0, most: float = math.inf) -> Usage:
     )
 
 
-def unshared_memory(root: int, most: float = math.inf) -> int:
+def unshared_memory(root: int, most: float) -> int:
     """As `memory_bytes`, but pages that processes share count once: slower to find out. Of the first `most` descendants: who forks
     on and on would never be through."""
     total = 0

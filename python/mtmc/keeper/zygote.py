@@ -282,7 +282,8 @@ class Zygote:
         """Ends a guest. On a GPU the driver takes its time to clean up after it: nobody waits before the next timed call."""
         if "namespaces" in guest.parts and self.own_proc is not False:
             send([guest.init], signal.SIGKILL)  # process 1: the kernel ends all of them, who forks on and on included
-        kill_tree(guest.init)
+        else:
+            kill_tree(guest.init)
         kill_tree(guest.keeper)
         os.close(guest.line.incoming)
         self.ending.append(guest.keeper)
