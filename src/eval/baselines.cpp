@@ -33,17 +33,20 @@ std::map<std::string, std::string> Baselines::made() const {
   return asked_for;
 }
 
-Status Baselines::open(TaskFacts& facts) {
+void Baselines::open(TaskFacts& facts) {
   made_.clear(), lost_.clear(), begun_.clear();
   facts_ = &facts;
   for (auto& [home, process] : processes_)
     while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));  // of the task before
-  if (!apart()) return ok_status();         // a CPU's cores are not ours while something else may be timed
+  if (!apart()) return;                     // a CPU's cores are not ours while something else may be timed
   for (auto& [home, process] : processes_)  // all at a time: a context takes seconds
     if (const Status sent = process.send(opening()); !sent.ok()) lose(home, sent.error());
+}
+
+void Baselines::begin() {
+  if (!apart()) return;
   for (const auto& [home, process] : processes_)
     if (const Status begun = begin(home); !begun.ok()) lose(home, begun.error());
-  return ok_status();
 }
 
 Json Baselines::opening() const {

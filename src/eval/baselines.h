@@ -23,8 +23,10 @@ class Baselines {
   Status start();
   // Is eager's there? Those of the others may be missing for good.
   bool running() const { return process_of("eager").running(); }
-  // A task whose draw task-0 is there; where there is a GPU its engines begin to be made. It must outlive their use.
-  Status open(TaskFacts& facts);
+  // A task, which must outlive its engines' use. Where there is a GPU their processes get ready for it.
+  void open(TaskFacts& facts);
+  // Its draw task-0 is there: where there is a GPU, engines begin to be made.
+  void begin();
   // Waits until eager can be timed; `all`: the others too. One whose process is lost is made once more.
   Status ready(bool all);
   // Those beside eager that were asked for and made by now: name -> why it cannot be had, empty when it can.

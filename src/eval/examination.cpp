@@ -98,7 +98,8 @@ Result<bool> Examination::run_calls(Guest& guest, const std::string& draw, int c
   if (!anew) return false;
   for (int i = 0; i < (facts->repeats ? calls : std::min(calls, facts->calls)); ++i) {
     Call one = {draw, true, same_addresses || i > 0};
-    one.poison = true, one.late = guest.room().device != "cpu", one.index = std::min(i, facts->calls - 1);
+    one.poison = true, one.late = guest.room().device != "cpu" && (i == 0 || !facts_.huge());
+    one.index = std::min(i, facts->calls - 1);
     MTMC_TRY(const std::optional<Performance> went, perform(guest, one));
     if (!went) return false;
   }
@@ -109,7 +110,10 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   const std::optional<Performance> refused;
   CallPlan plan;
   plan.draw = call.draw, plan.same_addresses = call.same_addresses, plan.seeded = call.index == 0;
-  plan.hold = held(), plan.late = call.late, plan.poison = call.poison, plan.state = facts_.moving();
+  if (call.late && facts_.huge())  // and one more of each result
+    while (!held_.empty()) drop_oldest();
+  plan.hold = call.late && facts_.huge() ? 0 : held(), plan.late = call.late, plan.poison = call.poison,
+  plan.state = facts_.moving();
   plan.written = facts_.written();
   if (call.check) plan.out = next_out();
   if (call.glimpses > 0) plan.glimpses = call.glimpses, plan.folders = guest.writable();

@@ -56,6 +56,7 @@ class Examination {
   Result<std::optional<Performance>> perform(Guest& guest, const Call& call);
   // How many of the last results whoever calls still holds: many where nobody measures what fresh memory costs.
   int held() const {
+    if (facts_.huge()) return 1;
     if (facts_.large()) return 2;
     const bool timed = verdict_.stage == "timing" || verdict_.tier == Tier::screen;  // in the same process later
     return !timed && facts_.result_bytes() <= kSmallResults ? 20 : 3;

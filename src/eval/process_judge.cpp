@@ -124,9 +124,11 @@ Status ProcessJudge::open(const Task& task) {
   MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
   guests_.forget(facts.files());
   facts_ = std::move(facts), open_task_ = key;
-  MTMC_RETURN_IF_ERROR(guests_.add_spares());
+  baselines_.open(*facts_);
   MTMC_TRY([[maybe_unused]] const DrawFacts* first, facts_->draw("task-0"));  // baselines get ready on its arguments
-  return baselines_.open(*facts_);
+  MTMC_RETURN_IF_ERROR(guests_.add_spares());
+  baselines_.begin();
+  return ok_status();
 }
 
 // All that a screening needs of the task. On a CPU nothing: the cores are busy with what the caller does meanwhile.

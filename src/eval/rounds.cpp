@@ -145,14 +145,15 @@ class Rounds {
   }
 
   // Goes on where what was measured so far says little, and checks as often as before: nobody can know which rounds. A
-  // screen's rounds are so few that whoever else uses the machine can part the clocks in too many of them; who lies
-  // does so in more rounds, too.
+  // screen's rounds are so few that whoever else uses the machine can part the clocks; who lies does so in more rounds,
+  // too.
   void extend() {
     int more = 0;
     if (plan_.measures_on)
       more = further_rounds(summarize(series_.clocks.inside.at("eager")),
                             summarize(series_.clocks.inside.at("candidate")), verdict_.tier, plan_.rounds);
-    if (verdict_.tier == Tier::screen && check_clocks(series_.clocks).lies)
+    const ClockCheck clock = check_clocks(series_.clocks);
+    if (verdict_.tier == Tier::screen && (clock.lies || clock.apart_ms > clock.noise_ms))
       more = most_rounds(verdict_.tier, plan_.rounds) - until_;
     for (int i = until_; i < until_ + more; ++i) {
       if (rng_.below(static_cast<uint64_t>(plan_.rounds)) < static_cast<uint64_t>(plan_.checks)) checks_.insert(i);

@@ -341,9 +341,11 @@ std::string accuracy_class(const std::vector<Measurement>& outputs, const Budget
 
 namespace {
 
-// How far a median of so many samples may lie from that of all, by the order statistics around it (95 %).
-double median_noise(const std::vector<double>& samples) {
-  const double share = std::min(0.5, 0.98 / std::sqrt(static_cast<double>(samples.size())));
+constexpr double kUsually = 1.96, kAlways = 3.29;  // standard deviations: 95 %, 99.9 %
+
+// How far a median of so many samples may lie from that of all, by the order statistics around it.
+double median_noise(const std::vector<double>& samples, double deviations) {
+  const double share = std::min(0.5, deviations / 2 / std::sqrt(static_cast<double>(samples.size())));
   return (quantile(samples, 0.5 + share) - quantile(samples, 0.5 - share)) / 2;
 }
 
@@ -363,7 +365,7 @@ ClockCheck check_clocks(const Clocks& clocks) {
   const double usual = median(honest), most = quantile(honest, 0.9) + kClockMs;
   ClockCheck check;
   check.apart_ms = median(own) - usual;
-  check.noise_ms = kClockMs + median_noise(own) + median_noise(honest);
+  check.noise_ms = kClockMs + median_noise(own, kAlways) + median_noise(honest, kAlways);
   const double hidden = std::max(0.0, check.apart_ms - check.noise_ms);
   const double idle = quantile(clocks.processor.at("nothing"), 0.9);
   size_t lies = 0;
@@ -372,7 +374,7 @@ ClockCheck check_clocks(const Clocks& clocks) {
     const double worked = clocks.cores > 0 ? (clocks.processor.at("candidate")[i] - idle) / clocks.cores
                                            : 0.0;  // however busy the machine is
     check.samples_ms.push_back(std::max({said + hidden, seen, worked, kShortestCallMs}));
-    const double least = kLie * std::max(said, 0.0), noise = 2 * (kClockMs + median_noise(honest));
+    const double least = kLie * std::max(said, 0.0), noise = 2 * (kClockMs + median_noise(honest, kUsually));
     lies += check.samples_ms.back() - said > std::max(least, noise) || worked - said > std::max(least, kWorkMs);
   }
   check.lies = static_cast<double>(lies) > kMostLies * static_cast<double>(own.size());

@@ -67,6 +67,9 @@ class TaskFacts {
   // Are arguments so large that few draws are made of them?
   bool large() const { return argument_bytes_ > kLargeArguments; }
   static constexpr double kLargeArguments = 64e6;
+  // Of results of gigabytes the processes of a GPU hold as few beside each other as they can.
+  bool huge() const { return result_bytes_ > kHugeResults; }
+  static constexpr double kHugeResults = 2e9;
   // These timed draws will not come again.
   Status forget_timed(const std::vector<std::string>& names);
   // What the referee says of a call's results, or of a state: "measure", "unchanged", "digest" (referee.py).

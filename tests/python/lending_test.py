@@ -9,7 +9,7 @@ import torch
 
 from mtmc.device.device import Cpu
 from mtmc.referee.lending import Lender, same_numbers
-from mtmc.referee.measure import same_bits
+from mtmc.wire.blobs import same_bits
 from mtmc.wire.forms import FormError, form_of
 
 VALUE = [torch.randn(3, 5).t(), 2, {"a": torch.arange(4.0).bfloat16()[::2], "b": torch.empty(0)}, torch.tensor(7)]

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from mtmc.referee.measure import measure, nearest_constant, settled
+from mtmc.referee.measure import PIECE, measure, nearest_constant, settled
 from mtmc.referee.truth import Ties
 
 
@@ -78,7 +78,7 @@ def test_pieces_are_measured_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> No
     c = e * (1 + 1e-3 * torch.randn(e.shape))
     whole = of(c, e)
     for piece in (64, 5, 3):
-        monkeypatch.setattr("mtmc.referee.measure.PIECE", piece)
+        monkeypatch.setitem(PIECE, "cpu", piece)
         parts = of(c, e)
         assert parts["tails"]["elements"] == whole["tails"]["elements"]
         assert math.isclose(parts["off"], whole["off"]) and parts["max_error"] == whole["max_error"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import POISON
+from mtmc.device.device import POISON, release
 from mtmc.wire import blobs
 
 DRIVER = "libcuda.so.1"
@@ -26,6 +26,7 @@ PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 HASHED = 1 << 20  # elements: enough to be hashed on the device
 SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blocks: two of them make a segment
 CANDIDATE_SHARE = 0.6  # of the GPU's memory: the judge's own processes need the rest
+MOST_POISONED = 32  # that part of the GPU's memory: each of several processes needs some
 MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 # All words of a block's shared memory become the pattern. In the driver's own language: NVRTC takes a third of a second.
 FILL_SHARED = b"""
@@ -184,8 +185,10 @@ class Cuda:
             return torch.empty(0, dtype=torch.uint8, device=self.where)
         return torch.as_tensor(_Memory(base_address + offset, size), device=self.where)
 
-    def give_back(self) -> None:
-        """All that was borrowed: its owner is gone, or will be."""
+    def give_back(self, beyond: int = 0) -> None:
+        """All that was borrowed: its owner is gone, or will be, or frees it; `beyond`: if it is more than so many bytes."""
+        if sum(size for _, size in self.borrowed.values()) <= beyond:
+            return
         self.synchronize()
         for base, _ in self.borrowed.values():
             self._check(self.driver.cuIpcCloseMemHandle(ctypes.c_uint64(base)))
@@ -228,8 +231,8 @@ class Cuda:
         self.poisons = on
         if not on:
             return
-        free = torch.cuda.mem_get_info(self.where)[0]
-        large = min(4 * expected_bytes + (256 << 20), free // 4)
+        release()  # what lies there of calls on other sizes
+        large = min(4 * expected_bytes + (256 << 20), max(self.facts.total_memory // MOST_POISONED, 256 << 20))
         blocks = [torch.empty(SMALL_BYTES, dtype=torch.uint8, device=self.where) for _ in range(SMALL_BLOCKS)]
         blocks.append(torch.empty(large, dtype=torch.uint8, device=self.where))
         blocks.clear()

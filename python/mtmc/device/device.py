@@ -139,11 +139,13 @@ def made_on(where: torch.device, make: Callable[[], Any]) -> Any:
         return make()
 
 
-def release() -> None:
-    """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much: several processes work
-    on the same gigabytes."""
+def release(enough: float = 1.0) -> None:
+    """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much and less than this part of
+    all memory is free: several processes work on the same gigabytes."""
     if torch.cuda.is_initialized() and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > UNUSED_BYTES:
-        torch.cuda.empty_cache()
+        free, of_all = torch.cuda.mem_get_info()
+        if free < enough * of_all:
+            torch.cuda.empty_cache()
 
 
 def generator_on(where: torch.device, seed: int) -> torch.Generator:

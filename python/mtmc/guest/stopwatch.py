@@ -20,6 +20,7 @@ from mtmc.wire.outputs import lazy, tensors
 PAGE_BYTES = 4096
 REHEARSED_BYTES = 256 << 20  # of arguments; beyond, a call is long enough
 LEAST_DELAY, MOST_DELAY = 0.001, 0.02  # seconds; a first call may take far longer, and compiles
+MOST_APART = 4 << 30  # bytes of arguments; larger ones may lie where the last ones lay
 MOST_HELD = 24  # results that a caller keeps while it makes more calls
 
 
@@ -38,13 +39,15 @@ class Stopwatch:
 
     def arm(self, form: Form, same_addresses: bool, hold: int) -> list[dict[str, Any]]:
         """Memory for the arguments of the next call, new or the last call's, and where it lies. `hold`: how many of the last
-        results stay alive."""
+        results stay alive in it."""
         if not (same_addresses and self.places and form == self.form):
+            if sum(tensor.nbytes for tensor in self.places) > MOST_APART:
+                self.places, self.before = [], None
             old, self.places = self.places, []
             rebuilt(form, lambda one: self.places.append(make(one)), lambda _: None)
             del old  # after the new was made, so that it cannot lie at the same addresses
         self.form = form
-        self.held = deque(self.held, maxlen=max(1, min(hold, MOST_HELD)))
+        self.held = deque(self.held if hold else (), maxlen=max(1, min(hold, MOST_HELD)))
         return [self.device.place(span_of(tensor)) for tensor in self.places]
 
     def rehearse(self, call: Callable[..., Any]) -> None:
@@ -87,7 +90,7 @@ class Stopwatch:
             result, elapsed = self.clock(play if late else lambda: call(*arguments))
         finally:
             gc.enable()
-        self.early = bool(copies) and blobs.digest(copies) != blobs.digest(tensors(result))
+        self.early = bool(copies) and not all(map(blobs.same_bits, copies, tensors(result)))
         self.before, self.last_ns = arguments, max(0, elapsed - int(delay * 1e9))
         self.held.append(result)
         return elapsed

@@ -11,7 +11,7 @@ import torch
 
 from mtmc.referee.measure import Measurement, Runs, measure, settled
 from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth, half_an_ulp
-from mtmc.referee.sampled import Sampler
+from mtmc.referee.sampled import MANY_ELEMENTS, SEEDS_OF_MANY, Sampler
 from mtmc.referee.slices import Slices, taken
 from mtmc.referee.summation import OneByOne
 from mtmc.referee.truth import SINGLE, TruthError, widen
@@ -78,20 +78,24 @@ class Budgets:
     def of_kind(self, kind: str) -> Errors:
         """On SEEDS draws of a kind; and on the first of them, what half an ulp in the arguments does to the truth, and another
         order of summation to eager. Of large draws on as many slices of one."""
-        count = SEEDS_OF_OTHERS if kind in self.others else SEEDS
-        if kind not in self.known and (draw := self.draw(f"{kind}-0")).slices is not None:
+        if kind in self.known:
+            return self.known[kind]
+        count, draw = SEEDS_OF_OTHERS if kind in self.others else SEEDS, self.draw(f"{kind}-0")
+        if draw.slices is not None:
             assert draw.sampler is not None
             self.known[kind] = Errors(*draw.sampler.errors(draw, draw.slices, count))
-        if kind not in self.known:
-            found = Errors()
-            for index in range(count):
-                self._add(found, self.draw(f"{kind}-{index}"))
+        else:
+            self.known[kind] = found = Errors()
+            self._add(found, draw)
             if kind not in self.others:
-                draw = self.draw(f"{kind}-0")
                 moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(draw.seed))
                 found.beside["half-ulp"] = compare_calls(draw, moved.calls[:1], moved.after)
+                del moved
                 found.beside["order-of-sums"] = self._other_order(draw)
-            self.known[kind] = found
+            many = sum(t.numel() for t in tensors(draw.eager.calls[0])) > MANY_ELEMENTS
+            del draw  # two large ones do not fit beside each other
+            for index in range(1, min(count, SEEDS_OF_MANY) if many else count):
+                self._add(found, self.draw(f"{kind}-{index}"))
         return self.known[kind]
 
     def of_draw(self, draw: Draw) -> Errors:

@@ -22,6 +22,7 @@ LARGE = 1 << 16  # elements
 LARGER, IGNORED = 1000, -100  # times as large; see torch.nn.functional.cross_entropy
 WHOLE_TYPES = (torch.int8, torch.int16, torch.int32, torch.int64)
 MOST_SIZES, FEW_SHAPES_FROM = 9, 1 << 24  # that are varied; of arguments with more elements one
+MOST_GROWN = 1 << 30  # bytes of arguments of other sizes
 WAYS, FEW_SIZES, MOST_DOUBLED = 3, 3, 256  # ways to vary a size, each of a few; larger ones grow by half
 FEW = 7  # a size that is
 MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
@@ -353,7 +354,7 @@ def other_axes(arguments: list[Any], which: int, order: torch.Generator, sizes: 
 
 def other_shape(arguments: list[Any], which: int, generator: torch.Generator) -> list[Any]:
     """Every axis of one size, of sizes_to_vary, has another: a few more, up to four times as many, half of it or a few. Its values
-    repeat."""
+    repeat. Arguments of gigabytes only become smaller: what is computed from them may grow with the square."""
     ways = ways_to_vary(arguments)
     size = sizes_to_vary(arguments)[which // ways]
 
@@ -364,9 +365,17 @@ def other_shape(arguments: list[Any], which: int, generator: torch.Generator) ->
     grown = size * (times if size <= MOST_DOUBLED else 1) + size // 2
     less = size // 2 if below(2) else 1 + below(min(size - 1, FEW))
     way = which % ways if ways == WAYS else below(WAYS)
-    other = (size + few, grown, less)[way]
+    if grown_bytes(arguments, size, grown) <= MOST_GROWN:
+        others = size + few, grown, less
+    else:
+        others = max(1, size - few), less, 1 + below(size - 1)
+    return with_sizes(arguments, {size: others[way]})
 
-    return with_sizes(arguments, {size: other})
+
+def grown_bytes(arguments: list[Any], size: int, other: int) -> int:
+    """Of all tensors, where each axis of `size` is as long as `other`."""
+    tensors = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
+    return sum(t.nbytes * other ** list(t.shape).count(size) // size ** list(t.shape).count(size) for t in tensors)
 
 
 def all_small(arguments: list[Any], generator: torch.Generator) -> list[Any]:

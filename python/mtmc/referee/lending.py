@@ -32,6 +32,8 @@ from mtmc.wire.forms import (
 from mtmc.wire.line import Message
 from mtmc.wire.outputs import tensors
 
+MOST_BORROWED_BYTES = 1 << 30  # of one process: what it frees stays for as long as we look at it
+
 
 class Lender:
     def __init__(self, device: Device, folder: Path) -> None:
@@ -65,6 +67,7 @@ class Lender:
         """Puts the tensors of a value where a process on the GPU wants them; afterwards no cache holds them. DeviceError when
         there is no such memory."""
         self._meet(guest)
+        self.device.give_back(MOST_BORROWED_BYTES)
         forms = tensors_of(form_of(value))
         for tensor, form, place in zip(tensors(value), forms, places, strict=True):
             if span_bytes(form) != place["bytes"]:
@@ -156,7 +159,7 @@ def file_memory(path: Path, size: int) -> torch.Tensor:
 
 def same_numbers(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Of one shape and type: are all elements equal, or all of them bit for bit? So NaN is NaN, and 0.0 is -0.0 unless there is a
-    NaN, too. (`same_bits` of measure.py tells zeros apart.)"""
+    NaN, too. (`same_bits` tells zeros apart.)"""
     if torch.equal(a, b):
         return True
     whole = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}[a.element_size()]

@@ -10,11 +10,12 @@ import torch
 from mtmc.device.device import POISON
 from mtmc.referee.tails import added, smallest_whole, tails
 from mtmc.referee.truth import Ties
+from mtmc.wire.blobs import bits, same_bits
 
 Measurement = dict[str, Any]  # of one output of one call; its keys are the fields of src/eval/measurement.h
 Runs = list[list[Measurement]]  # run by run, output by output
 OFFICIAL, LEGACY = {torch.float32: 1e-4, torch.float64: 1e-4}, 1e-2
-PIECE = 1 << 27  # elements that are measured at a time
+PIECE = {"cpu": 1 << 27, "cuda": 1 << 25}  # elements that are measured at a time
 
 
 def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
@@ -62,12 +63,13 @@ def settled(c: Any, e: torch.Tensor) -> Any:
 
 def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measurement:
     """In pieces where the tensors are large: a dozen temporaries in double would not fit beside them. Pieces are of rows."""
-    if e.numel() <= PIECE:
+    piece = PIECE[e.device.type]
+    if e.numel() <= piece:
         return _summary([_measure_piece(c, e, t, _scale(e, t))])
-    width = e.shape[-1] if e.shape[-1] <= PIECE else 1
+    width = e.shape[-1] if e.shape[-1] <= piece else 1
     scale = _scale(e, t)
     c, e, t = (x.reshape(-1, width) if width > 1 else x.reshape(-1) for x in (c, e, t))
-    rows = max(1, PIECE // width)
+    rows = max(1, piece // width)
     pieces = zip(c.split(rows), e.split(rows), t.split(rows), strict=True)
     return _summary([_measure_piece(*piece, scale) for piece in pieces])
 
@@ -212,26 +214,16 @@ def nearest_constant(t: Any) -> float:
     return float(torch.where(finite, t, 0.0).sum() / finite.sum().clamp(min=1))
 
 
-def same_bits(c: torch.Tensor, e: torch.Tensor) -> bool:
-    return torch.equal(_bits(c), _bits(e))
-
-
 def poisoned(c: torch.Tensor, e: torch.Tensor) -> int:
     """How many elements hold the byte pattern that fresh memory is filled with, where eager's do not."""
     width = c.element_size()
     if not c.numel() or width == 1:
         return 0
-    lanes = _bits(c).element_size()
+    lanes = bits(c).element_size()
     pattern = int.from_bytes(bytes([POISON] * lanes), "little", signed=True)
-    words = _bits(c) == pattern
+    words = bits(c) == pattern
     if not words.any():
         return 0
     rows = words.reshape(-1, width // lanes).all(1)
-    own = (_bits(e) == pattern).reshape(-1, width // lanes).all(1)
+    own = (bits(e) == pattern).reshape(-1, width // lanes).all(1)
     return int((rows & ~own).sum())
-
-
-def _bits(x: torch.Tensor) -> torch.Tensor:
-    """The memory of all elements in order, as a row of the widest integers that divide an element (complex128: two)."""
-    flat = x.contiguous().reshape(-1)
-    return flat.view({1: torch.uint8, 2: torch.int16, 4: torch.int32}.get(x.element_size(), torch.int64))

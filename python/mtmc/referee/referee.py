@@ -22,7 +22,7 @@ from mtmc.referee.draws import LAYOUTS, other_kinds, seed_of, structured_kinds
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
-from mtmc.referee.measure import measure, nearest_constant
+from mtmc.referee.measure import Measurement, measure, nearest_constant
 from mtmc.referee.reference import EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import touched_bytes
@@ -39,6 +39,7 @@ from mtmc.wire.outputs import bytes_of_all, self_overlapping, tensors
 from mtmc.wire.plain import is_plain
 from mtmc.wire.task_error import out_of_memory
 
+ENOUGH = 1 / 3  # of the GPU's memory that others may want: to get it anew takes as long as a measurement
 MOST_NUDGED = 1 << 28  # bytes of weights: of larger ones there is no copy with a few other elements
 
 
@@ -54,6 +55,7 @@ class Referee:
         self.masked: MaskedDraws | None = None
         self.lender: Lender | None = None
         self.budgets: Budgets | None = None
+        self.measured: dict[str, tuple[str, list[Measurement]]] = {}  # by draw: the last result's hash, and how it was
 
     def handle(self, request: Message) -> Message:
         try:
@@ -66,7 +68,7 @@ class Referee:
         except torch.OutOfMemoryError as error:
             return {"error": out_of_memory("computing what the module must return", error).to_json()}
         finally:
-            release()
+            release(ENOUGH)
 
     def on_open(self, request: Message) -> Message:
         """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states."""
@@ -74,6 +76,7 @@ class Referee:
         torch.set_grad_enabled(False)
         self.folder, self.session = Path(request["folder"]), request["seed"]
         self.reference = self.budgets = self.draws = self.masked = None
+        self.measured = {}
         if request["device"] == "cuda":
             torch.cuda.empty_cache()  # the memory of the task before: others may need it
         self.device = self.device or device_named(request["device"])
@@ -218,6 +221,7 @@ class Referee:
         for name in request["names"]:
             self.draws.forget(name)
             self.lender.drop(name)
+            self.measured.pop(name, None)
         return {}
 
     def on_measure(self, request: Message) -> Message:
@@ -246,7 +250,11 @@ class Referee:
             if disordered(c, e) and request["draw"].rpartition("-")[0] not in LAYOUTS:
                 detail = f"output {index} is not contiguous, and eager's is"
                 return {"mismatch": "wrong-shape", "detail": detail}
-        measured = compare(draw, call, leaves, state)
+        found = blobs.digest(value)
+        known = self.measured.get(request["draw"], ("", []))
+        again = found == known[0] and draw.eager.repeats and not left  # every call is the same to us
+        measured = known[1] if again else compare(draw, call, leaves, state)
+        self.measured[request["draw"]] = found, measured
         if request["own_random"]:
             measured = self.masked.compare(request["draw"], call, leaves, measured, request["guest"])
         together = [pair for pair in sharing(spans(form["list"][0])) if pair not in draw.eager.sharing]
@@ -256,7 +264,7 @@ class Referee:
             changed = self.lender.unlike(self.draws.arguments(request["draw"]), request["places"], request["guest"])
         return {
             "outputs": measured,
-            "hash": blobs.digest(value),
+            "hash": found,
             "aliases": overlap(mine, [(p["at"], p["at"] + p["bytes"]) for p in request["places"]]),
             "reused": any(overlap(mine, ranges(one["list"][0])) for one in request["earlier"]),
             "together": bool(together),

@@ -13,15 +13,14 @@ import torch
 from torch.func import functional_call
 
 from mtmc.device.device import Device, generator_on, random_state
-from mtmc.referee.draws import is_whole, map_floats
-from mtmc.referee.measure import same_bits
+from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.slices import Run
 from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
 from mtmc.task.plain_state import drawn_at_random
 from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import Task, first_line
 from mtmc.wire import blobs, outputs
-from mtmc.wire.blobs import structure_of
+from mtmc.wire.blobs import same_bits, structure_of
 from mtmc.wire.forms import sharing
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
@@ -273,7 +272,7 @@ class Reference:
                 after.append({})
                 continue
             if index == 0 or eager.modified or eager.written:
-                wide = map_floats(blobs_copy(arguments), move)
+                wide = map_leaves(arguments, partial(_fresh, move=move, widths=widths))
             left = [tensor.detach() for tensor in outputs.tensors(wide)]
             call = (
                 partial(functional_call, model, given, tuple(wide), tie_weights=False) if cut else partial(model, *wide)
@@ -321,17 +320,18 @@ def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
 def blobs_copy(arguments: list[Any]) -> list[Any]:
     """Fresh memory for every tensor, strides kept."""
 
-    def copied(value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            return value.clone(memory_format=torch.preserve_format) if value.is_contiguous() else _same_strides(value)
-        if isinstance(value, dict):
-            return {key: copied(part) for key, part in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [copied(part) for part in value]
-        return value
-
-    return [copied(argument) for argument in arguments]
+    return map_leaves(arguments, _copied)
 
 
-def _same_strides(x: torch.Tensor) -> torch.Tensor:
+def _copied(x: Any) -> Any:
+    if not isinstance(x, torch.Tensor) or x.is_contiguous():
+        return x.clone() if isinstance(x, torch.Tensor) else x
     return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)
+
+
+def _fresh(x: Any, move: Callable[[torch.Tensor], torch.Tensor], widths: Widths) -> Any:
+    """The same, moved, in memory of its own; contiguous floats that are widened anyway are not copied before."""
+    floats = isinstance(x, torch.Tensor) and x.is_floating_point()
+    if floats and x.is_contiguous() and x.dtype in widths:
+        return move(x)
+    return move(_copied(x)) if floats else _copied(x)

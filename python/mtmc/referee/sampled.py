@@ -16,14 +16,16 @@ import torch
 from mtmc.referee import slices
 from mtmc.referee.draws import seed_of
 from mtmc.referee.elsewhere import Difference, difference, rms, worst_block
-from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, measure, poisoned, same_bits, settled
+from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, measure, poisoned, settled
 from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
 from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
 from mtmc.referee.summation import OneByOne
 from mtmc.referee.truth import SINGLE, TruthError, widen
 from mtmc.task.accuracy import Tf32Matmuls, fp32_only
+from mtmc.wire.blobs import same_bits
 from mtmc.wire.outputs import bytes_of_all, tensors
 
+MANY_ELEMENTS, SEEDS_OF_MANY = 1 << 25, 2  # of a draw's results: what tells is how many elements are compared
 ROUNDS, MOST = 4, 16  # how often further samples are asked for, and which part of all at a time
 FLOOR = 2.0**-21  # what any fp32 kernel may err
 COUNTS = ("nonfinite", "mismatched", "official_bad", "legacy_bad")
@@ -63,7 +65,8 @@ class Sampler:
             if shapes not in self.cuts:
                 self.cuts[shapes] = find_cut(run, arguments, state, eager.calls, list(eager.state), seed)
             cut = self.cuts[shapes]
-            return cut and sliced_truth(run, cut, arguments, state, eager.calls, seed)
+            checked = number == 0  # the others are of the same values
+            return cut and sliced_truth(run, cut, arguments, state, eager.calls, seed, checked)
         except (NotSeparableError, TruthError, torch.OutOfMemoryError):
             self.cuts[shapes] = None  # the whole truth says what is wrong, or is computed on the host
             return None
@@ -72,6 +75,8 @@ class Sampler:
         """On so many slices of one draw: eager's own, those allowed, and on the first those beside (see Errors). What tells is
         how many elements are compared."""
         reference, eager, allowed = self.reference, [], []
+        if sum(t.numel() for t in first.calls[0]) > MANY_ELEMENTS:
+            count = min(count, SEEDS_OF_MANY)
         if self.accuracy == "tf32":
             with Tf32Matmuls():
                 rounded = reference.run_eager(draw.arguments, draw.state, draw.seed)

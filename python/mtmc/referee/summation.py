@@ -19,7 +19,7 @@ aten = torch.ops.aten
 # What is a few operators over a sum: their definitions are torch's own.
 COMPOSED = frozenset(
     getattr(aten, name)
-    for name in "_softmax _log_softmax _safe_softmax logsumexp native_layer_norm native_group_norm native_batch_norm "
+    for name in "_safe_softmax logsumexp native_layer_norm native_group_norm native_batch_norm "
     "_native_batch_norm_legit _native_batch_norm_legit_functional _fused_rms_norm linalg_vector_norm norm std std_mean "
     "mse_loss nll_loss_forward nll_loss2d_forward binary_cross_entropy".split()
 )
@@ -105,6 +105,23 @@ def _var_mean(
     return (squares / max(count - less, 0)).to(x.dtype), mean.reshape(squares.shape).to(x.dtype)
 
 
+def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    powers, total = _powers(x, dim)
+    return (powers.exp() / total).to(torch.float32 if half_to_float else x.dtype)
+
+
+def _log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    powers, total = _powers(x, dim)
+    return (powers - total.log()).to(torch.float32 if half_to_float else x.dtype)
+
+
+def _powers(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Powers of e, the largest along an axis 0, and the sum of e to them. (Torch's own definition first imports sympy.)"""
+    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    powers = wide - wide.amax(dim, keepdim=True) if wide.numel() else wide
+    return powers, in_turn(powers.exp(), [dim], True)
+
+
 def _listed(dim: Any) -> list[int]:
     return [] if dim is None else [dim] if isinstance(dim, int) else list(dim)
 
@@ -114,5 +131,7 @@ SUMS = {
     aten.mean: _mean,
     aten.var: _var,
     aten.var_mean: _var_mean,
+    aten._softmax: _softmax,
+    aten._log_softmax: _log_softmax,
     torch.ops.prims.sum: _sum,
 }

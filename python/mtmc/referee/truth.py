@@ -110,7 +110,7 @@ class Widen(DispatchMode):
         return result
 
     def _defined(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if (definition := definition_of(func)) is not None:
+        if (definition := definition_of(func, first=args[0] if args else None)) is not None:
             return definition(*args, **kwargs)
         try:
             return func(*args, **kwargs)
