@@ -62,6 +62,7 @@ class Rounds {
         until_(plan.rounds),
         checks_(pick_checks(plan, rng)) {
     engines_.insert(engines_.end(), plan.baselines.begin(), plan.baselines.end());
+    series_.clocks.least_lie_ms = plan.least_lie_ms;
     if (plan.one_thread) series_.clocks.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   }
 

@@ -96,8 +96,9 @@ struct ClockCheck {
 using SeriesMs = std::map<std::string, std::vector<double>>;  // engine -> samples
 struct Clocks {
   SeriesMs inside, outside;
-  SeriesMs processor;  // processor time of the whole tree in the same calls
-  int cores = 0;       // that it may be spent on at once; 0: it says nothing, since threads that wait spin
+  SeriesMs processor;       // processor time of the whole tree in the same calls
+  int cores = 0;            // that it may be spent on at once; 0: it says nothing, since threads that wait spin
+  double least_lie_ms = 0;  // less than that only counts as the candidate's time
 };
 ClockCheck check_clocks(const Clocks& clocks);
 // Faster than half the time that a copy of that many bytes takes? Says nothing (false) below what caches may hold.

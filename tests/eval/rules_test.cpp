@@ -360,8 +360,10 @@ SeriesMs clocks(const std::function<double(int)>& said, const std::function<doub
   return found;
 }
 
-ClockCheck check(const std::function<double(int)>& said, const std::function<double(int)>& seen, double worked = 0) {
+ClockCheck check(const std::function<double(int)>& said, const std::function<double(int)>& seen, double worked = 0,
+                 double least_lie = 0) {
   Clocks all;
+  all.least_lie_ms = least_lie;
   all.inside = all.outside = all.processor = clocks(said, seen), all.cores = 2;
   for (int i = 0; i < 20; ++i) {
     const size_t at = static_cast<size_t>(i);
@@ -384,6 +386,16 @@ TEST(Rules, what_a_clock_hides_is_charged) {
   EXPECT_FALSE(shaved.lies);
   EXPECT_NEAR(shaved.samples_ms[0], 1.0, 0.04);
   EXPECT_NEAR(shaved.apart_ms, 0.2, 0.02);
+}
+
+TEST(Rules, what_ways_to_a_gpu_may_take_is_charged_and_refuses_nobody) {
+  const auto said = [](int) { return 0.3; };
+  const auto seen = [](int) { return 0.8; };
+  EXPECT_TRUE(check(said, seen).lies);
+  const ClockCheck charged = check(said, seen, 0, 0.25);
+  EXPECT_FALSE(charged.lies);
+  EXPECT_NEAR(charged.samples_ms[0], 0.48, 0.02);
+  EXPECT_TRUE(check(said, seen, 0, 0.1).lies);
 }
 
 TEST(Rules, a_clock_that_hides_much_in_a_third_of_the_calls_lies) {

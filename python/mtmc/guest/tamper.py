@@ -54,6 +54,8 @@ WATCHED: tuple[ModuleType | type, ...] = (
 HANDLED = sorted(signal.valid_signals() - {signal.SIGCHLD})  # processes may be waited for in any way
 # What Python and torch change by themselves when they are used.
 OWN_CHANGES = {"_", "__warningregistry__", "__doc__", "environ", "__builtins__"}
+# What the first torch.compile replaces (and the import of torch._dynamo, which takes as long as torch's). We call none of it.
+COMPILING_CHANGES = {(torch, "manual_seed"), (torch.nn.Module, "__init__"), (torch.nn.Module, "__setstate__")}
 
 
 def _device_state() -> dict[str, object]:
@@ -113,7 +115,11 @@ class Snapshot:
             (
                 owner.__name__,
                 vars(owner),
-                [(k, v) for k, v in vars(owner).items() if k not in OWN_CHANGES and callable(v)],
+                [
+                    (k, v)
+                    for k, v in vars(owner).items()
+                    if k not in OWN_CHANGES and (owner, k) not in COMPILING_CHANGES and callable(v)
+                ],
             )
             for owner in watched
         ]

@@ -30,8 +30,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
-import torch._dynamo  # torch imports it when it is first needed, and then wraps functions of its own
-import torch._dynamo.mutation_guard
 
 from mtmc.device import kernel_calls
 from mtmc.guest import ahead, runner
@@ -325,7 +323,6 @@ def main() -> None:
     torch.set_num_threads(1)  # a process that has used OpenMP's threads can fork none that use them
     kernel_calls.be_prompt()
     gc.freeze()  # what is loaded by now is never garbage: collections in guests skip it
-    torch._dynamo.mutation_guard.install_generation_tagging_init()  # as the first torch.compile does
     zygote = Zygote()
     try:
         serve(Line(REQUESTS, REPLIES), zygote.handle, meanwhile=zygote.standby.watch)
