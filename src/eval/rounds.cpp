@@ -90,7 +90,7 @@ class Rounds {
       if (engine == "candidate") {
         MTMC_TRY(const bool right, call_candidate(round, same_addresses));
         if (!right) return false;
-      } else if (engine != "nothing" || verdict_.tier == Tier::certify || round % 2 == 0) {  // it scatters little
+      } else if (engine != "nothing" || round % 2 == 0) {  // it scatters little
         MTMC_RETURN_IF_ERROR(call_rival(engine, round, same_addresses));
       }
     }

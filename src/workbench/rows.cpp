@@ -20,20 +20,34 @@ Json failed_row(const std::string& suite, const SuiteTask& task, const Error& er
   return {{"suite", suite}, {"task", task.name}, {"error", error.message()}};
 }
 
+namespace {
+
+// 0 where there is no whole line.
+size_t end_of_lines(const std::string& text) { return text.rfind('\n') + 1; }
+
+}  // namespace
+
+Result<std::map<std::string, Json>> read_rows(const fs::path& file) {
+  MTMC_TRY(const std::string text, read_file(file));
+  std::map<std::string, Json> rows;
+  for (const std::string& line : split(text.substr(0, end_of_lines(text)), '\n')) {
+    if (line.empty()) continue;
+    const Json row = Json::parse(line, nullptr, false);
+    if (!row.is_object() || !row.contains("task") || !row.contains("error"))
+      return Error{"reading " + file.string(), "a line is no row", "'" + line.substr(0, 80) + "'",
+                   "what `mtmc bench` writes"};
+    rows[row.at("task").get<std::string>()] = row;
+  }
+  return rows;
+}
+
 Result<RowFile> RowFile::open(const fs::path& file) {
   RowFile rows(file);
   if (!fs::exists(file)) return rows;
+  MTMC_TRY(rows.rows_, read_rows(file));
   MTMC_TRY(const std::string text, read_file(file));
-  const size_t whole = text.rfind('\n') + 1;  // 0 where there is no line
-  for (const std::string& line : split(text.substr(0, whole), '\n')) {
-    if (line.empty()) continue;
-    const Json row = Json::parse(line, nullptr, false);
-    if (!row.is_object() || !row.contains("task"))
-      return Error{"reading " + file.string(), "a line is no row", "'" + line.substr(0, 80) + "'",
-                   "what `mtmc bench` writes"};
-    rows.rows_[row.at("task").get<std::string>()] = row;
-  }
-  if (whole != text.size()) MTMC_RETURN_IF_ERROR(write_file(file, text.substr(0, whole)));
+  if (const size_t whole = end_of_lines(text); whole != text.size())
+    MTMC_RETURN_IF_ERROR(write_file(file, text.substr(0, whole)));
   return rows;
 }
 

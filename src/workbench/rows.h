@@ -15,6 +15,9 @@ Json row_of(const std::string& suite, const SuiteTask& task, const Json& result)
 // Of a task that could not be optimised: `suite`, `task`, `error` in words.
 Json failed_row(const std::string& suite, const SuiteTask& task, const Error& error);
 
+// The rows that a file holds, by task; a last line that was cut off is none. An Error: not a file of rows.
+Result<std::map<std::string, Json>> read_rows(const std::filesystem::path& file);
+
 class RowFile {
  public:
   // Reads the rows that are there. A last line that was cut off is taken away. An Error: not a file of rows.

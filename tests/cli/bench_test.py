@@ -71,6 +71,36 @@ def test_a_suite_is_done_task_by_task_and_goes_on_where_it_stopped(tmp_path: Pat
     mended = bench(tmp_path, "files")
     assert mended.returncode == 0, "what failed is tried again: " + mended.stdout
     assert [row["task"] for row in rows(tmp_path)] == ["one", "three", "two", "two"]
+    table = (tmp_path / "out/summary.md").read_text()
+    assert table.startswith("| | all |") and "| tasks | 3 |\n| failed | 0 |" in table and table in mended.stdout
+
+
+def test_levels_and_numbers_choose_tasks(tmp_path: Path) -> None:
+    for level, names in ((1, ("1_a", "2_b", "10_c")), (2, ("2_d", "3_e"))):
+        folder = tmp_path / "KernelBench" / f"level{level}"
+        folder.mkdir(parents=True)
+        for name in names:
+            (folder / f"{name}.py").write_text(TASK)
+    for words, wanted in (
+        (("--level", "2"), "level2/2_d level2/3_e"),
+        (("--tasks", "2-10"), "level1/2_b level1/10_c level2/2_d level2/3_e"),
+        (("--level", "1,2", "--tasks", "1,3"), "level1/1_a level2/3_e"),
+        (("--level", "1", "--tasks", "*_b", "10"), "level1/2_b level1/10_c"),
+    ):
+        assert bench(tmp_path, "kernelbench", "--list", *words).stdout.split() == wanted.split()
+
+
+def test_two_runs_are_compared(tmp_path: Path) -> None:
+    row = {"suite": "s", "task": "a", "error": None, "certified": True, "speedup": {"eager": 2.0}}
+    row["speedup_interval"] = {"eager": {"low": 1.8, "high": 2.2}}
+    better = {**row, "speedup": {"eager": 4.0}, "speedup_interval": {"eager": {"low": 3.5, "high": 4.5}}}
+    for name, one in (("before", row), ("after", better)):
+        (tmp_path / name).write_text(json.dumps(one) + "\n")
+    done = bench(tmp_path, "files", "--compare", str(tmp_path / "before"), str(tmp_path / "after"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].split() == "faster a: 2.00x -> 4.00x (2.00 times)".split()
+    assert "1 faster, 0 alike within their intervals" in done.stdout
+    assert "2.000 times as fast over eager as before (geometric mean of 1)" in done.stdout
 
 
 def test_mistakes_are_told(tmp_path: Path) -> None:
@@ -84,7 +114,9 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         assert wanted in done.stderr
     (tmp_path / "one.py").write_text(TASK)
     for words, wanted in (
-        (("files", "--tasks", "o?"), "no task of the suite has such a name: got 'o?'"),
+        (("files", "--tasks", "o?"), "choosing tasks: the suite has no such task: got 'o?'"),
+        (("files", "--level", "1,2"), "choosing tasks: the suite has no such task: got '1 2'"),
+        (("files", "--compare", "one"), "comparing two runs: not two files: got one, wanted --compare BEFORE"),
         (
             ("files", "--policy", "oracle"),
             "choosing a policy: there is no such one: got 'oracle', wanted greedy, random",

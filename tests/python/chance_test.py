@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
+import pytest
 import torch
 
-from mtmc.referee.chance import Masks, all_kept, fractions, is_masked, under_own_mask
+from mtmc.referee.chance import Masks, Spectra, all_kept, fractions, is_masked, reversed_along, under_own_mask
 
 
 def test_everything_is_kept_where_dropout_drew() -> None:
@@ -51,3 +54,16 @@ def test_a_mask_that_an_earlier_call_had_is_found_wherever_it_is_moved() -> None
     assert drop(other) < 0.6
     for moved in (first.view(-1).roll(1234).view(64, 48), first.roll((5, 7), (0, 1)), first.flip(1), other):
         assert drop(moved) > 0.99
+
+
+@pytest.mark.parametrize("shape", [(40,), (12, 15), (5, 7, 8), (4, 6, 5, 8)])
+def test_a_mask_is_found_along_any_axes_reversed_and_rolled(shape: tuple[int, ...]) -> None:
+    mask, other = torch.randn(shape), torch.randn(shape)
+    whole = float((mask * mask).sum())
+    for count in range(len(shape) + 1):
+        for axes in itertools.combinations(range(len(shape)), count):
+            spectrum = torch.fft.fftn(mask.flip(axes)).abs()[..., : shape[-1] // 2 + 1]
+            assert torch.allclose(reversed_along(torch.fft.rfftn(mask), axes).abs(), spectrum, rtol=1e-3, atol=1e-3)
+            moved = mask.flip(axes).roll([2] * len(shape), list(range(len(shape))))
+            assert abs(Spectra(mask).best_fit(Spectra(moved)) - whole) < 1e-3 * whole
+    assert Spectra(mask).best_fit(Spectra(other)) < 0.9 * whole

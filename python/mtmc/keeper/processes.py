@@ -75,11 +75,13 @@ def usage(root: int, without: int = 0, most: float = math.inf) -> Usage:
     )
 
 
-def unshared_memory(root: int, most: float) -> int:
-    """As `memory_bytes`, but pages that processes share count once: slower to find out. Of the first `most` descendants: who forks
-    on and on would never be through."""
+def unshared_memory(root: int, most: float) -> float:
+    """As `memory_bytes`, but pages that processes share count once: slower to find out, milliseconds for each. Infinite when there
+    are more than `most` descendants by then: who forks on and on forks faster than that."""
     total = 0
-    for pid in process_tree(root, most + 1)[1:]:
+    for pid in process_tree(root)[1:]:
+        if len(process_tree(root, most + 2)) > most + 1:
+            return math.inf
         fields = dict(line.split(":", 1) for line in _read(f"/proc/{pid}/smaps_rollup").splitlines() if ": " in line)
         total += sum(int(fields[name].split()[0]) * 1024 for name in ("Pss_Anon", "Pss_Shmem") if name in fields)
     return total

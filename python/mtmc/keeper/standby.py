@@ -4,6 +4,7 @@ a candidate that may be judged next. A worker that has done so without any fault
 
 from __future__ import annotations
 
+import math
 import select
 import time
 from collections.abc import Callable
@@ -125,7 +126,9 @@ def excess(guest: Guest, limits: Limits) -> tuple[str, str] | None:
     if used.processes > limits.processes or used.threads > limits.threads:
         return "too-many-processes", f"{used.processes} or more processes with {used.threads} threads"
     if used.memory_bytes > limits.memory_bytes:
-        memory = unshared_memory(guest.keeper, limits.processes)
+        memory = unshared_memory(guest.keeper, limits.processes + 1)  # and its init
+        if math.isinf(memory):
+            return "too-many-processes", f"more than {limits.processes} processes"
         if memory > limits.memory_bytes:
-            return "out-of-memory", f"{memory >> 20} MiB of {limits.memory_bytes >> 20} MiB"
+            return "out-of-memory", f"{int(memory) >> 20} MiB of {limits.memory_bytes >> 20} MiB"
     return None

@@ -54,7 +54,7 @@ class Masks:
     """The masks of one output that somebody has drawn so far: the first ones and the last ones."""
 
     def __init__(self) -> None:
-        self.seen: list[torch.Tensor] = []
+        self.seen: list[Spectra] = []
 
     def like_earlier(self, c: torch.Tensor, kept: torch.Tensor) -> dict[str, tuple[int, int]]:
         """How many elements have the fate that an earlier mask holds for them, when that is rolled as a row or along its axes, and
@@ -68,8 +68,9 @@ class Masks:
         if not 0 < share < 1:
             return {}
         mask = torch.where(counts, fate - share, 0.0).reshape(c.shape or (1,)).cpu()
-        alike = [_best_fit(mask, earlier) for earlier in self.seen if earlier.shape == mask.shape]
-        self.seen = [*self.seen[: MOST_MASKS // 2], *self.seen[MOST_MASKS // 2 :][-(MOST_MASKS // 2 - 1) :], mask]
+        spectra = Spectra(mask)
+        alike = [spectra.best_fit(earlier) for earlier in self.seen if earlier.shape == spectra.shape]
+        self.seen = [*self.seen[: MOST_MASKS // 2], *self.seen[MOST_MASKS // 2 :][-(MOST_MASKS // 2 - 1) :], spectra]
         if not alike:
             return {}
         both = max(1, pairs * pairs // c.numel())  # elements that count in both masks, wherever one is rolled to
@@ -77,17 +78,31 @@ class Masks:
         return {"like an earlier call's, moved": (round(both * agreeing), both)}
 
 
-def _best_fit(mask: torch.Tensor, earlier: torch.Tensor) -> float:
-    """The largest circular correlation of two masks, as rows and as they are, with any axes of the earlier one reversed."""
-    best = 0.0
-    for shape in {(mask.numel(),), tuple(mask.shape)}:
-        one, other = mask.reshape(shape), earlier.reshape(shape)
-        here = torch.fft.rfftn(one)
-        for count in range(one.dim() + 1):
-            for axes in itertools.combinations(range(one.dim()), count):
-                there = torch.fft.rfftn(other.flip(axes)).conj()
-                best = max(best, float(torch.fft.irfftn(here * there, s=one.shape).max()))
-    return best
+class Spectra:
+    """The Fourier transforms of a mask, as a row and as it is."""
+
+    def __init__(self, mask: torch.Tensor) -> None:
+        self.shape = tuple(mask.shape)
+        self.parts = {shape: torch.fft.rfftn(mask.reshape(shape)) for shape in {(mask.numel(),), self.shape}}
+
+    def best_fit(self, earlier: Spectra) -> float:
+        """The largest circular correlation of two masks, as rows and as they are, with any axes of the earlier one reversed."""
+        best = 0.0
+        for shape, here in self.parts.items():
+            for count in range(len(shape) + 1):
+                for axes in itertools.combinations(range(len(shape)), count):
+                    there = reversed_along(earlier.parts[shape], axes).conj()
+                    best = max(best, float(torch.fft.irfftn(here * there, s=shape).max()))
+        return best
+
+
+def reversed_along(spectrum: torch.Tensor, axes: tuple[int, ...]) -> torch.Tensor:
+    """The transform of what is reversed along some axes (and rolled by one): its frequencies there have the other sign. Of the
+    last axis only half are kept; with all signs changed they are the conjugates."""
+    last = spectrum.dim() - 1
+    turned = [d for d in range(last) if (d in axes) != (last in axes)]
+    found = spectrum.flip(turned).roll([1] * len(turned), turned) if turned else spectrum
+    return found.conj() if last in axes else found
 
 
 def _hits(flags: torch.Tensor, where: torch.Tensor) -> tuple[int, int]:

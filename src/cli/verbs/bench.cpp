@@ -7,7 +7,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/json.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -18,6 +20,7 @@
 #include "workbench/result_files.h"
 #include "workbench/result_folder.h"
 #include "workbench/rows.h"
+#include "workbench/score.h"
 #include "workbench/suite.h"
 
 namespace mtmc {
@@ -27,7 +30,8 @@ namespace fs = std::filesystem;
 
 struct BenchOptions {
   std::string suite, root, out;
-  std::vector<std::string> tasks;
+  std::vector<std::string> tasks, levels, compared;
+  double budget = 0;  // seconds; 0: none
   SearchOptions search;
   bool list = false;
 };
@@ -38,17 +42,48 @@ std::vector<std::string> suite_names() {
   return names;
 }
 
+// 19 of "level1/19_ReLU"; -1 of a name without a number.
+long number_of(const std::string& task) {
+  const std::string name = fs::path(task).filename();
+  const size_t digits = name.find_first_not_of("0123456789");
+  return digits == 0 || name.empty() ? -1 : std::atol(name.substr(0, digits).c_str());
+}
+
+// A pattern for the whole name, a number or numbers from one to another: 'level1/1_*', '19', '1-20'.
+bool is_meant(const std::string& word, const std::string& task) {
+  long first = 0, last = 0;
+  int read = 0;
+  const char* end = word.c_str() + word.size();
+  const bool range = std::sscanf(word.c_str(), "%ld-%ld%n", &first, &last, &read) == 2 && word.c_str() + read == end;
+  const bool one = !range && std::sscanf(word.c_str(), "%ld%n", &first, &read) == 1 && word.c_str() + read == end;
+  if (!range && !one) return fnmatch(word.c_str(), task.c_str(), 0) == 0;
+  const long number = number_of(task);
+  return number >= first && number <= (range ? last : first);
+}
+
+// The words of an option, also those that commas part.
+std::vector<std::string> apart(const std::vector<std::string>& words) {
+  std::vector<std::string> all;
+  for (const std::string& word : words)
+    for (const std::string& part : split(word, ','))
+      if (!part.empty()) all.push_back(part);
+  return all;
+}
+
 Result<std::vector<SuiteTask>> chosen_tasks(const BenchOptions& options) {
   MTMC_TRY(std::vector<SuiteTask> tasks, find_suite(options.suite)->tasks(options.root));
-  if (options.tasks.empty()) return tasks;
+  const std::vector<std::string> names = apart(options.tasks), levels = apart(options.levels);
   const auto wanted = [&](const SuiteTask& task) {
-    return std::any_of(options.tasks.begin(), options.tasks.end(),
-                       [&](const std::string& pattern) { return fnmatch(pattern.c_str(), task.name.c_str(), 0) == 0; });
+    const bool level = std::any_of(levels.begin(), levels.end(),
+                                   [&](const std::string& one) { return group_of(task.name) == "level" + one; });
+    const bool name =
+        std::any_of(names.begin(), names.end(), [&](const std::string& word) { return is_meant(word, task.name); });
+    return (levels.empty() || level) && (names.empty() || name);
   };
   std::erase_if(tasks, [&](const SuiteTask& task) { return !wanted(task); });
   if (tasks.empty())
-    return Error{"choosing tasks", "no task of the suite has such a name", "'" + join(options.tasks, " ") + "'",
-                 "names or patterns as --list prints them: 'level1/1_*'"};
+    return Error{"choosing tasks", "the suite has no such task", "'" + join(levels.empty() ? names : levels, " ") + "'",
+                 "levels, numbers ('1-20'), or names or patterns as --list prints them ('level1/1_*')"};
   return tasks;
 }
 
@@ -106,6 +141,28 @@ std::string row_line(const Json& row) {
   return eager.is_number() ? fmt::format("{}, {:.2f}x eager", answer, eager.get<double>()) : answer;
 }
 
+// What changed from one run of a suite to another.
+Result<int> print_comparison(const std::vector<std::string>& files) {
+  if (files.size() != 2)
+    return Error{"comparing two runs", "not two files", join(files, " "), "--compare BEFORE.jsonl AFTER.jsonl"};
+  MTMC_TRY(const TaskRows before, read_rows(files[0]));
+  MTMC_TRY(const TaskRows after, read_rows(files[1]));
+  const Comparison found = compare(before, after);
+  std::map<Change, int> counts;
+  for (const Difference& one : found.differences) {
+    ++counts[one.change];
+    fmt::print("{:<18} {}: {} -> {}{}\n", to_string(one.change), one.task, one.before.empty() ? "none" : one.before,
+               one.after.empty() ? "none" : one.after, one.ratio != 1 ? fmt::format(" ({:.2f} times)", one.ratio) : "");
+  }
+  std::vector<std::string> words;
+  for (const auto& [change, count] : counts) words.push_back(fmt::format("{} {}", count, to_string(change)));
+  words.push_back(fmt::format("{} alike within their intervals", found.alike));
+  fmt::print("{}\n", join(words, ", "));
+  if (found.in_both > 0)
+    fmt::print("{:.3f} times as fast over eager as before (geometric mean of {})\n", found.ratio, found.in_both);
+  return kDone;
+}
+
 Result<int> run_bench(const BenchOptions& options) {
   MTMC_TRY(const WorkbenchOptions wanted, options.search.read());
   MTMC_TRY(const std::vector<SuiteTask> tasks, chosen_tasks(options));
@@ -122,6 +179,7 @@ Result<int> run_bench(const BenchOptions& options) {
   Progress progress(stdout);
   Watcher watcher(progress, store_file.string());
   Totals totals;
+  const double start = now_seconds();
   int bugs = 0;
   for (size_t i = 0; i < tasks.size(); ++i) {
     const SuiteTask& task = tasks[i];
@@ -131,6 +189,11 @@ Result<int> run_bench(const BenchOptions& options) {
       progress.line(place + ": " + row_line(rows.rows().at(task.name)) + " (remembered)");
       continue;
     }
+    if (options.budget > 0 && now_seconds() - start > options.budget) {
+      progress.line(
+          fmt::format("the budget of {:.0f} s is spent: the same command goes on with {}", options.budget, task.name));
+      break;
+    }
     progress.line(place);
     const Json row = row_or_failure(*bench, options, task, *store, watcher, bugs);
     MTMC_RETURN_IF_ERROR(rows.append(row));
@@ -139,6 +202,9 @@ Result<int> run_bench(const BenchOptions& options) {
     set_interrupt_note(
         fmt::format("{} rows are kept in {}; the same command goes on from there", totals.done, row_file.string()));
   }
+  const std::string table = score_table(rows.rows());
+  fmt::print("\n{}\n", table);
+  MTMC_RETURN_IF_ERROR(write_file(fs::path(options.out) / "summary.md", table));
   progress.line(totals.text() + "; rows in " + row_file.string());
   return bugs > 0 ? kOurBug : totals.failed > 0 ? kNotBetter : kDone;
 }
@@ -147,11 +213,16 @@ VerbBody declare(Options& options) {
   const auto given = std::make_shared<BenchOptions>();
   options.positional(given->suite, "SUITE", join(suite_names(), " or "));
   options.text(given->root, "--root", "DIR", "the folder that holds the suite");
-  options.words(given->tasks, "--tasks", "NAME...", "these tasks only: names or patterns, as --list prints them");
+  options.words(given->levels, "--level", "N...", "these levels only, of a suite that has some: 1,2");
+  options.words(given->tasks, "--tasks", "NAME...",
+                "these tasks only: numbers (1-20), or names or patterns as --list prints them");
+  options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
+  options.words(given->compared, "--compare", "FILE...", "two files of rows: print what changed, and nothing else");
   options.flag(given->list, "--list", "print the names of the tasks");
   options.text(given->out, "--out", "DIR", "where rows.jsonl and a folder for each task go (mtmc-out/SUITE)");
   given->search.declare(options);
   return [given]() -> Result<int> {
+    if (!given->compared.empty()) return print_comparison(given->compared);
     if (find_suite(given->suite) == nullptr)
       return Error{"choosing a suite", "there is no such one", "'" + given->suite + "'", join(suite_names(), ", ")};
     if (given->root.empty())
