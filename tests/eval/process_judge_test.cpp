@@ -110,14 +110,16 @@ TEST_F(TorchJudge, goes_on_when_a_process_of_its_own_is_killed) {
     const pid_t between = child_running(module);
     ASSERT_GT(between, 0) << module;
     ::kill(between, SIGKILL);
-    EXPECT_TRUE(verdict(kGood).certified()) << module << " killed between two candidates";
+    const Verdict next = verdict(kGood);
+    EXPECT_TRUE(next.certified()) << module << " killed between two candidates; " << next.reason << next.message;
     const pid_t during = child_running(module);
     ASSERT_GT(during, 0) << module;
     std::thread killer([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(60));
       ::kill(during, SIGKILL);
     });
-    EXPECT_TRUE(verdict(kGood).certified()) << module << " killed while it worked";
+    const Verdict last = verdict(kGood);
+    EXPECT_TRUE(last.certified()) << module << " killed while it worked; " << last.reason << last.message;
     killer.join();
   }
 }

@@ -1,4 +1,5 @@
-"""Operators that torch has in narrow types only, as their documentation defines them: for the truth in double."""
+"""Operators that torch has in narrow types only, or on a GPU only slowly in double, as their documentation defines them: for the
+truth."""
 
 from __future__ import annotations
 

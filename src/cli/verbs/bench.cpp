@@ -203,7 +203,7 @@ Result<int> run_bench(const BenchOptions& options) {
         fmt::format("{} rows are kept in {}; the same command goes on from there", totals.done, row_file.string()));
   }
   const std::string table = score_table(rows.rows());
-  fmt::print("\n{}\n", table);
+  progress.line("\n" + table);
   MTMC_RETURN_IF_ERROR(write_file(fs::path(options.out) / "summary.md", table));
   progress.line(totals.text() + "; rows in " + row_file.string());
   return bugs > 0 ? kOurBug : totals.failed > 0 ? kNotBetter : kDone;
