@@ -195,3 +195,8 @@ def test_integers_are_made_larger_negative_and_ignored() -> None:
     assert draws.WHOLE["negative-integers"](x, generator).tolist() == [[-3, -90], [7, 0]]
     some = draws.WHOLE["ignored-integers"](torch.arange(64), generator)
     assert 4 < int((some == -100).sum()) < 40 and ((some == -100) | (some == torch.arange(64))).all()
+
+
+def test_results_may_lie_as_they_like_on_other_layouts_and_sizes() -> None:
+    assert all(map(draws.of_own_layout, ("task", "scaled-up", "numbers", "permuted", "timed")))
+    assert not any(map(draws.of_own_layout, ("transposed", "non-contiguous", "axis0", "shape12", "small")))

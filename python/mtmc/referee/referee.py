@@ -18,7 +18,7 @@ from mtmc.device import triton_seed
 from mtmc.device.cuda import DeviceError
 from mtmc.device.device import Device, device_named, release
 from mtmc.referee.budgets import Budgets, Draw, compare
-from mtmc.referee.draws import LAYOUTS, other_kinds, seed_of, structured_kinds
+from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_kinds
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
@@ -247,7 +247,7 @@ class Referee:
         if len(leaves) != len(draw.eager.calls[call]):  # a name of a part that reads like a structure
             return {"mismatch": "wrong-shape", "detail": f"returns {len(leaves)} leaves"}
         for index, (c, e) in enumerate(zip(blobs.leaves(value), draw.eager.calls[call], strict=False)):
-            if disordered(c, e) and request["draw"].rpartition("-")[0] not in LAYOUTS:
+            if disordered(c, e) and of_own_layout(request["draw"].rpartition("-")[0]):
                 detail = f"output {index} is not contiguous, and eager's is"
                 return {"mismatch": "wrong-shape", "detail": detail}
         found = blobs.digest(value)
