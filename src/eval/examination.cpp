@@ -110,7 +110,7 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   const std::optional<Performance> refused;
   CallPlan plan;
   plan.draw = call.draw, plan.same_addresses = call.same_addresses, plan.seeded = call.index == 0;
-  if (call.late && facts_.huge())  // and one more of each result
+  if (call.late && facts_.huge())  // a late call copies its results: no earlier ones beside those
     while (!held_.empty()) drop_oldest();
   plan.hold = call.late && facts_.huge() ? 0 : held(), plan.late = call.late, plan.poison = call.poison,
   plan.state = facts_.moving();

@@ -33,7 +33,7 @@ Result<std::map<std::string, Json>> read_rows(const fs::path& file) {
   for (const std::string& line : split(text.substr(0, end_of_lines(text)), '\n')) {
     if (line.empty()) continue;
     const Json row = Json::parse(line, nullptr, false);
-    if (!row.is_object() || !row.contains("task") || !row.contains("error"))
+    if (!row.is_object() || !row.contains("task") || !row["task"].is_string() || !row.contains("error"))
       return Error{"reading " + file.string(), "a line is no row", "'" + line.substr(0, 80) + "'",
                    "what `mtmc bench` writes"};
     rows[row.at("task").get<std::string>()] = row;

@@ -31,3 +31,10 @@ def test_the_digest_tells_types_shapes_and_numbers_apart() -> None:
     values = [x, x.view(8), x.int(), [x, 1.0], [x, float("nan")], [x, None], x + 1]
     assert len({blobs.digest(value) for value in values}) == len(values)
     assert blobs.digest((x.clone(), {"a": 1.0})) == blobs.digest([x.t().contiguous().t(), 1.0])
+
+
+def test_bits_of_lazy_conjugates_are_those_of_their_values() -> None:
+    value = torch.complex(torch.randn(4, 3), torch.randn(4, 3))
+    assert blobs.same_bits(value.conj(), value.conj().resolve_conj())
+    assert not blobs.same_bits(value.conj(), value)
+    assert blobs.same_bits(value.t(), value.t().contiguous())

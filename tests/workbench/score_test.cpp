@@ -66,8 +66,14 @@ TEST(Score, WhatWasNotMeasuredIsNoFigure) {
   row["speedup"] = {{"eager", nullptr}, {"compile", nullptr}}, row["speedup_interval"] = Json::object();
   const std::string table = score_table({{"one", row}});
   EXPECT_THAT(table, HasSubstr("| certified | 1 |"));
-  EXPECT_THAT(table, HasSubstr("| fast_0 | 0 % |"));
+  EXPECT_THAT(table, HasSubstr("| fast_0 | 100 % |\n| fast_0.5 | 0 % |")) << "right, and nobody knows how fast";
   EXPECT_THAT(table, HasSubstr("| over eager, geometric mean |  |"));
+}
+
+TEST(Score, FieldsOfAnotherKindCountAsMissing) {
+  const Json row = {{"error", nullptr}, {"certified", "yes"}, {"speedup", 3}, {"speedup_interval", nullptr}};
+  EXPECT_THAT(score_table({{"one", row}}), HasSubstr("| certified | 0 |"));
+  EXPECT_EQ(compare({{"one", row}}, {{"one", with(row, "certified", true)}}).differences.size(), 1u);
 }
 
 TEST(Comparison, AChangeIsWhatLiesBeyondBothIntervals) {

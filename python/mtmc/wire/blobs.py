@@ -63,7 +63,7 @@ def digest(value: Any) -> str:
 
 def bits(tensor: torch.Tensor) -> torch.Tensor:
     """The memory of all elements in order, as a row of the widest integers that divide an element (complex128: two)."""
-    flat = tensor.contiguous().reshape(-1)
+    flat = plain(tensor).reshape(-1)  # a lazy conjugate has no bits of its own
     return flat.view({1: torch.uint8, 2: torch.int16, 4: torch.int32}.get(tensor.element_size(), torch.int64))
 
 
