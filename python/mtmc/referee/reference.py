@@ -297,7 +297,7 @@ def identical(one: Any, other: Any) -> bool:
     def same(a: Any, b: Any) -> bool:
         if not isinstance(a, torch.Tensor):
             return repr(a) == repr(b)
-        return (a.dtype, a.shape) == (b.dtype, b.shape) and same_bits(blobs.plain(a), blobs.plain(b))
+        return (a.dtype, a.shape) == (b.dtype, b.shape) and same_bits(a, b)
 
     return structure_of(one) == structure_of(other) and all(map(same, blobs.leaves(one), blobs.leaves(other)))
 
@@ -324,8 +324,10 @@ def blobs_copy(arguments: list[Any]) -> list[Any]:
 
 
 def _copied(x: Any) -> Any:
-    if not isinstance(x, torch.Tensor) or x.is_contiguous():
-        return x.clone() if isinstance(x, torch.Tensor) else x
+    if not isinstance(x, torch.Tensor):
+        return x
+    if x.is_contiguous():
+        return x.clone()
     return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)
 
 
