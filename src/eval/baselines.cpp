@@ -90,7 +90,7 @@ Result<std::string> Baselines::finish(const std::string& engine) {
 Status Baselines::ready(bool all) {
   while (true) {
     const auto missing = std::find_if(engines_.begin(), engines_.end(), [&](const std::string& one) {
-      return !made_.contains(one) && (needed(one) || all || !apart());
+      return !made_.contains(one) && (needed(one) || all);
     });
     if (missing == engines_.end()) return ok_status();
     const std::string& engine = *missing;

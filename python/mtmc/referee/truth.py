@@ -17,6 +17,7 @@ from torch.utils._pytree import tree_map
 
 from mtmc.device.device import random_state
 from mtmc.referee.definitions import definition_of
+from mtmc.referee.in_range import check_on_gpu
 from mtmc.wire.modes import DispatchMode
 
 WIDER = {
@@ -78,6 +79,7 @@ class Record(DispatchMode):
         self.drawn: list[Any] = []
 
     def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        check_on_gpu(func, args, kwargs or {})
         before = random_state() if _drew(func) else None
         result = func(*args, **(kwargs or {}))
         if before is not None and not torch.equal(before, random_state()):
@@ -98,6 +100,7 @@ class Widen(DispatchMode):
         changes_arguments = func._schema.is_mutable
         args = tree_map(self.widen, args) if not changes_arguments else (*args[:1], *tree_map(self.widen, args[1:]))
         kwargs = {k: v if k == "out" else tree_map(self.widen, v) for k, v in (kwargs or {}).items()}
+        check_on_gpu(func, args, kwargs)
         name = func.overloadpacket.__name__
         if self.random and _drew(func) and self._consumes(name, args):
             return self._replay(name, args)
