@@ -110,7 +110,9 @@ class Bench:
         """As JSON, of one judge, under `seed` and those that follow; in the place of what is missing one with the reason `judge`."""
         if count == 0:
             return []
-        words = ("--tier", tier, "--seed", seed, "--repeat", count, "--device", self.args.device, "--json")
+        words = ["--tier", tier, "--seed", seed, "--repeat", count, "--device", self.args.device, "--json"]
+        if self.args.jobs > 1:
+            words += ["--threads", max(1, len(os.sched_getaffinity(0)) // self.args.jobs)]
         try:
             done = self.mtmc("verify", task, kernel, *words)
             printed, why = done.stdout, last_line(done.stderr) or f"exit code {done.returncode}"

@@ -4,6 +4,8 @@
 # and `TABLE`, an array of pointers to them. Adding an operator or an action is adding a file.
 function(generate_table folder type namespace table header)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
+  # Definitions of one kind name their parts alike: each is compiled on its own.
+  set_source_files_properties(${files} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(externs "")
   set(names "")
   foreach(file ${files})

@@ -47,6 +47,20 @@ Room Guests::next_room(const Room& like) {
   return room;
 }
 
+Status Guests::begin_import(const std::vector<std::string>& modules) {
+  if (modules.empty() || !imports_) return ok_status();
+  return zygote_.send({{"op", "import"}, {"modules", modules}});
+}
+
+Status Guests::finish_import() {
+  if (zygote_.waiting() == 0) return ok_status();
+  MTMC_TRY(const Json reply, zygote_.receive(options_.load_seconds + kZygoteSeconds));
+  if (reply.at("forks")) return ok_status();
+  imports_ = false, spares_.clear(), prepared_.clear();
+  zygote_.stop();
+  return zygote_.start();
+}
+
 Status Guests::add_spares() {
   Room any;
   any.memory_bytes = options_.memory_bytes, any.device = options_.device;

@@ -23,6 +23,9 @@ class Guests {
   Status start() { return zygote_.start(); }
   bool running() const { return zygote_.running(); }
   void stop() { zygote_.stop(); }
+  // Guests to come find these modules loaded. Between the two the zygote answers nothing else.
+  Status begin_import(const std::vector<std::string>& modules);
+  Status finish_import();
   // On a GPU: spares warm up, for the guests to come. The zygote takes a while to begin with it.
   Status add_spares();
 
@@ -60,6 +63,7 @@ class Guests {
   std::deque<Room> spares_;                // the oldest first
   std::map<std::string, Guest> prepared_;  // by the candidate's hash
   std::vector<std::string> hidden_;
+  bool imports_ = true;  // until what a task imports has made a context on the GPU, after which nobody can be forked
   int rooms_ = 0;
 };
 

@@ -125,7 +125,13 @@ Status ProcessJudge::open(const Task& task) {
   guests_.forget(facts.files());
   facts_ = std::move(facts), open_task_ = key;
   baselines_.open(*facts_);
-  MTMC_TRY([[maybe_unused]] const DrawFacts* first, facts_->draw("task-0"));  // baselines get ready on its arguments
+  MTMC_RETURN_IF_ERROR(guests_.begin_import(facts_->imported()));
+  const Result<const DrawFacts*> first = facts_->draw("task-0");               // baselines get ready on its arguments
+  const bool beside = first.ok() && !on_gpu() && !facts_->imported().empty();  // eager's process imports the same
+  const Status ready = beside ? baselines_.ready(false) : ok_status();
+  MTMC_RETURN_IF_ERROR(guests_.finish_import());
+  if (!first.ok()) return first.error();
+  MTMC_RETURN_IF_ERROR(ready);
   MTMC_RETURN_IF_ERROR(guests_.add_spares());
   baselines_.begin();
   return ok_status();

@@ -51,6 +51,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
   facts.others_ = reply.at("others").get<std::vector<std::string>>();
   facts.strict_ = options.accuracy == Accuracy::strict;
   facts.weights_ = reply.at("weights");
+  facts.imported_ = reply.at("imported").get<std::vector<std::string>>();
   facts.asked_ = reply.at("asked").get<std::vector<std::string>>();
   facts.eager_seconds_ = reply.at("eager_seconds"), facts.argument_bytes_ = reply.at("argument_bytes");
   facts.result_bytes_ = reply.at("result_bytes"), facts.weight_bytes_ = reply.at("weight_bytes");

@@ -87,7 +87,8 @@ class TaskFacts {
   const std::vector<std::string>& files() const { return files_; }
   // Kinds of draws with other sizes or other numbers than the task's: a clear error is fine.
   const std::vector<std::string>& others() const { return others_; }
-  const std::vector<std::string>& asked() const { return asked_; }  // packages that the task's own code asks for
+  const std::vector<std::string>& asked() const { return asked_; }        // packages that the task's own code asks for
+  const std::vector<std::string>& imported() const { return imported_; }  // modules of installed packages, by it
   bool has_weights() const { return weights_ > 0; }
   // Further states, each with a kind of draws: "lifted", where parameters are so small that what they scale could be
   // left out, has larger ones; "nudged0" and so on have a few other elements (not of weights of more than 256 MB).
@@ -104,7 +105,7 @@ class TaskFacts {
   JudgeProcess* referee_ = nullptr;
   std::filesystem::path folder_;
   std::string mode_;
-  std::vector<std::string> structured_, others_, files_, asked_, moving_;
+  std::vector<std::string> structured_, others_, files_, asked_, imported_, moving_;
   std::vector<int> written_;
   int weights_ = 0;
   bool strict_ = false;

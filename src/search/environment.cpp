@@ -13,7 +13,7 @@ namespace mtmc {
 namespace {
 
 constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
-constexpr double kCertifyShare = 0.3;     // of the time limit, the most that is kept for certification
+constexpr double kMostReserved = 0.3;     // of the time limit, the most that is kept for certification
 
 // The median of a step's result that may be faster than eager or slower; 0 when it is known, or hardly faster.
 double hope(const SearchNode& node) {
@@ -73,7 +73,7 @@ RunStatus Environment::status() const {
 bool Environment::spent(double seconds) const {
   const SearchLimits& limits = parts_.limits;
   if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
-  const double reserve = std::min(kCertifyOverScreen * screen_seconds_, kCertifyShare * limits.seconds);
+  const double reserve = std::min(kCertifyOverScreen * screen_seconds_, kMostReserved * limits.seconds);
   return limits.seconds > 0 && searching() + seconds + reserve >= limits.seconds;
 }
 

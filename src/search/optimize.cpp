@@ -9,11 +9,11 @@
 namespace mtmc {
 namespace {
 
-constexpr double kAtRoofline = 1.05;    // time over the roofline
-constexpr double kBelow = 0.9;          // below this the roofline itself is wrong: nothing follows from it
-constexpr double kCertifyShare = 0.05;  // of screened nodes, certified at random
-constexpr double kClearly = 1.05;       // times as fast: more than luck
-constexpr int kWinners = 3;             // certified winners after which nobody else is asked
+constexpr double kAtRoofline = 1.05;      // time over the roofline
+constexpr double kBelow = 0.9;            // below this the roofline itself is wrong: nothing follows from it
+constexpr double kCertifiedShare = 0.05;  // of screened nodes, certified at random
+constexpr double kClearly = 1.05;         // times as fast: more than luck
+constexpr int kWinners = 3;               // certified winners after which nobody else is asked
 
 // Everything that shapes the search; what only limits its time or says where its results go is not part of it.
 std::string options_text(const OptimizeRequest& request, const Coder& coder, const Policy& policy,
@@ -86,7 +86,7 @@ Result<SearchNode*> certify_winner(Environment& environment) {
 
 // The sample depends on the seed and the code only: a resumed run draws the same one.
 Status certify_sample(Environment& environment, uint64_t seed) {
-  for (SearchNode* node : environment.sample(seed, kCertifyShare)) {
+  for (SearchNode* node : environment.sample(seed, kCertifiedShare)) {
     if (environment.spent()) break;
     MTMC_RETURN_IF_ERROR(environment.certify(*node));
   }

@@ -12,7 +12,7 @@ namespace mtmc {
 namespace {
 
 // Shares of a peak that kernels reach, measured on an H200; ranks matter more than values.
-constexpr double kLibraryMemory = 0.7, kOwnMemory = 0.92;
+constexpr double kGpuLibraryMemory = 0.7, kGpuOwnMemory = 0.92;
 constexpr double kLibraryTf32 = 0.3;      // of the TF32 peak: cuDNN without channels-last
 constexpr double kLibraryGrouped = 0.03;  // of the f32 peak: convolutions in groups
 constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kTwoPart = 0.36, kAttention = 0.55;  // of the f16 peak
@@ -22,7 +22,7 @@ constexpr double kWindow = 128;                              // a reduction of f
 constexpr double kDeviceLaunch = 2e-6;                       // seconds between two kernels
 constexpr double kExact = 0.4, kTf32x3 = 0.9;                // of the f32 peak
 
-struct Time {
+struct GpuTime {
   double memory = 0, arithmetic = 0;  // seconds
   double passes = 0;                  // of what launches pass on between them: beside nothing else
   int launches = 1;
@@ -62,8 +62,8 @@ double busy_share(const GroupStage& stage, bool split, const Hardware& hardware)
 }
 
 // Of torch's own kernels for the nodes of a library kernel.
-Time library_time(const Program& program, const Kernel& kernel, const Hardware& hardware) {
-  Time time;
+GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  GpuTime time;
   for (const Node* node : nodes_in(program, kernel)) {
     const OpDef* op = find_op(node->op);
     if (op && op->is_view) continue;
@@ -76,7 +76,7 @@ Time library_time(const Program& program, const Kernel& kernel, const Hardware& 
       rate = node->attrs.integer("groups", 1) > 1 ? kLibraryGrouped * hardware.flops_f32
                                                   : kLibraryTf32 * hardware.flops_tf32;
     }
-    time.memory += work.bytes / (hardware.bandwidth * kLibraryMemory);
+    time.memory += work.bytes / (hardware.bandwidth * kGpuLibraryMemory);
     time.arithmetic += work.contraction_flops / rate + (work.flops - work.contraction_flops) / hardware.flops_f32 +
                        work.special / hardware.flops_special;
   }
@@ -84,9 +84,9 @@ Time library_time(const Program& program, const Kernel& kernel, const Hardware& 
 }
 
 // Of a generated kernel that moves `bytes`.
-Time own_time(const Program& program, const Kernel& kernel, double bytes, const Hardware& hardware) {
-  Time time;
-  time.memory = bytes / (hardware.bandwidth * kOwnMemory);
+GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes, const Hardware& hardware) {
+  GpuTime time;
+  time.memory = bytes / (hardware.bandwidth * kGpuOwnMemory);
   const auto group = build_group(program, kernel);
   if (!group.ok()) return time;
   const bool attention = triton::has_attention(collapse_axes(*group));
@@ -112,7 +112,7 @@ Time own_time(const Program& program, const Kernel& kernel, double bytes, const 
   }
   if (const auto passes = triton_passes(program, kernel)) {
     time.launches = passes->launches;
-    time.passes = passes->bytes / (hardware.bandwidth * kOwnMemory);
+    time.passes = passes->bytes / (hardware.bandwidth * kGpuOwnMemory);
   }
   return time;
 }
@@ -126,8 +126,8 @@ KernelCost gpu_cost(const Program& program, const Kernel& kernel, const Hardware
       std::max(cost.bytes / hardware.bandwidth, work.contraction_flops / hardware.flops_f16 +
                                                     (work.flops - work.contraction_flops) / hardware.flops_f32 +
                                                     work.special / hardware.flops_special);
-  const Time time =
-      cost.own ? own_time(program, kernel, cost.bytes, hardware) : library_time(program, kernel, hardware);
+  const GpuTime time =
+      cost.own ? gpu_own_time(program, kernel, cost.bytes, hardware) : gpu_library_time(program, kernel, hardware);
   const double one = cost.own ? hardware.launch_seconds : hardware.library_seconds;
   const Captured place = captured(program, kernel);
   const double host = place == Captured::first   ? 2 * one

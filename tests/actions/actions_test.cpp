@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "actions/action.h"
+#include "actions/programs.h"
 #include "base/rng.h"
 #include "ops/op.h"
 
@@ -54,9 +55,6 @@ Program twins() {
   }
   return g.done({x});
 }
-
-const Hardware kHardware;
-ActionContext context() { return {kHardware, *find_target("null"), false}; }
 
 std::vector<std::vector<double>> leaves_of(const Program& program) {
   std::vector<std::vector<double>> leaves;

@@ -19,9 +19,6 @@
 namespace mtmc {
 namespace {
 
-const Hardware kHardware;
-ActionContext context() { return {kHardware, *find_target("null"), false}; }
-
 std::vector<std::vector<double>> leaves_of(const Program& program, uint64_t seed) {
   std::vector<std::vector<double>> leaves;
   Rng rng(seed);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "actions/action.h"
 #include "ir/program.h"
 
 namespace mtmc {
@@ -11,5 +12,9 @@ namespace mtmc {
 Program read_start(std::string source);
 // The programs of a golden file (relative to tests/), without what the file says becomes of them.
 std::vector<Program> programs_in(const std::string& file);
+
+inline const Hardware kHardware;
+// On which everything is legal that some target could print.
+inline ActionContext context() { return {kHardware, *find_target("null"), false}; }
 
 }  // namespace mtmc

@@ -18,7 +18,7 @@ namespace mtmc {
 namespace {
 
 const std::string kHead = "import time\nimport torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n";
-const std::string kGood = kHead + "        return torch.softmax(x, -1)\n";
+const std::string kSoftmax = kHead + "        return torch.softmax(x, -1)\n";
 
 class TorchLosses : public testing::Test {
  protected:
@@ -46,8 +46,8 @@ class TorchLosses : public testing::Test {
             Json{{"name", "softmax"}, {"file", source_dir() + "/tests/tasks/softmax.py"}, {"attr", "Model"}}.dump()};
   }
 
-  static Verdict verdict(Judge& judge, const std::string& code) {
-    const Result<Verdict> result = judge.judge(task(), {code, nullptr}, Tier::screen);
+  static Verdict verdict(Judge& judge, const std::string& code, Tier tier = Tier::screen) {
+    const Result<Verdict> result = judge.judge(task(), {code, nullptr}, tier);
     EXPECT_TRUE(result.ok()) << result.error().message();
     return result.ok() ? *result : Verdict{};
   }
@@ -57,9 +57,10 @@ class TorchLosses : public testing::Test {
 
   static bool is_timed_with_compile() {
     JudgeOptions options;
-    options.baselines = {"compile"}, options.threads = 1;
+    options.baselines = {"compile"}, options.threads = 1, options.measures_on = false;
     const auto judge = make_process_judge(options);
-    const Verdict v = verdict(*judge, kGood);
+    EXPECT_FALSE(verdict(*judge, kSoftmax).times.contains("compile")) << "a screen waits for none";
+    const Verdict v = verdict(*judge, kSoftmax, Tier::certify);
     EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
     EXPECT_EQ(v.times.count("eager"), 1U);
     const bool timed = v.times.contains("compile");
@@ -104,7 +105,7 @@ TEST_F(TorchLosses, whoever_takes_the_referee_along_twice_is_refused) {
   const Verdict v = verdict(*judge, kHead + "        return torch.zeros_like(x)\n");
   EXPECT_EQ(v.reason, "crashed") << v.message;
   EXPECT_NE(v.message.find("asking the judge's referee"), v.message.npos) << v.message;
-  const Verdict next = verdict(*judge, kGood);
+  const Verdict next = verdict(*judge, kSoftmax);
   EXPECT_TRUE(is_right(next)) << next.reason << ": " << next.message;
 }
 

@@ -132,6 +132,18 @@ TEST_F(TorchJudge, the_users_mistakes_are_errors) {
   EXPECT_TRUE(verdict(kGood).certified()) << "the next task is unharmed";
 }
 
+// A library of models takes seconds to import; its candidates build the same modules.
+TEST_F(TorchJudge, what_the_task_imports_is_loaded_before_its_candidates) {
+  const std::string asks = "assert 'sympy' in sys.modules\n";
+  EXPECT_EQ(verdict(candidate("return torch.relu(self.linear(x))", asks)).reason, "import-error");
+
+  const auto file = folder_.path() / "imports.py";
+  ASSERT_TRUE(write_file(file, "import sympy\n" + std::string(kModule)).ok());
+  task_ = {"imports", Json{{"name", "imports"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  const Verdict v = verdict(candidate("return torch.relu(self.linear(x))", asks));
+  EXPECT_TRUE(v.certified()) << v.reason << ": " << v.message;
+}
+
 TEST_F(TorchJudge, arguments_may_be_objects_of_the_files_own_classes) {
   const auto file = folder_.path() / "configured.py";
   const std::string text = R"(

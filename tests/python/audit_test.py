@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mtmc.task.asked import Asked
+from mtmc.task.asked import Asked, imported_by
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
@@ -52,6 +53,22 @@ def test_an_installed_package_is_for_the_task_s_libraries_only(tmp_path: Path) -
     assert found(tmp_path, "import library", ["flash_attn"], **packages) == "[]"
     for text in (OPTIONAL, "import importlib\nimportlib.import_module('flash_attn')"):
         assert found(tmp_path, text, ["flash_attn"], **packages) == REFUSED
+
+
+def test_what_is_installed_is_told_from_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {
+        "site-packages/package_of_all": "def function(): ...",
+        "site-packages/another_of_all": "class Class: ...",
+        "project/module_of_mine": "from another_of_all import Class",
+        "project/task_of_mine": "import json, os\nimport torch, module_of_mine\nfrom package_of_all import function",
+    }
+    for name, text in texts.items():
+        file = tmp_path / f"{name}.py"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+        monkeypatch.syspath_prepend(file.parent)
+        monkeypatch.delitem(sys.modules, file.stem, raising=False)
+    assert imported_by(importlib.import_module("task_of_mine")) == ["another_of_all", "package_of_all"]
 
 
 def test_what_the_task_asks_for_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:

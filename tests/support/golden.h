@@ -13,7 +13,7 @@
 namespace mtmc {
 
 inline bool updating_golden() {
-  const auto arguments = testing::internal::GetArgvs();
+  const auto arguments = ::testing::internal::GetArgvs();
   return std::find(arguments.begin(), arguments.end(), "--update-golden") != arguments.end();
 }
 

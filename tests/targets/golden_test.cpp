@@ -47,8 +47,8 @@ std::vector<std::string> sources(const std::string& golden) {
   return found;
 }
 
-class Emitted : public testing::TestWithParam<Family> {};
-INSTANTIATE_TEST_SUITE_P(EveryFamily, Emitted, testing::ValuesIn(kFamilies),
+class Emitted : public ::testing::TestWithParam<Family> {};
+INSTANTIATE_TEST_SUITE_P(EveryFamily, Emitted, ::testing::ValuesIn(kFamilies),
                          [](const auto& family) { return std::string(name(family.param)); });
 
 TEST_P(Emitted, OnEveryTarget) {

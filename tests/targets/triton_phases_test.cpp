@@ -16,12 +16,12 @@ using testing::Case;
 using testing::Maker;
 using Numbers = std::map<std::string, int64_t>;
 
-struct Sizes {
+struct Shapes {
   const char *x, *w, *b;
   int64_t stride = 2, padding = 1, output_padding = 0, groups = 1;
 };
 
-Case transposed(const Sizes& sizes, const Numbers& numbers = {}, const char* precision = "half") {
+Case transposed(const Shapes& sizes, const Numbers& numbers = {}, const char* precision = "half") {
   Maker m("transposed");
   const ValueId x = m.in(sizes.x), w = m.in(sizes.w), b = m.in(sizes.b);
   const size_t axes = parse_type(sizes.x)->shape.size() - 2;
@@ -36,7 +36,7 @@ Case transposed(const Sizes& sizes, const Numbers& numbers = {}, const char* pre
 
 // Fewer rows than a block has; more than one block, the last with a rest; kernels that are no multiple of the stride;
 // results that end with the first phase; other strides, whose results no one program interleaves.
-const std::vector<Sizes> kSizes = {
+const std::vector<Shapes> kSizes = {
     {"f32[2,16,20]", "f32[16,12,4]", "f32[12]"},
     {"f32[2,32,21]", "f32[32,12,3]", "f32[12]"},
     {"f32[3,32,20]", "f32[32,12,5]", "f32[12]", 2, 0, 1},
@@ -51,21 +51,21 @@ const std::vector<Sizes> kSizes = {
 };
 
 // Kernels that do not reach beyond their stride: phases are columns of one product, two or four.
-const Sizes kApart = {"f32[2,32,5,6]", "f32[32,20,2,2]", "f32[20]", 2, 0},
-            kLine = {"f32[2,16,20]", "f32[16,9,2]", "f32[9]", 2, 0},
-            kFour = {"f32[2,16,3,5]", "f32[16,9,4,4]", "f32[9]", 4, 0},
-            kCut = {"f32[2,16,20]", "f32[16,9,2]", "f32[9]", 2, 1};
+const Shapes kApart = {"f32[2,32,5,6]", "f32[32,20,2,2]", "f32[20]", 2, 0},
+             kLine = {"f32[2,16,20]", "f32[16,9,2]", "f32[9]", 2, 0},
+             kFour = {"f32[2,16,3,5]", "f32[16,9,4,4]", "f32[9]", 4, 0},
+             kCut = {"f32[2,16,20]", "f32[16,9,2]", "f32[9]", 2, 1};
 
 void expect_phases(const std::string& device) {
   std::vector<Case> cases;
   const auto small = [](int64_t taps) {
     return Numbers{{"m", 32}, {"n", 16}, {"k", 16}, {"phases", 2}, {"taps", taps}};
   };
-  for (const Sizes& sizes : kSizes) cases.push_back(transposed(sizes, small(2)));
+  for (const Shapes& sizes : kSizes) cases.push_back(transposed(sizes, small(2)));
   for (const size_t i : {1, 5}) cases.push_back(transposed(kSizes[i], small(1)));
   cases.push_back(transposed(kSizes[4]));
   cases.push_back(transposed(kSizes[4], {{"phases", 1}}));
-  for (const Sizes& sizes : {kApart, kLine, kFour, kCut})
+  for (const Shapes& sizes : {kApart, kLine, kFour, kCut})
     cases.push_back(transposed(sizes, {{"m", 32}, {"n", 16}, {"k", 16}}));
   cases.push_back(transposed(kApart, {{"m", 128}, {"n", 128}, {"warps", 4}}));  // finished by halves
   testing::expect_close(cases, 1.5e-3, device);
@@ -80,13 +80,13 @@ TEST(TorchTritonPhases, EqualTheirDefinition) {
 // A phase that lacks some of the kernel's elements does not multiply by zero what they would have met.
 void expect_infinities(const std::string& device) {
   std::vector<Case> cases;
-  const std::vector<Sizes> sizes = {kSizes[1],
-                                    kSizes[5],
-                                    kSizes[6],
-                                    kCut,
-                                    {"f32[1,4,5,6]", "f32[4,12,3,3]", "f32[12]"},
-                                    {"f32[1,16,5,6]", "f32[16,12,1,1]", "f32[12]", 2, 0}};
-  for (const Sizes& one : sizes) {
+  const std::vector<Shapes> sizes = {kSizes[1],
+                                     kSizes[5],
+                                     kSizes[6],
+                                     kCut,
+                                     {"f32[1,4,5,6]", "f32[4,12,3,3]", "f32[12]"},
+                                     {"f32[1,16,5,6]", "f32[16,12,1,1]", "f32[12]", 2, 0}};
+  for (const Shapes& one : sizes) {
     cases.push_back(transposed(one, {{"m", 32}, {"n", 16}, {"k", 16}}));
     std::vector<double>& x = cases.back().leaves[0];
     const double infinity = std::numeric_limits<double>::infinity();
@@ -123,7 +123,7 @@ TEST(GpuTritonPhases, EqualTheirDefinition) {
 
 TEST(TorchTritonPhases, CompileAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
-  const Sizes sizes = {"f32[2,128,64,64]", "f32[128,64,4,4]", "f32[64]"};
+  const Shapes sizes = {"f32[2,128,64,64]", "f32[128,64,4,4]", "f32[64]"};
   const std::vector<Program> programs = {transposed(sizes).program, transposed(sizes, {{"phases", 1}}).program,
                                          transposed({"f32[2,64,64,64]", "f32[64,64,2,2]", "f32[64]", 2, 0}).program};
   const std::vector<std::string> failures = testing::compile_triton(programs);

@@ -13,6 +13,8 @@ about those that stand by (standby.py; the rest as in "spawn"):
     {"op": "leave", "folder", "timeout"}: once it has answered all, it ends
     {"op": "adopt", "folder", "timeout"}: once it has answered all, it is the one that is judged
     {"op": "pause"}, {"op": "resume"}: all of them stand still, or go on
+about all that are forked from then on:
+    {"op": "import", "modules"}: they have these already. `forks`: whether there can be any
 
 CUDA is never initialised here: a process that was forked afterwards could not use it. Each guest does, once it is locked.
 """
@@ -20,6 +22,7 @@ CUDA is never initialised here: a process that was forked afterwards could not u
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import select
 import signal
@@ -33,6 +36,7 @@ import torch
 
 from mtmc.device import kernel_calls
 from mtmc.guest import ahead, runner
+from mtmc.guest.audit import FORBIDDEN_IMPORTS
 from mtmc.guest.limits import Limits
 from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import kill_tree, process_tree, usage
@@ -134,6 +138,20 @@ class Zygote:
         self.conductor.begin()
         parts = self.guest.parts + worker.replies[0].get("parts", [])
         return {"reply": worker.replies[-1], "sandbox": level(parts)}
+
+    def on_import(self, request: Message) -> Message:
+        """What does not import here does not in guests either, and says so there. Nobody is forked with packages that only
+        libraries of the task may ask for: a candidate would find them loaded."""
+        before = set(sys.modules)
+        for name in request["modules"]:
+            try:
+                importlib.import_module(name)
+            except (Exception, SystemExit) as error:
+                print(f"importing {name} for candidates: {first_line(error)}", file=sys.stderr)
+        torch.set_num_threads(1)
+        gc.freeze()
+        packages = {name.partition(".")[0] for name in set(sys.modules) - before}
+        return {"forks": packages.isdisjoint(FORBIDDEN_IMPORTS - {"mtmc"}) and not torch.cuda.is_initialized()}
 
     def on_pause(self, _: Message) -> Message:
         self.reap()

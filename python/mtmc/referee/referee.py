@@ -28,7 +28,7 @@ from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import touched_bytes
 from mtmc.referee.truth import TruthError
 from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, second_weights
-from mtmc.task.asked import Asked
+from mtmc.task.asked import Asked, imported_by
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire import blobs
 from mtmc.wire.arguments import load_arguments
@@ -116,6 +116,7 @@ class Referee:
             "eager_seconds": min(again),  # warm
             "argument_bytes": bytes_of_all(run.arguments),
             "asked": sorted(self.asked.packages),
+            "imported": imported_by(task.namespace),
             "result_bytes": bytes_of_all([run.eager.calls[0], first]),
             "returned_bytes": bytes_of_all([run.eager.calls[0]]),
             "written": run.eager.written,
