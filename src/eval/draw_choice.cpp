@@ -17,8 +17,6 @@ constexpr int kScreenRounds = 7, kCertifyRounds = 30;
 constexpr double kLeastLieOnGpuMs = 0.25;
 constexpr int kMixedDraws = 5;  // that large arguments of timed calls are mixed from
 
-std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind('-')); }
-
 // `count` draws: so many of their own, then mixtures of those (see python/mtmc/referee/draws.py).
 std::vector<std::string> timed_draws(int first, int own, int count) {
   std::vector<std::string> names;

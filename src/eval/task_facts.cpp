@@ -27,9 +27,9 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind('-')); }
-
 }  // namespace
+
+std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind('-')); }
 
 Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
                                   const std::filesystem::path& triton_seed, const JudgeOptions& options) {

@@ -41,11 +41,6 @@ DType result_dtype(Fn fn, const std::vector<ExprP>& args) {
   return fn == Fn::select ? args[1]->dtype : args[0]->dtype;
 }
 
-int64_t floor_div(int64_t a, int64_t b) {
-  const int64_t q = a / b;
-  return q * b == a || (a < 0) == (b < 0) ? q : q - 1;
-}
-
 ExprP make(Expr expr) { return std::make_shared<const Expr>(std::move(expr)); }
 
 ExprP bool_constant(bool value) {
@@ -107,6 +102,11 @@ ExprP fold_logic(Fn fn, const std::vector<ExprP>& args) {
 }
 
 }  // namespace
+
+int64_t floor_div(int64_t a, int64_t b) {
+  const int64_t q = a / b;
+  return q * b == a || (a < 0) == (b < 0) ? q : q - 1;
+}
 
 std::string_view name(Fn fn) { return row(fn).name; }
 int arity(Fn fn) { return row(fn).arity; }

@@ -129,6 +129,8 @@ double operation_count(const ExprP& expr);
 // decides guards.
 ExprP simplify(const ExprP& expr, const std::vector<int64_t>& extents);
 
+int64_t floor_div(int64_t a, int64_t b);  // rounds towards minus infinity
+
 // An index as base + sum coefficient[i] * axis i; ok is false when it is not affine.
 struct Affine {
   bool ok = false;

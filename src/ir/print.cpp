@@ -18,8 +18,6 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-std::string id_text(ValueId id) { return id == kNoValue ? "none" : "%" + std::to_string(id); }
-
 std::string attr_text(const AttrValue& value) {
   struct Printer {
     std::string operator()(bool flag) const { return flag ? "true" : "false"; }
@@ -73,6 +71,8 @@ std::string kernel_text(const Kernel& kernel, const PrintOptions& options) {
 }
 
 }  // namespace
+
+std::string id_text(ValueId id) { return id == kNoValue ? "none" : "%" + std::to_string(id); }
 
 std::string print(const Program& program, PrintOptions options) {
   static constexpr const char* kKinds[] = {"input", "param", "buffer", "constant"};

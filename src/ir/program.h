@@ -137,6 +137,7 @@ struct PrintOptions {
   bool numbers = true;  // false: without what micro coding tuned; what two equal states agree on
   bool locations = true;
 };
+std::string id_text(ValueId id);  // "%3", or none
 std::string print(const Program& program, PrintOptions options = {});
 Result<Program> parse_program(std::string_view text);
 

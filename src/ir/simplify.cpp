@@ -20,11 +20,6 @@ struct Range {
 
 int64_t clamp_infinite(int64_t value) { return std::clamp(value, -kInfinity, kInfinity); }
 
-int64_t floor_div(int64_t a, int64_t b) {
-  const int64_t q = a / b;
-  return q * b == a || (a < 0) == (b < 0) ? q : q - 1;
-}
-
 struct Term {
   ExprP atom;
   int64_t coefficient = 0;

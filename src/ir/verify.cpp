@@ -8,8 +8,6 @@ namespace mtmc {
 namespace {
 
 Error broken(const std::string& wrong, const std::string& got) { return Error{"verifying a program", wrong, got, ""}; }
-std::string id_text(ValueId id) { return "%" + std::to_string(id); }
-
 Status verify_values(const Program& program) {
   ValueId last = -1;
   for (const Value& value : program.values) {

@@ -10,14 +10,14 @@
 namespace mtmc {
 namespace {
 
-constexpr double kWidth = 960, kHeight = 320, kLeft = 52, kRight = 158, kTop = 22, kBottom = 40;
+constexpr double kWidth = 960, kChartHeight = 320, kLeft = 52, kRight = 158, kTop = 22, kBottom = 40;
 
 struct Scale {
   int steps = 1;
   double most = 1, tick = 1;
   double x(double step) const { return kLeft + (kWidth - kLeft - kRight) * (step + 0.35) / (steps + 0.7); }
   double y(double speedup) const {
-    return kHeight - kBottom - (kHeight - kTop - kBottom) * std::min(speedup, most) / most;
+    return kChartHeight - kBottom - (kChartHeight - kTop - kBottom) * std::min(speedup, most) / most;
   }
 };
 
@@ -50,7 +50,7 @@ std::string axes(const Scale& scale) {
   }
   const int every = scale.steps > 20 ? 5 : 1;
   for (int step = 0; step <= scale.steps; step += every)
-    svg += fmt::format("<text x='{:.1f}' y='{}' text-anchor='middle'>{}</text>\n", scale.x(step), kHeight - 18,
+    svg += fmt::format("<text x='{:.1f}' y='{}' text-anchor='middle'>{}</text>\n", scale.x(step), kChartHeight - 18,
                        step == 0 ? "start" : std::to_string(step));
   return svg;
 }
@@ -73,7 +73,7 @@ std::vector<Reference> references(const ReportData& data) {
 std::string reference_lines(const Scale& scale, std::vector<Reference> all) {
   std::sort(all.begin(), all.end(), [](const Reference& a, const Reference& b) { return a.speedup < b.speedup; });
   std::string svg;
-  double text_y = kHeight;  // names keep a line's distance from the one below
+  double text_y = kChartHeight;  // names keep a line's distance from the one below
   for (const Reference& reference : all) {
     const double y = scale.y(reference.speedup);
     text_y = std::min(text_y - 15, y + 4);
@@ -104,7 +104,7 @@ std::string dots(const ReportData& data, const Scale& scale) {
         "<a href='#n{}'><circle class='dot {}' cx='{:.1f}' cy='{:.1f}' r='{}' "
         "opacity='{}'><title>{}</title></circle></a>\n",
         node.id, tone(data, node), scale.x(node.step + spread),
-        passed ? scale.y(headline(*speedup)) : kHeight - kBottom, passed ? 5 : 4, passed ? ".9" : ".55", title);
+        passed ? scale.y(headline(*speedup)) : kChartHeight - kBottom, passed ? 5 : 4, passed ? ".9" : ".55", title);
   }
   return svg;
 }
@@ -138,7 +138,7 @@ std::string chart_section(const ReportData& data) {
       "beside their step, refused ones on the "
       "axis.</p>\n<div class='card chart scroll'>\n<svg viewBox='0 0 {} {}' role='img' aria-label='Speedup over eager "
       "after each step'>\n{}{}{}{}</svg>\n</div>\n</section>\n",
-      kWidth, kHeight, axes(scale), reference_lines(scale, lines), dots(data, scale), best_path(data, scale));
+      kWidth, kChartHeight, axes(scale), reference_lines(scale, lines), dots(data, scale), best_path(data, scale));
 }
 
 }  // namespace mtmc

@@ -53,7 +53,7 @@ void compare(Rows& rows, const std::string& what, const std::string& a, const st
   rows.push_back({what, a, b, a == b ? "" : "≠"});
 }
 
-std::string percent(std::optional<double> share) { return share ? fmt::format("{:.0f} %", 100 * *share) : "–"; }
+std::string percent_or_dash(std::optional<double> share) { return share ? fmt::format("{:.0f} %", 100 * *share) : "–"; }
 
 std::string with_interval(const Verdict* verdict, const std::string& baseline) {
   const Speedup* speedup = speedup_over(verdict, baseline);
@@ -74,7 +74,7 @@ void compare_results(Rows& rows, const ReportData& a, const ReportData& b) {
   compare(rows, "speedup, torch.compile", with_interval(x, "compile"), with_interval(y, "compile"));
   compare(rows, "time", format_ms(x ? x->time_ms : std::nullopt), format_ms(y ? y->time_ms : std::nullopt));
   compare(rows, "accuracy class", x ? x->accuracy_class : "–", y ? y->accuracy_class : "–");
-  compare(rows, "of the roofline", percent(roofline_share(a)), percent(roofline_share(b)));
+  compare(rows, "of the roofline", percent_or_dash(roofline_share(a)), percent_or_dash(roofline_share(b)));
   compare(rows, "candidates judged", std::to_string(a.evaluations()), std::to_string(b.evaluations()));
   compare(rows, "seconds", fmt::format("{:.1f}", a.run.seconds), fmt::format("{:.1f}", b.run.seconds));
 }

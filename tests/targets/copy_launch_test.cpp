@@ -36,7 +36,7 @@ Case enlarging(bool also_output, const Numbers& numbers) {  // by a pixel, so th
 }
 
 // Pixels that do not fill tiles: the copy has its channels last.
-Case transposed(const Numbers& numbers) { return separable("relu6", false, numbers, "f32[21,64,28,28]"); }
+Case transposed_relu6(const Numbers& numbers) { return separable("relu6", false, numbers, "f32[21,64,28,28]"); }
 
 Case pooled(const Numbers& numbers = {}) {  // whose images and channels are one axis
   Maker m("pooled");
@@ -56,12 +56,6 @@ Case not_finite(Case c) {
   c.leaves[0][6 * 96 * 96 + 3] = NAN;
   c.leaves[0][70 * 96 * 96 + 95] = -INFINITY;
   return c;
-}
-
-TritonKernel printed(const Case& one) {
-  auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
-  MTMC_CHECK(kernel.ok(), kernel.error().message());
-  return std::move(*kernel);
 }
 
 bool keeps(const TritonKernel& kernel, const std::string& tensor) {
@@ -86,7 +80,7 @@ TEST(CopyLaunch, ItsTileIsWorthMeasuring) {
   EXPECT_EQ(tried[1].at("copy_share"), 8);
   EXPECT_EQ(tried[1].at("m"), tried[0].at("m"));
   EXPECT_FALSE(tried.back().contains("copy_rows"));
-  const Case other = transposed({});
+  const Case other = transposed_relu6({});
   EXPECT_EQ(triton_candidates(other.program, other.program.kernels[0])[1].at("copy_block"), 32);
   EXPECT_TRUE(std::any_of(tried.begin(), tried.end(), [](const Numbers& each) { return each.contains("copy_apart"); }));
   EXPECT_EQ(printed(separable("relu6", false, {{"copy_apart", 1}})).calls.size(), 5u);  // the filters by themselves
@@ -132,7 +126,7 @@ void expect_copies(const std::string& device) {
   const Numbers tile = {{"copy_rows", 128}, {"copy_block", 32}, {"copy_warps", 8}};
   const Numbers large = {{"copy_rows", 128}, {"copy_block", 128}, {"copy_warps", 8}};  // few programs to interpret
   const Numbers sharing = {{"copy_share", 8}, {"copy_rows", 1024}, {"copy_warps", 8}};
-  expect_close({scaled(separable("relu6", false, sharing), 2), scaled(transposed(tile), 0x1p+12),
+  expect_close({scaled(separable("relu6", false, sharing), 2), scaled(transposed_relu6(tile), 0x1p+12),
                 not_finite(scaled(enlarging(true, large), 0x1p-20)), pooled(large)},
                1.5e-3, device);
 }
@@ -150,7 +144,7 @@ TEST(GpuTritonCopyLaunch, EqualsItsDefinition) {
 TEST(TorchTritonCopyLaunch, CompilesAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   const std::vector<Program> programs = {separable("relu6").program, separable("relu6", true).program,
-                                         of_one_image().program, transposed({}).program};
+                                         of_one_image().program, transposed_relu6({}).program};
   const std::vector<std::string> failures = testing::compile_triton(programs);
   for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
 }

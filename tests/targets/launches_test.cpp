@@ -3,17 +3,13 @@
 
 #include "targets/case_maker.h"
 #include "targets/triton/kernel_printer.h"
+#include "targets/triton_runner.h"
 
 namespace mtmc {
 namespace {
 
 using testing::Maker;
-
-TritonKernel printed(const testing::Case& one) {
-  auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
-  MTMC_CHECK(kernel.ok(), kernel.error().message());
-  return std::move(*kernel);
-}
+using testing::printed;
 
 size_t count(const std::string& text, const std::string& what) {
   size_t found = 0;

@@ -66,6 +66,12 @@ Json run_script(const Json& request, const std::string& device) {
 
 }  // namespace
 
+TritonKernel printed(const Case& one) {
+  auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
+  MTMC_CHECK(kernel.ok(), kernel.error().message());
+  return std::move(*kernel);
+}
+
 std::string triton_is_missing(const std::string& device) {
   const std::string code =
       device == "cpu" ? "import torch, triton" : "import torch, triton; assert torch.cuda.is_available()";

@@ -4,8 +4,12 @@
 #include <vector>
 
 #include "targets/case_maker.h"
+#include "targets/triton/kernel_printer.h"
 
 namespace mtmc::testing {
+
+// The case's only kernel.
+TritonKernel printed(const Case& one);
 
 // Why Triton's kernels cannot be run here; empty when they can. `device`: "cpu" (the interpreter) or "cuda".
 std::string triton_is_missing(const std::string& device);

@@ -10,7 +10,7 @@ namespace mtmc::triton {
 namespace {
 
 constexpr int64_t kOnePass = 1 << 20;  // elements of an operand from which reading it once more costs too much
-constexpr int64_t kTile = 128, kBlockK = 64;
+constexpr int64_t kPackedTile = 128, kBlockK = 64;
 
 class Operands : Packer {
  public:
@@ -131,7 +131,7 @@ class Operands : Packer {
   static bool fills_tiles(const Layout& layout) {
     int64_t rows = 1;
     for (size_t i = layout.before; i < layout.rows.size(); ++i) rows *= layout.row_shape[i];
-    return layout.k_shape[0] % kBlockK == 0 && 8 * blocks(rows, kTile) * kTile <= 9 * rows;
+    return layout.k_shape[0] % kBlockK == 0 && 8 * blocks(rows, kPackedTile) * kPackedTile <= 9 * rows;
   }
 
   // K's axes, the longest last: it is the one that a tile's lanes walk.

@@ -129,7 +129,7 @@ class Printer {
       at = body->args;
       id = producer.inputs[body->tensor];
     }
-    const Value& value = program_.value(id);
+    const mtmc::Value& value = program_.value(id);
     if (value.storage != value.type.dtype || !value.layout.empty())
       return Error{doing_, "an operand in another layout or precision", "%" + std::to_string(id), "row-major f32"};
     ExprP flat = index_constant(0);

@@ -12,7 +12,7 @@ constexpr int64_t kUnrolled = 64;       // the most iterations of a sequential r
 constexpr int64_t kInFlight = 192;      // the most elements of a copy's windows that a thread reads before it uses them
 constexpr int64_t kRarePrograms = 528;  // of a launch that mostly has nothing to do
 
-int64_t number(const Numbers& numbers, const std::string& key, int64_t otherwise) {
+int64_t number_of(const Numbers& numbers, const std::string& key, int64_t otherwise) {
   const auto at = numbers.find(key);
   return at == numbers.end() ? otherwise : at->second;
 }
@@ -37,11 +37,11 @@ RowsPrinter::RowsPrinter(const Group& group, const Frame& frame, std::string nam
   tile_.extents = plan_.extents;
   tile_.rows.axes = plan_.rows;
   tile_.columns.axes = plan_.columns;
-  tile_.rows.block = std::min(number(numbers, "rows", chosen.at("rows")), power_of_two(plan_.row_count));
-  tile_.columns.block = plan_.columns.empty()
-                            ? 1
-                            : std::min(number(numbers, "block", chosen.at("block")), power_of_two(plan_.column_count));
-  warps_ = number(numbers, "warps", chosen.at("warps"));
+  tile_.rows.block = std::min(number_of(numbers, "rows", chosen.at("rows")), power_of_two(plan_.row_count));
+  tile_.columns.block = plan_.columns.empty() ? 1
+                                              : std::min(number_of(numbers, "block", chosen.at("block")),
+                                                         power_of_two(plan_.column_count));
+  warps_ = number_of(numbers, "warps", chosen.at("warps"));
   loops_ = !plan_.flat_columns && tile_.columns.block < plan_.column_count;
 }
 

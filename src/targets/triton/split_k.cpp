@@ -7,7 +7,7 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kTile = 128, kBusyPrograms = 132, kLeastChunk = 256, kBlock = 64;
+constexpr int64_t kTile = 128, kBusyPrograms = 132, kLeastChunk = 256, kDepth = 64;
 
 // The axis of K that is cut: the longest.
 int longest_k(const GroupStage& stage) {
@@ -17,7 +17,7 @@ int longest_k(const GroupStage& stage) {
 }
 
 // Whether chunks of equal size, of whole blocks, remain.
-bool can_cut(int64_t extent, int64_t chunks) { return chunks > 1 && extent % (chunks * kBlock) == 0; }
+bool can_cut(int64_t extent, int64_t chunks) { return chunks > 1 && extent % (chunks * kDepth) == 0; }
 
 struct Split {
   GroupStage partial, rest;
