@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/check.h"
 #include "base/file.h"
@@ -122,9 +123,14 @@ void expect_close(const std::vector<Case>& cases, double tolerance, const std::s
     programs.push_back(c.program);
     leaves.push_back(c.leaves);
   }
+  std::vector<Result<std::vector<std::vector<double>>>> truths;
+  std::thread definition([&] {  // takes a third as long
+    for (size_t i = 0; i < cases.size(); ++i) truths.push_back(evaluate(programs[i], leaves[i]));
+  });
   const auto runs = run_on_triton(programs, leaves, device);
+  definition.join();
   for (size_t i = 0; i < cases.size(); ++i) {
-    const auto truth = evaluate(programs[i], leaves[i]);
+    const auto& truth = truths[i];
     ASSERT_TRUE(truth.ok()) << truth.error().message();
     EXPECT_EQ(runs[i].failure, "") << print(programs[i]) << runs[i].text;
     if (!runs[i].failure.empty()) continue;
