@@ -26,6 +26,7 @@ struct JudgeOptions {
   uint64_t seed = 0;                        // of all hidden draws; 0: drawn from the system
   std::string device = "cpu";               // cpu or cuda: where task, candidate and baselines run
   std::vector<std::string> baselines = {};  // timed beside eager: compile, max-autotune, graph; made once per task
+  bool screens_wait = false;                // for those; certifications always do
   Accuracy accuracy = Accuracy::eager;
   bool measures_on = true;      // where an interval is wide, for as long as it pays
   bool freeze_weights = false;  // candidates may pack weights once; the verdict carries `frozen-weights`

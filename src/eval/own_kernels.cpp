@@ -93,6 +93,11 @@ Result<Unplugged> without_kernels(Guest& guest, Examination& examination, const 
   return found;
 }
 
+void not_measured(Verdict& verdict) {
+  verdict.notes.push_back("own-kernels-not-measured");
+  verdict.own_kernel_share.reset();
+}
+
 // It does not answer without its kernels. An exception or a crash proves nothing: then what was seen decides.
 bool seen_at_its_own(Examination& examination, const AtWork& seen, double said, Verdict& verdict) {
   if (seen.tells() && said - seen.share() > kMostOverstated)
@@ -100,10 +105,7 @@ bool seen_at_its_own(Examination& examination, const AtWork& seen, double said, 
                               fmt::format("own kernels are said to take {:.0f} % of a call, {} of {} threads that were "
                                           "stopped at work were in them, and without them it does not answer",
                                           said * 100, seen.own, seen.all));
-  if (!seen.tells()) {
-    verdict.notes.push_back("own-kernels-not-measured");
-    verdict.own_kernel_share.reset();
-  }
+  if (!seen.tells()) not_measured(verdict);
   return true;
 }
 
@@ -116,8 +118,11 @@ bool loses_time(Examination& examination, const AtWork& seen, double said, const
   const double lost = std::clamp(least, 0.0, with.inside);
   if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
   verdict.own_kernel_share = std::min(verdict.own_kernel_share.value_or(0), lost / with.inside);
-  // What is neither lost nor seen in libraries may be threads that are waited for, or Python.
-  if (claimed - lost > kMostOverstated * with.inside && (!seen.tells() || seen.share() < 1 - kMostOverstated))
+  if (claimed - lost <= kMostOverstated * with.inside) return true;
+  // What is neither lost nor seen in libraries is threads that are waited for, or Python. Whoever works that long is
+  // seen.
+  if (!seen.tells()) not_measured(verdict);
+  if (seen.tells() && seen.share() < 1 - kMostOverstated)
     return examination.refuse("kernel-unused",
                               fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a "
                                           "call takes {:.2f} ms less",

@@ -206,7 +206,7 @@ bool ProcessJudge::lost() const {
 Status ProcessJudge::works_without_candidate(const Task& task, Tier tier) {
   MTMC_RETURN_IF_ERROR(open(task));
   MTMC_TRY([[maybe_unused]] const auto structured, facts_->structured(structured_count(tier)));
-  return baselines_.ready(tier == Tier::certify);
+  return baselines_.ready(tier == Tier::certify || options_.screens_wait);
 }
 
 // A candidate with which a process of ours was lost twice.

@@ -191,8 +191,8 @@ Result<bool> Trial::time(Guest& guest) {
 // Begins anew for a candidate that is examined once more, and when the process of a baseline is lost.
 Result<bool> Trial::time_beside_baselines(Guest& guest) {
   for (bool anew = again_;; anew = true) {
-    // A screen takes half a second: it does not wait for what takes up to minutes to compile.
-    MTMC_RETURN_IF_ERROR(baselines_.ready(tier() == Tier::certify));
+    // A screen takes half a second: unasked it does not wait for what takes up to minutes to compile.
+    MTMC_RETURN_IF_ERROR(baselines_.ready(tier() == Tier::certify || options_.screens_wait));
     const int losses = baselines_.losses();
     MTMC_TRY(RoundPlan plan, draws_.rounds(facts_, tier(), anew));
     for (const auto& [name, failure] : baselines_.made())

@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from mtmc.wire.plain import plain_tensors
 
-LARGE = 1 << 20  # elements
+LARGE = 1 << 16  # elements
 FILLS = frozenset(
     "uniform_ normal_ trunc_normal_ kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_".split()
 )

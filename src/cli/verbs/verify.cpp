@@ -40,6 +40,7 @@ Result<int> verify(const VerifyOptions& options) {
   std::vector<std::string> baselines = options.baselines;
   if (options.compile) baselines.push_back("compile");
   MTMC_TRY(judge_options.baselines, baselines_named(baselines));
+  judge_options.screens_wait = true;
   judge_options.accuracy = accuracy_named(options.accuracy);
   judge_options.freeze_weights = options.freeze_weights;
   const std::unique_ptr<Judge> judge = make_process_judge(judge_options);
