@@ -75,6 +75,7 @@ Command python_command(const JudgeOptions& options, const std::string& module) {
 Command referee_command(const JudgeOptions& options) {
   Command command = python_command(options, "mtmc.referee.referee");
   command.environment["OMP_WAIT_POLICY"] = "passive";
+  command.environment["GOMP_SPINCOUNT"] = "3000";  // some microseconds: convolutions in double meet for each channel
   // It lends none of its memory, and what gigabytes in double leave free must fit the next ones.
   if (options.device == "cuda") command.environment["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True";
   return command;
