@@ -5,9 +5,10 @@
 
 Fetches transformers, timm and torchvision as wheels into an environment of its own below --cache (the torch in it is the
 one of MTMC_PYTHON, or of this Python); --wheels FOLDER installs from a folder of wheels without a network. Then each model of
-bench/models/catalogue.py is written as a task file, traced, printed as it is, and judged under seeds 1, 2, ... as
-`mtmc verify` does. One line of JSON a model is appended to --out as soon as it is known; a model that stands there already
-is not judged again (--again does), and one that fails never stops the rest. Exit code 1 when anything was refused.
+bench/models/catalogue.py is written as a task file, traced and printed as it is, several beside each other. All are judged
+under seeds 1, 2, ... by `mtmc verify --list`, whose processes import each library once. One line of JSON a model is
+appended to --out as soon as it is known; a model that stands there already is not judged again (--again does), and one
+that fails never stops the rest. Exit code 1 when anything was refused.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import select
 import shutil
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,8 @@ from catalogue import MODELS  # noqa: E402
 PACKAGES = ("transformers", "timm")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 LEAST = 0.97  # of eager's speed
+CERTIFIED_FROM = 101  # the first seed of the certifications
+Row = dict[str, Any]
 # torchvision's compiled operators need the CUDA libraries it was built for. Its models call none of them, but it does not
 # import before their names are known.
 DECLARED = """
@@ -86,66 +90,96 @@ class Bench:
         self.environment = {**os.environ, **OFFLINE, "MTMC_PYTHON": str(python)}
         self.environment["PYTHONPATH"] = str(ROOT / "python")
 
-    def mtmc(self, *words: object) -> subprocess.CompletedProcess[str]:
-        command = [str(self.args.mtmc), *map(str, words)]
-        return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=self.args.patience, check=False
-        )
-
-    def trace(self, name: str) -> tuple[Path, Path, str, float]:
-        """Task file, printed module, why there is none, and the seconds that took."""
+    def files(self, name: str) -> tuple[Path, Path]:
+        """Of the task and of its printed module."""
         folder = self.work / name
-        folder.mkdir(parents=True, exist_ok=True)
-        task, kernel = folder / f"{name}.py", folder / "kernel.py"
+        return folder / f"{name}.py", folder / "kernel.py"
+
+    def trace(self, name: str) -> Row:
+        """Writes both files; the row says why there is no module."""
+        task, kernel = self.files(name)
+        task.parent.mkdir(parents=True, exist_ok=True)
         task.write_text(MODELS[name].source(name, self.args.size))
         kernel.unlink(missing_ok=True)
         start = time.monotonic()
         target = "triton" if self.args.device == "cuda" else "cpu"
-        done = self.mtmc("apply", task, "--target", target, "--write", kernel, "--brief")
-        (folder / "program.txt").write_text(done.stdout)
-        why = "" if done.returncode == 0 else last_line(done.stderr) or f"exit code {done.returncode}"
-        return task, kernel, why, time.monotonic() - start
-
-    def verdicts(self, task: Path, kernel: Path, tier: str, seed: int, count: int) -> list[dict[str, Any]]:
-        """As JSON, of one judge, under `seed` and those that follow; in the place of what is missing one with the reason `judge`."""
-        if count == 0:
-            return []
-        words = ["--tier", tier, "--seed", seed, "--repeat", count, "--device", self.args.device, "--json"]
-        if self.args.jobs > 1:
-            words += ["--threads", max(1, len(os.sched_getaffinity(0)) // self.args.jobs)]
+        words = ["apply", task, "--target", target, "--write", kernel, "--brief"]
+        command = [str(word) for word in (self.args.mtmc, *words)]
+        row = {"model": name, "size": self.args.size, "device": self.args.device, "traced": False}
         try:
-            done = self.mtmc("verify", task, kernel, *words)
-            printed, why = done.stdout, last_line(done.stderr) or f"exit code {done.returncode}"
-        except subprocess.TimeoutExpired as late:
-            printed, why = str(late.stdout or b"", "utf8"), f"no more verdicts in {self.args.patience:.0f} s"
-            printed = printed[: printed.rfind("\n") + 1]  # whole lines
-        lines = [printed] if count == 1 else printed.splitlines()
-        found = [json.loads(line) for line in lines if line.strip()]
-        return found + [{"certified": False, "reason": "judge", "message": why}] * (count - len(found))
-
-    def judge(self, name: str) -> dict[str, Any]:
-        row: dict[str, Any] = {"model": name, "size": self.args.size, "device": self.args.device, "traced": False}
-        try:
-            task, kernel, why, seconds = self.trace(name)
+            done = subprocess.run(
+                command, env=self.environment, capture_output=True, text=True, timeout=self.args.patience, check=False
+            )
         except subprocess.TimeoutExpired:
             return row | {"refusals": [f"trace: not in {self.args.patience:.0f} s"]}
-        row |= {"traced": not why, "trace_s": round(seconds, 1)}
-        if why:
-            return row | {"refusals": [f"trace: {why}"]}
-        screens = self.verdicts(task, kernel, "screen", 1, self.args.screens)
-        certify = self.verdicts(task, kernel, "certify", 101, self.args.certifications)
-        timed = [v for v in certify or screens if "eager" in v.get("speedup", {})]
-        refused = sorted({f"{v['reason']}: {v['message']}" for v in screens + certify if not v["certified"]})
-        return row | {
-            "screens": [sum(v["certified"] for v in screens), len(screens)],
-            "certifications": [sum(v["certified"] for v in certify), len(certify)],
-            "refusals": refused,
-            "over_eager": speed(timed) if timed else None,
-            "seconds": round(sum(v.get("seconds", 0.0) for v in screens + certify), 1),
-        }
+        (task.parent / "program.txt").write_text(done.stdout)
+        row |= {"traced": done.returncode == 0, "trace_s": round(time.monotonic() - start, 1)}
+        if done.returncode != 0:
+            row["refusals"] = [f"trace: {last_line(done.stderr) or f'exit code {done.returncode}'}"]
+        return row
+
+    def wanted(self, name: str) -> list[Row]:
+        """The lines of `mtmc verify --list` for a model."""
+        task, kernel = self.files(name)
+        both = (("screen", 1, self.args.screens), ("certify", CERTIFIED_FROM, self.args.certifications))
+        one = {"file": str(task), "candidate": str(kernel)}
+        return [one | {"tier": tier, "seed": seed, "repeat": count} for tier, seed, count in both if count]
+
+    def judge(self, names: list[str], number: int, tell: Callable[[str, list[Row]], None]) -> None:
+        """Judges models one after the other and tells the verdicts of each. A judge that says nothing any more is started anew for
+        those that are left."""
+        left = list(names)
+        while left:
+            listed = self.work / f"list-{number}.jsonl"
+            listed.write_text("".join(json.dumps(row) + "\n" for name in left for row in self.wanted(name)))
+            command = [str(self.args.mtmc), "verify", "--list", str(listed), "--device", self.args.device]
+            if self.args.jobs > 1:
+                command += ["--threads", str(max(1, len(os.sched_getaffinity(0)) // self.args.jobs))]
+            with (self.work / f"judge-{number}.log").open("w") as log:
+                # Without a buffer: a line that lay in one would not be seen by select.
+                process = subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=log, bufsize=0)
+                assert process.stdout is not None
+                while left:
+                    found, why = self.verdicts(process)
+                    tell(
+                        left.pop(0), found + ([{"certified": False, "reason": "judge", "message": why}] if why else [])
+                    )
+                    if why:
+                        break
+                process.kill()
+                process.communicate()
+
+    def verdicts(self, process: subprocess.Popen[bytes]) -> tuple[list[Row], str]:
+        """All of the next model, and why some are missing."""
+        found: list[Row] = []
+        count = self.args.screens + self.args.certifications
+        while len(found) < count:
+            if not select.select([process.stdout], [], [], self.args.patience)[0]:
+                return found, f"no verdict in {self.args.patience:.0f} s"
+            line = process.stdout.readline()  # type: ignore[union-attr]
+            if not line:
+                return found, f"the judge ended with exit code {process.wait()}"
+            row = json.loads(line)
+            if "error" in row:
+                return found, row["error"]
+            found.append(row)
+        return found, ""
 
 
-def speed(verdicts: list[dict[str, Any]]) -> list[float]:
+def judged(row: Row, verdicts: list[Row]) -> Row:
+    """A model's row with what its verdicts amount to."""
+    screens, certify = ([v for v in verdicts if v.get("tier") == tier] for tier in ("screen", "certify"))
+    timed = [v for v in certify or screens if "eager" in v.get("speedup", {})]
+    return row | {
+        "screens": [sum(v["certified"] for v in screens), len(screens)],
+        "certifications": [sum(v["certified"] for v in certify), len(certify)],
+        "refusals": sorted({f"{v['reason']}: {v['message']}" for v in verdicts if not v["certified"]}),
+        "over_eager": speed(timed) if timed else None,
+        "seconds": round(sum(v.get("seconds", 0.0) for v in verdicts), 1),
+    }
+
+
+def speed(verdicts: list[Row]) -> list[float]:
     """Low end, median and high end over eager: the median verdict's of each. No high end is 1e9: JSON has no infinity."""
     ends = ("speedup_low", "speedup", "speedup_high")
     return [round(statistics.median(v[end]["eager"] or 1e9 for v in verdicts), 3) for end in ends]
@@ -158,16 +192,16 @@ def last_line(text: str) -> str:
 # Printing -----------------------------------------------------------------------------------------------------------
 
 
-def known(out: Path) -> dict[str, dict[str, Any]]:
+def known(out: Path) -> dict[str, Row]:
     rows = map(json.loads, out.read_text().splitlines()) if out.exists() else ()
     return {row["model"]: row for row in rows}
 
 
-def passes(row: dict[str, Any]) -> bool:
+def passes(row: Row) -> bool:
     return row["traced"] and not row["refusals"]
 
 
-def table(rows: list[dict[str, Any]]) -> Iterator[str]:
+def table(rows: list[Row]) -> Iterator[str]:
     yield "| model | traced | screens | certifications | over eager | refused for |"
     yield "| --- | --- | ---: | ---: | ---: | --- |"
     for row in rows:
@@ -192,9 +226,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=sorted(MODELS), help="these models")
     parser.add_argument("--again", action="store_true", help="judge what stands in --out once more")
     parser.add_argument("--jobs", type=int, default=1, help="models beside each other: then no speed is a figure")
-    parser.add_argument(
-        "--patience", type=float, default=600, help="seconds for a trace, and for all verdicts of a tier"
-    )
+    parser.add_argument("--patience", type=float, default=300, help="seconds for a trace, and for a verdict")
     parser.add_argument("--cache", type=Path, default=ROOT / "build" / "models")
     parser.add_argument("--wheels", type=Path, help="a folder of wheels to install from")
     parser.add_argument("--mtmc", type=Path, default=ROOT / "build" / "release" / "mtmc")
@@ -205,11 +237,23 @@ def main() -> int:
     bench = Bench(args, environment(args.cache.resolve(), args.wheels))
     names = args.only or list(MODELS)
     left = names if args.again else [name for name in names if name not in known(out)]
-    with ThreadPoolExecutor(args.jobs) as pool, out.open("a") as lines:
-        for done in as_completed([pool.submit(bench.judge, name) for name in left]):
-            row = done.result()
+    with out.open("a") as lines:
+
+        def write(row: Row) -> None:
             print(json.dumps(row), file=lines, flush=True)
             print(json.dumps(row), file=sys.stderr, flush=True)
+
+        with ThreadPoolExecutor(max(args.jobs, len(os.sched_getaffinity(0)) // 2)) as pool:
+            traced = dict(zip(left, pool.map(bench.trace, left), strict=True))
+        for row in traced.values():
+            if not row["traced"]:
+                write(row)
+        names_left = [name for name in left if traced[name]["traced"]]
+        tell = lambda name, found: write(judged(traced[name], found))  # noqa: E731
+        with ThreadPoolExecutor(args.jobs) as pool:
+            parts = [names_left[part :: args.jobs] for part in range(args.jobs)]
+            for done in [pool.submit(bench.judge, part, i, tell) for i, part in enumerate(parts)]:
+                done.result()
     rows = [row for name, row in known(out).items() if name in names]
     print("\n".join(table(rows)))
     return 0 if all(map(passes, rows)) else 1

@@ -1,7 +1,7 @@
 """The models that nobody here wrote, at sizes for a CPU and for a GPU: names, and the task file of each.
 
 Every model is built from a config, so nothing is downloaded. `real` sizes have the widths and lengths of the published
-models; their depth is at most 8 layers, since more of the same layers tells a judge nothing new.
+models; their depth is at most 4 layers, since more of the same layers tells a judge nothing new.
 """
 
 from __future__ import annotations
@@ -54,20 +54,20 @@ REAL_TEXT = {
     "vocab": 32000,
     "width": 1024,
     "inner": 2816,
-    "layers": 8,
+    "layers": 4,
     "heads": 16,
     "groups": 4,
-    "batch": 4,
+    "batch": 1,
     "length": 512,
 }
 BASE_TEXT = {
     "vocab": 30522,
     "width": 768,
     "inner": 3072,
-    "layers": 8,
+    "layers": 4,
     "heads": 12,
     "groups": 12,
-    "batch": 8,
+    "batch": 2,
     "length": 256,
 }
 
@@ -146,7 +146,7 @@ def transformers_models() -> dict[str, Spec]:
     experts = {"num_experts_per_tok": 2}
     qwen_moe = {"num_experts": 4, "moe_intermediate_size": "{inner}", "shared_expert_intermediate_size": "{inner}"}
     mamba = {"vocab_size": "{vocab}", "hidden_size": "{width}", "num_hidden_layers": "{layers}", "use_cache": False}
-    few = REAL_TEXT | {"layers": 4, "length": 256}
+    few = REAL_TEXT | {"length": 256}
     two = ("self.model(input_ids=x, decoder_input_ids=y, use_cache=False).logits", ("x", "y"))
     found = {
         "gpt2": transformer("GPT2LMHeadModel", "GPT2Config", gpt2, LOGITS, BASE_TEXT | {"vocab": 50257, "length": 512}),
@@ -180,7 +180,7 @@ def changed(spec: Spec, **fields: Any) -> Spec:
 
 
 SMALL_IMAGE = {"batch": 2, "side": 64, "patch": 16, "width": 64, "inner": 128, "layers": 2, "heads": 4}
-REAL_IMAGE = {"batch": 16, "side": 224, "patch": 16, "width": 768, "inner": 3072, "layers": 8, "heads": 12}
+REAL_IMAGE = {"batch": 8, "side": 224, "patch": 16, "width": 768, "inner": 3072, "layers": 4, "heads": 12}
 
 
 def vision_models() -> dict[str, Spec]:

@@ -70,8 +70,9 @@ Status locate(const std::string& target, Json& task) {
 
 }  // namespace
 
-void TaskOptions::declare(Options& options) {
-  options.positional(target, "FILE", "a Python file with Model and get_inputs, FILE.py:NAME, or package.module:NAME");
+void TaskOptions::declare(Options& options, bool required) {
+  const std::string doc = "a Python file with Model and get_inputs, FILE.py:NAME, or package.module:NAME";
+  required ? options.positional(target, "FILE", doc) : options.optional_positional(target, "FILE", doc);
   options.words(init, "--init", "ARG...", "constructor arguments: 64, gelu, hidden=128 (instead of get_init_inputs)");
   options.words(inputs, "--input", "TYPE[SHAPE]...", "forward's arguments: f32[64,512], i64[32]<1000, 0.5");
   options.text(weights, "--weights", "FILE", "a checkpoint to load into the module");

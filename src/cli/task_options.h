@@ -15,7 +15,7 @@ struct TaskOptions {
   std::string weights = {};
   bool train = false, eval = false;
 
-  void declare(Options& options);
+  void declare(Options& options, bool required = true);
   // The task as python/mtmc/task/task.py reads it. Errors: a file that does not exist, options that contradict each
   // other.
   Result<Task> task() const;

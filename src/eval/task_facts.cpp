@@ -56,7 +56,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
   facts.eager_seconds_ = reply.at("eager_seconds"), facts.argument_bytes_ = reply.at("argument_bytes");
   facts.result_bytes_ = reply.at("result_bytes"), facts.weight_bytes_ = reply.at("weight_bytes");
   facts.written_ = reply.at("written").get<std::vector<int>>();
-  facts.returned_bytes_ = reply.at("returned_bytes");
+  facts.returned_bytes_ = reply.at("returned_bytes"), facts.nominal_bytes_ = reply.at("nominal_bytes");
   facts.moving_ = reply.at("moving").get<std::vector<std::string>>();
   for (const auto& [name, told] : reply.at("states").items()) facts.states_[name] = given_from(told);
   return facts;
@@ -169,12 +169,12 @@ Status TaskFacts::forget_timed(const std::vector<std::string>& names) {
 
 Result<Json> TaskFacts::ask(Json request) { return referee_->ask(request, kReferenceSeconds); }
 
-Result<TaskFacts::Bytes> TaskFacts::bytes() {
-  if (!bytes_) {
+Result<double> TaskFacts::needed_bytes() {
+  if (!needed_bytes_) {
     MTMC_TRY(const Json reply, referee_->ask({{"op", "touched"}}, kReferenceSeconds));
-    bytes_ = Bytes{reply.at("needed"), reply.at("nominal")};
+    needed_bytes_ = reply.at("bytes").get<double>();
   }
-  return *bytes_;
+  return *needed_bytes_;
 }
 
 }  // namespace mtmc

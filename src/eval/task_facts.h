@@ -80,10 +80,10 @@ class TaskFacts {
   // What a call may return, its state included, before nobody reads it any more.
   double most_bytes() const { return 4 * (result_bytes_ + argument_bytes_) + 64e6; }
 
-  struct Bytes {
-    double needed = 0, nominal = 0;
-  };
-  Result<Bytes> bytes();
+  // Of arguments, weights and results.
+  double nominal_bytes() const { return nominal_bytes_; }
+  // Those of them that any correct result must touch. The first time it takes a dozen calls for each large operand.
+  Result<double> needed_bytes();
 
   const std::filesystem::path& folder() const { return folder_; }
   const std::string& mode() const { return mode_; }
@@ -112,12 +112,12 @@ class TaskFacts {
   std::vector<int> written_;
   int weights_ = 0;
   bool strict_ = false;
-  double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0, returned_bytes_ = 0;
+  double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0, returned_bytes_ = 0, nominal_bytes_ = 0;
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;
   std::optional<bool> degenerate_;
-  std::optional<Bytes> bytes_;
+  std::optional<double> needed_bytes_;
 };
 
 }  // namespace mtmc

@@ -121,6 +121,13 @@ def test_a_name_of_torchs_own_in_this_folder(folder: Path) -> None:
         (["bad_shapes.py", "net.py"], "running Model on its inputs: RuntimeError"),
         (["net.py", "net.py", "--accuracy", "loose"], "wrong value for --accuracy: got 'loose', wanted one of eager"),
         (["net.py", "net.py", "--weights", "none.pt"], "no such checkpoint: got 'none.pt'"),
+        (["net.py"], "reading the command line: CANDIDATE is missing"),
+        (
+            ["net.py", "--list", "l.jsonl"],
+            "--list names files and candidates: got 'net.py' beside it, wanted one of both",
+        ),
+        (["--list", "none.jsonl"], "No such file or directory"),
+        (["--list", "net.py"], "reading the list of candidates: not a JSON object: got"),
     ],
 )
 def test_what_cannot_be_verified(folder: Path, words: list[str], message: str) -> None:

@@ -41,3 +41,22 @@ def test_tf32_is_refused_unless_it_is_allowed() -> None:
     assert (code, verdict["accuracy_class"]) == (0, "tf32"), verdict["message"]
     assert verdict["evaluator"].endswith("accuracy tf32")
     assert len(verdict["times"]["compile"]["samples_ms"]) == len(verdict["times"]["candidate"]["samples_ms"])
+
+
+def test_a_list_is_judged_with_one_judge_and_a_bad_line_stops_nothing(tmp_path: Path) -> None:
+    task, kernel = str(ROOT / "tests/tasks/softmax.py"), str(ROOT / "tests/honest/softmax_online.py")
+    rows = [
+        {"file": task, "candidate": kernel, "seed": 8},
+        {"file": str(ROOT / "nothing.py"), "candidate": kernel},
+        {"file": str(ROOT / "tests/tasks/gated.py"), "candidate": str(ROOT / "tests/exploits/half_output.py")},
+    ]
+    listed = tmp_path / "list.jsonl"
+    listed.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["verify", "--list", str(listed), "--tier", "screen", "--threads", "1"]
+    done = subprocess.run([str(BINARY), *words], capture_output=True, text=True, timeout=300, check=False)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 1, done.stderr
+    assert [row["candidate"] for row in found] == [row["candidate"] for row in rows]
+    assert found[0]["certified"] and found[0]["tier"] == "screen"
+    assert "no such file" in found[1]["error"]
+    assert found[2]["reason"] == "wrong-dtype"

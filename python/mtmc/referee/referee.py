@@ -25,7 +25,7 @@ from mtmc.referee.masked import MaskedDraws
 from mtmc.referee.measure import Measurement, measure, nearest_constant
 from mtmc.referee.reference import EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
-from mtmc.referee.touched import touched_bytes
+from mtmc.referee.touched import nominal_bytes, touched_bytes
 from mtmc.referee.truth import TruthError
 from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, second_weights
 from mtmc.task.asked import Asked, imported_by
@@ -121,6 +121,7 @@ class Referee:
             "returned_bytes": bytes_of_all([run.eager.calls[0]]),
             "written": run.eager.written,
             "weight_bytes": bytes_of_all(first),
+            "nominal_bytes": nominal_bytes(self.reference, run.arguments, run.eager.calls[0]),
             "files": [str(task.namespace.__file__)] if task.namespace.__name__.startswith("mtmc_file_") else [],
         }
 
@@ -337,9 +338,9 @@ class Referee:
         return [nearest_constant(t) for _, _, t in self.draw(name).rows()]
 
     def on_touched(self, _: Message) -> Message:
-        """Bytes that any correct result must touch, and bytes of all arguments, weights and results."""
+        """Bytes that any correct result must touch."""
         assert self.reference is not None
-        return touched_bytes(self.reference, self.draw("task-0").arguments)
+        return {"bytes": touched_bytes(self.reference, self.draw("task-0").arguments)}
 
 
 def _own_spans(results: Any, draw: Draw) -> list[tuple[int, int]]:

@@ -19,20 +19,27 @@ LARGE = 1 << 20  # bytes; smaller operands are not worth a probe
 PROBES = 12
 
 
-def touched_bytes(reference: Reference, arguments: list[Any]) -> dict[str, float]:
+def nominal_bytes(reference: Reference, arguments: list[Any], results: list[Any]) -> int:
+    """Of all operands and results: never less than what must be touched."""
+    return bytes_of_all([arguments, *_held_by(reference), results])
+
+
+def touched_bytes(reference: Reference, arguments: list[Any]) -> float:
+    """Takes a dozen calls for each large operand."""
     model = reference.model
     reference.load(model, reference.pristine)
     arguments = blobs_copy(arguments)
     base = [dense.clone() for dense in tensors(model(*arguments))]
-    operands = [*tensors(arguments), *model.parameters(), *model.buffers()]
-    written = bytes_of_all(base)
-    nominal = written + bytes_of_all(operands)
-    needed = float(written)
-    for operand in operands:
+    needed = float(bytes_of_all(base))
+    for operand in [*tensors(arguments), *_held_by(reference)]:
         size = operand.numel() * operand.element_size()
         if size >= LARGE and operand.is_floating_point():
             needed += size * _share_that_matters(reference, arguments, operand, base)
-    return {"needed": needed, "nominal": float(nominal)}
+    return needed
+
+
+def _held_by(reference: Reference) -> list[torch.Tensor]:
+    return [*reference.model.parameters(), *reference.model.buffers()]
 
 
 def _share_that_matters(

@@ -1,12 +1,15 @@
-// `mtmc verify FILE CANDIDATE`: judges a kernel file from anyone and prints the evidence.
+// `mtmc verify FILE CANDIDATE`: judges a kernel file from anyone and prints the evidence; `--list` many, with processes
+// that stay warm.
 #include <fmt/core.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/task_options.h"
 #include "cli/verb.h"
 #include "eval/evidence.h"
@@ -17,50 +20,145 @@ namespace {
 
 struct VerifyOptions {
   TaskOptions task;
-  std::string candidate, python, tier = "certify", accuracy = "eager";
+  std::string candidate, list, python, tier = "certify", accuracy = "eager";
   std::string device = "auto";
   std::vector<std::string> baselines;
   int64_t threads = 0, seed = 0, repeat = 1;
   bool compile = false, freeze_weights = false, json = false;
 };
 
-Result<int> verify(const VerifyOptions& options) {
-  MTMC_TRY(const Task task, options.task.task());
-  const auto code = read_file(options.candidate);
-  if (!code.ok() || std::filesystem::is_directory(options.candidate))
-    return Error{"opening the candidate", code.ok() ? "not a file" : code.error().wrong, "'" + options.candidate + "'",
+constexpr const char* kDoing = "reading the list of candidates";
+
+// What is judged, how often, and under which seeds.
+struct Wanted {
+  TaskOptions task;
+  std::string candidate, tier;
+  int64_t seed = 0, repeat = 1;
+};
+
+// A judge for each device, started when first asked for.
+class Judges {
+ public:
+  static Result<Judges> of(const VerifyOptions& options) {
+    Judges made;
+    made.device_ = options.device;
+    JudgeOptions& judge = made.options_;
+    judge.python = options.python, judge.threads = static_cast<int>(options.threads);
+    judge.accuracy = accuracy_named(options.accuracy), judge.freeze_weights = options.freeze_weights;
+    judge.screens_wait = true;
+    std::vector<std::string> baselines = options.baselines;
+    if (options.compile) baselines.push_back("compile");
+    MTMC_TRY(judge.baselines, baselines_named(baselines));
+    return made;
+  }
+
+  // Its hidden draws begin with those of this seed.
+  Result<Judge*> judge_for(const std::string& code, int64_t seed) {
+    options_.device = device_ == "auto" ? device_for(code) : device_;
+    if (options_.device == "cuda" && !has_gpu())
+      return Error{"choosing the device", "this machine has no NVIDIA GPU", "--device cuda", "--device cpu"};
+    options_.seed = static_cast<uint64_t>(seed);
+    const auto [judge, fresh] = judges_.try_emplace(options_.device);
+    if (fresh)
+      judge->second = make_process_judge(options_);
+    else
+      judge->second->reseed(options_.seed);
+    return judge->second.get();
+  }
+
+ private:
+  std::string device_;
+  JudgeOptions options_;
+  std::map<std::string, std::unique_ptr<Judge>> judges_;
+};
+
+// Hands each verdict to `print`. An Error is the user's mistake in the task or the candidate's name.
+template <typename Print>
+Result<bool> judge_all(const Wanted& wanted, Judges& judges, const Print& print) {
+  MTMC_TRY(const Task task, wanted.task.task());
+  const auto code = read_file(wanted.candidate);
+  if (!code.ok() || std::filesystem::is_directory(wanted.candidate))
+    return Error{"opening the candidate", code.ok() ? "not a file" : code.error().wrong, "'" + wanted.candidate + "'",
                  "a Python file with ModelNew"};
-  JudgeOptions judge_options;
-  judge_options.python = options.python;
-  judge_options.threads = static_cast<int>(options.threads);
-  judge_options.seed = static_cast<uint64_t>(options.seed);
-  judge_options.device = options.device == "auto" ? device_for(*code) : options.device;
-  if (judge_options.device == "cuda" && !has_gpu())
-    return Error{"choosing the device", "this machine has no NVIDIA GPU", "--device cuda", "--device cpu"};
-  std::vector<std::string> baselines = options.baselines;
-  if (options.compile) baselines.push_back("compile");
-  MTMC_TRY(judge_options.baselines, baselines_named(baselines));
-  judge_options.screens_wait = true;
-  judge_options.accuracy = accuracy_named(options.accuracy);
-  judge_options.freeze_weights = options.freeze_weights;
-  const std::unique_ptr<Judge> judge = make_process_judge(judge_options);
-  const Tier tier = options.tier == "screen" ? Tier::screen : Tier::certify;
+  const Tier tier = wanted.tier == "screen" ? Tier::screen : Tier::certify;
   bool certified = true;
-  for (int64_t i = 0; i < options.repeat; ++i) {
-    if (i > 0) judge->reseed(options.seed == 0 ? 0 : static_cast<uint64_t>(options.seed + i));
+  for (int64_t i = 0; i < wanted.repeat; ++i) {
+    MTMC_TRY(Judge* const judge, judges.judge_for(*code, wanted.seed == 0 ? 0 : wanted.seed + i));
     MTMC_TRY(const Verdict verdict, judge->judge(task, {*code, nullptr}, tier));
-    const int indent = options.repeat == 1 ? 2 : -1;  // several: a line each
-    fmt::print("{}\n", options.json ? to_json(verdict).dump(indent) : render_evidence(verdict));
+    print(verdict);
     std::fflush(stdout);
     certified = certified && verdict.certified();
+  }
+  return certified;
+}
+
+Result<int> verify_one(const VerifyOptions& options) {
+  for (const auto& [word, given] : {std::pair("FILE", options.task.target), std::pair("CANDIDATE", options.candidate)})
+    if (given.empty()) return Error{"reading the command line", std::string(word) + " is missing", "", ""};
+  MTMC_TRY(Judges judges, Judges::of(options));
+  const int indent = options.repeat == 1 ? 2 : -1;  // several: a line each
+  const Wanted wanted{options.task, options.candidate, options.tier, options.seed, options.repeat};
+  MTMC_TRY(const bool certified, judge_all(wanted, judges, [&](const Verdict& verdict) {
+             fmt::print("{}\n", options.json ? to_json(verdict).dump(indent) : render_evidence(verdict));
+           }));
+  return certified ? kDone : kNotBetter;
+}
+
+// A line of the list: {"file": ..., "candidate": ...} and, where they differ from the command line's, "tier", "seed"
+// and "repeat".
+Result<Wanted> wanted_by(const std::string& line, const VerifyOptions& options) {
+  const std::string form = R"(a line of JSON such as {"file": "task.py", "candidate": "kernel.py"})";
+  const Json row = Json::parse(line, nullptr, false);
+  if (!row.is_object()) return Error{kDoing, "not a JSON object", "'" + line + "'", form};
+  Wanted wanted{options.task, "", options.tier, options.seed, options.repeat};
+  try {
+    wanted.task.target = row.at("file"), wanted.candidate = row.at("candidate");
+    wanted.tier = row.value("tier", wanted.tier), wanted.seed = row.value("seed", wanted.seed);
+    wanted.repeat = row.value("repeat", wanted.repeat);
+  } catch (const Json::exception& error) {
+    return Error{kDoing, error.what(), "'" + line + "'", form};
+  }
+  if (wanted.tier != "certify" && wanted.tier != "screen")
+    return Error{kDoing, "no tier is called that", "'" + wanted.tier + "'", "certify or screen"};
+  return wanted;
+}
+
+// A line of JSON for each verdict; for a pair that cannot be judged one with `error`, and the rest goes on.
+Result<int> verify_list(const VerifyOptions& options) {
+  if (!options.task.target.empty())
+    return Error{kDoing, "--list names files and candidates", "'" + options.task.target + "' beside it", "one of both"};
+  MTMC_TRY(const std::string text, read_file(options.list));
+  std::vector<Wanted> all;
+  for (const std::string& line : split(text, '\n')) {
+    if (trim(line).empty()) continue;
+    MTMC_TRY(Wanted wanted, wanted_by(line, options));
+    all.push_back(std::move(wanted));
+  }
+  MTMC_TRY(Judges judges, Judges::of(options));
+  bool certified = true;
+  for (const Wanted& wanted : all) {
+    const auto print = [&](Json row) {
+      row["file"] = wanted.task.target, row["candidate"] = wanted.candidate;
+      fmt::print("{}\n", row.dump());
+    };
+    const Result<bool> judged = judge_all(wanted, judges, [&](const Verdict& verdict) { print(to_json(verdict)); });
+    if (!judged.ok()) print({{"error", judged.error().message()}});
+    certified = certified && judged.ok() && *judged;
   }
   return certified ? kDone : kNotBetter;
 }
 
+Result<int> verify(const VerifyOptions& options) {
+  return options.list.empty() ? verify_one(options) : verify_list(options);
+}
+
 VerbBody declare(Options& options) {
   const auto given = std::make_shared<VerifyOptions>();
-  given->task.declare(options);
-  options.positional(given->candidate, "CANDIDATE", "a kernel file: Python that defines ModelNew");
+  given->task.declare(options, false);
+  options.optional_positional(given->candidate, "CANDIDATE", "a kernel file: Python that defines ModelNew");
+  options.text(given->list, "--list", "FILE",
+               "instead of both: a file of lines {\"file\": ..., \"candidate\": ...}, judged one after the other with "
+               "everything kept warm; a line of JSON each");
   options.choice(given->tier, "--tier", {"certify", "screen"}, "everything, or the short examination of the search");
   options.choice(
       given->device, "--device", {"auto", "cpu", "cuda"},
