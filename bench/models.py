@@ -6,7 +6,7 @@
 Fetches transformers, timm and torchvision as wheels into an environment of its own below --cache (the torch in it is the
 one of MTMC_PYTHON, or of this Python); --wheels FOLDER installs from a folder of wheels without a network. Then each model of
 bench/models/catalogue.py is written as a task file, traced and printed as it is, several beside each other. All are judged
-under seeds 1, 2, ... by `mtmc verify --list`, whose processes import each library once. One line of JSON a model is
+under seeds 1, 2, ... by `mtmc verify --list -`, whose processes import each library once. One line of JSON a model is
 appended to --out as soon as it is known; a model that stands there already is not judged again (--again does), and one
 that fails never stops the rest. Exit code 1 when anything was refused.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import queue
 import select
 import shutil
 import statistics
@@ -108,7 +109,12 @@ class Bench:
         row = {"model": name, "size": self.args.size, "device": self.args.device, "traced": False}
         try:
             done = subprocess.run(
-                command, env=self.environment, capture_output=True, text=True, timeout=self.args.patience, check=False
+                command,
+                env=self.environment | {"OMP_NUM_THREADS": "2"},  # of many beside each other
+                capture_output=True,
+                text=True,
+                timeout=self.args.patience,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return row | {"refusals": [f"trace: not in {self.args.patience:.0f} s"]}
@@ -125,29 +131,30 @@ class Bench:
         one = {"file": str(task), "candidate": str(kernel)}
         return [one | {"tier": tier, "seed": seed, "repeat": count} for tier, seed, count in both if count]
 
-    def judge(self, names: list[str], number: int, tell: Callable[[str, list[Row]], None]) -> None:
-        """Judges models one after the other and tells the verdicts of each. A judge that says nothing any more is started anew for
-        those that are left."""
-        left = list(names)
-        while left:
-            listed = self.work / f"list-{number}.jsonl"
-            listed.write_text("".join(json.dumps(row) + "\n" for name in left for row in self.wanted(name)))
-            command = [str(self.args.mtmc), "verify", "--list", str(listed), "--device", self.args.device]
-            if self.args.jobs > 1:
-                command += ["--threads", str(max(1, len(os.sched_getaffinity(0)) // self.args.jobs))]
-            with (self.work / f"judge-{number}.log").open("w") as log:
-                # Without a buffer: a line that lay in one would not be seen by select.
-                process = subprocess.Popen(command, env=self.environment, stdout=subprocess.PIPE, stderr=log, bufsize=0)
-                assert process.stdout is not None
-                while left:
-                    found, why = self.verdicts(process)
-                    tell(
-                        left.pop(0), found + ([{"certified": False, "reason": "judge", "message": why}] if why else [])
-                    )
-                    if why:
-                        break
+    def judge(self, ready: queue.SimpleQueue[Row | None], number: int, tell: Callable[[Row], None]) -> None:
+        """Judges the models whose traces come, until None comes, and tells of each. A judge that says nothing any more is started
+        anew."""
+        process: subprocess.Popen[bytes] | None = None
+        while (row := ready.get()) is not None:
+            process = process or self.start(number)
+            assert process.stdin is not None
+            process.stdin.write("".join(json.dumps(one) + "\n" for one in self.wanted(row["model"])).encode())
+            found, why = self.verdicts(process)
+            tell(judged(row, found + ([{"certified": False, "reason": "judge", "message": why}] if why else [])))
+            if why:
                 process.kill()
                 process.communicate()
+                process = None
+        if process is not None:
+            process.communicate()
+
+    def start(self, number: int) -> subprocess.Popen[bytes]:
+        command = [str(self.args.mtmc), "verify", "--list", "-", "--device", self.args.device]
+        if self.args.jobs > 1:
+            command += ["--threads", str(max(1, cores() // self.args.jobs))]
+        pipe = subprocess.PIPE
+        with (self.work / f"judge-{number}.log").open("a") as log:  # no buffer: select sees no lines that lie in one
+            return subprocess.Popen(command, env=self.environment, stdin=pipe, stdout=pipe, stderr=log, bufsize=0)
 
     def verdicts(self, process: subprocess.Popen[bytes]) -> tuple[list[Row], str]:
         """All of the next model, and why some are missing."""
@@ -164,6 +171,10 @@ class Bench:
                 return found, row["error"]
             found.append(row)
         return found, ""
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def judged(row: Row, verdicts: list[Row]) -> Row:
@@ -243,16 +254,25 @@ def main() -> int:
             print(json.dumps(row), file=lines, flush=True)
             print(json.dumps(row), file=sys.stderr, flush=True)
 
-        with ThreadPoolExecutor(max(args.jobs, len(os.sched_getaffinity(0)) // 2)) as pool:
-            traced = dict(zip(left, pool.map(bench.trace, left), strict=True))
-        for row in traced.values():
+        ready: queue.SimpleQueue[Row | None] = queue.SimpleQueue()
+        later: list[Row] = []  # nothing is traced beside what is timed alone
+
+        def trace(name: str) -> None:
+            row = bench.trace(name)
             if not row["traced"]:
                 write(row)
-        names_left = [name for name in left if traced[name]["traced"]]
-        tell = lambda name, found: write(judged(traced[name], found))  # noqa: E731
-        with ThreadPoolExecutor(args.jobs) as pool:
-            parts = [names_left[part :: args.jobs] for part in range(args.jobs)]
-            for done in [pool.submit(bench.judge, part, i, tell) for i, part in enumerate(parts)]:
+            elif args.jobs > 1:
+                ready.put(row)
+            else:
+                later.append(row)
+
+        with ThreadPoolExecutor(args.jobs) as judges, ThreadPoolExecutor(cores() // 2 + 1) as tracers:
+            judging = [judges.submit(bench.judge, ready, number, write) for number in range(args.jobs)]
+            for done in [tracers.submit(trace, name) for name in left]:
+                done.result()
+            for row in [*later, *[None] * args.jobs]:
+                ready.put(row)
+            for done in judging:
                 done.result()
     rows = [row for name, row in known(out).items() if name in names]
     print("\n".join(table(rows)))

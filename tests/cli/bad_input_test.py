@@ -126,7 +126,7 @@ def test_a_name_of_torchs_own_in_this_folder(folder: Path) -> None:
             ["net.py", "--list", "l.jsonl"],
             "--list names files and candidates: got 'net.py' beside it, wanted one of both",
         ),
-        (["--list", "none.jsonl"], "No such file or directory"),
+        (["--list", "none.jsonl"], "reading the list of candidates: cannot be read: got 'none.jsonl'"),
         (["--list", "net.py"], "reading the list of candidates: not a JSON object: got"),
     ],
 )

@@ -12,6 +12,7 @@ import torch
 from mtmc.task.task import load_task
 from mtmc.trace import check as trace_check
 from mtmc.trace.check import check_against_eager
+from mtmc.wire.task_error import TaskError
 from traced_modules import module_text
 
 
@@ -36,6 +37,21 @@ def test_a_graph_is_run_again_when_that_can_say_more(tmp_path: Path, forward: st
 
     check_against_eager(task, eager, traced_graph, copy.state_dict)
     assert len(called) == calls
+
+
+def test_what_takes_long_is_left_to_the_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(module_text("return torch.relu(x)", ""))
+    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
+    eager = task.make_model(0)
+
+    def wrong(x: torch.Tensor) -> torch.Tensor:
+        return x - 1
+
+    with pytest.raises(TaskError, match="disagree"):
+        check_against_eager(task, eager, wrong, dict)
+    monkeypatch.setattr(trace_check, "CHEAP_SECONDS", -1.0)
+    assert not check_against_eager(task, eager, wrong, dict)
 
 
 def test_results_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

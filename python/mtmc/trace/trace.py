@@ -11,7 +11,7 @@ No arguments are drawn for that and no large weights. A small graph is run again
     outputs, template        names of results, and the Python expression over {0}, {1}, ... that forward returns
     states                   [{target, value, returned}]: buffers, and plain attributes (see plain.py), that forward updates;
                              returned: forward also returns the attribute's own memory
-    checked                  was the graph compared with eager? Not where its values are many: the judge does that
+    checked                  was the graph compared with eager? Not where its values are many or calls take long: the judge does that
     constructor_source       see constructor.py
 
 A mistake of the user's is written as {"error": {doing, wrong, got, wanted}} with exit code 2.
@@ -87,7 +87,7 @@ def trace(task: Task) -> dict[str, Any]:
         model, lacking = task.make_model(0), set()
     data["constructor_source"] = constructor_source(task, model, data.pop("held"), lacking)
     if data["checked"]:
-        check_trace(task, exported, seen)
+        data["checked"] = check_trace(task, exported, seen)
     return data
 
 
@@ -114,7 +114,7 @@ def bytes_of_values(exported: ExportedProgram) -> int:
     return sum(bytes_of_all(list(pytree.tree_leaves(node.meta.get("val")))) for node in exported.graph.nodes)
 
 
-def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> None:
+def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> bool:
     eager, module = task.make_model(0), exported.module()
     state = eager.state_dict() | {name: plain_tensors(eager)[key] for name, key in seen.keys.items()}
     module.load_state_dict(state, strict=False)
@@ -122,7 +122,7 @@ def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> None:
     def traced_state() -> dict[str, torch.Tensor]:
         return {seen.keys.get(name, name): value for name, value in module.state_dict().items()}
 
-    check_against_eager(task, eager, module, traced_state)
+    return check_against_eager(task, eager, module, traced_state)
 
 
 def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode) -> tuple[ExportedProgram, Exported]:

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -123,20 +125,19 @@ Result<Wanted> wanted_by(const std::string& line, const VerifyOptions& options) 
   return wanted;
 }
 
-// A line of JSON for each verdict; for a pair that cannot be judged one with `error`, and the rest goes on.
+// A line of JSON for each verdict; for a pair that cannot be judged one with `error`, and the rest goes on. Lines are
+// read as they come, so that whoever makes candidates can have one judge wait for them.
 Result<int> verify_list(const VerifyOptions& options) {
   if (!options.task.target.empty())
     return Error{kDoing, "--list names files and candidates", "'" + options.task.target + "' beside it", "one of both"};
-  MTMC_TRY(const std::string text, read_file(options.list));
-  std::vector<Wanted> all;
-  for (const std::string& line : split(text, '\n')) {
-    if (trim(line).empty()) continue;
-    MTMC_TRY(Wanted wanted, wanted_by(line, options));
-    all.push_back(std::move(wanted));
-  }
+  std::ifstream file(options.list);
+  if (options.list != "-" && !file)
+    return Error{kDoing, "cannot be read", "'" + options.list + "'", "a file, or - for standard input"};
   MTMC_TRY(Judges judges, Judges::of(options));
   bool certified = true;
-  for (const Wanted& wanted : all) {
+  for (std::string line; std::getline(options.list == "-" ? std::cin : file, line);) {
+    if (trim(line).empty()) continue;
+    MTMC_TRY(const Wanted wanted, wanted_by(line, options));
     const auto print = [&](Json row) {
       row["file"] = wanted.task.target, row["candidate"] = wanted.candidate;
       fmt::print("{}\n", row.dump());
@@ -157,8 +158,8 @@ VerbBody declare(Options& options) {
   given->task.declare(options, false);
   options.optional_positional(given->candidate, "CANDIDATE", "a kernel file: Python that defines ModelNew");
   options.text(given->list, "--list", "FILE",
-               "instead of both: a file of lines {\"file\": ..., \"candidate\": ...}, judged one after the other with "
-               "everything kept warm; a line of JSON each");
+               "instead of both: a file of lines {\"file\": ..., \"candidate\": ...} (-: standard input), judged one after "
+               "the other with everything kept warm; a line of JSON each");
   options.choice(given->tier, "--tier", {"certify", "screen"}, "everything, or the short examination of the search");
   options.choice(
       given->device, "--device", {"auto", "cpu", "cuda"},
