@@ -64,13 +64,10 @@ Status Baselines::begin(const std::string& engine) {
   if (home_of(engine) == engine) {
     if (process.waiting() == 0) MTMC_RETURN_IF_ERROR(process.send(opening()));
     MTMC_TRY([[maybe_unused]] const Json opened, process.receive(kCallSeconds));
-    if (facts_->has_weights()) {
-      MTMC_TRY([[maybe_unused]] const Performance weights,
-               lend(process, *facts_, engine, "state-first", {{"op", "lend"}}, kCallSeconds));
-      MTMC_TRY([[maybe_unused]] const Json loaded, process.ask({{"op", "state"}}, kCallSeconds));
-    }
+    if (facts_->has_weights()) MTMC_RETURN_IF_ERROR(set_state(engine, "first"));
   }
-  const Json arm = {{"op", "arm"}, {"engine", engine}, {"same_addresses", false}, {"hold", 1}};
+  const Json arm = {
+      {"op", "arm"}, {"engine", engine}, {"same_addresses", false}, {"hold", 1}, {"state", Json::array()}};
   MTMC_TRY([[maybe_unused]] const Performance lent,
            lend(process, *facts_, home_of(engine), "task-0", arm, kCallSeconds));
   MTMC_TRY(const Given* given, facts_->given("task-0"));
@@ -123,6 +120,14 @@ Status Baselines::measure_bandwidth() {
   if (bandwidth_ > 0) return ok_status();
   MTMC_TRY(const Json measured, process_of("eager").ask({{"op", "bandwidth"}}, kCallSeconds));
   bandwidth_ = measured.at("bytes_per_second");
+  return ok_status();
+}
+
+Status Baselines::set_state(const std::string& engine, const std::string& state) {
+  JudgeProcess& process = process_of(engine);
+  MTMC_TRY([[maybe_unused]] const Performance weights,
+           lend(process, *facts_, home_of(engine), "state-" + state, {{"op", "lend"}}, kCallSeconds));
+  MTMC_TRY([[maybe_unused]] const Json loaded, process.ask({{"op", "state"}}, kCallSeconds));
   return ok_status();
 }
 

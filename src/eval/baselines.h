@@ -31,6 +31,8 @@ class Baselines {
   Status ready(bool all);
   // Those beside eager that were asked for and made by now: name -> why it cannot be had, empty when it can.
   std::map<std::string, std::string> made() const;
+  // Its module's state is this one of the task's from here on.
+  Status set_state(const std::string& engine, const std::string& state);
   // One timed call. An Error when its process is lost: then there is one less, or `ready` makes it again.
   Result<Performance> call(const std::string& engine, CallPlan plan);
   int losses() const { return losses_; }  // of processes, so far

@@ -12,6 +12,7 @@ import torch
 from mtmc.task.task import load_task
 from mtmc.trace import check as trace_check
 from mtmc.trace.check import check_against_eager
+from mtmc.trace.trace import made_contiguous
 from mtmc.wire.task_error import TaskError
 from traced_modules import module_text
 
@@ -51,7 +52,19 @@ def test_what_takes_long_is_left_to_the_judge(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(TaskError, match="disagree"):
         check_against_eager(task, eager, wrong, dict)
     monkeypatch.setattr(trace_check, "CHEAP_SECONDS", -1.0)
-    assert not check_against_eager(task, eager, wrong, dict)
+    assert check_against_eager(task, eager, wrong, dict) is None
+
+
+def test_results_that_eager_lays_out_in_order_are_put_in_order(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(module_text("return x + 1, (x.t() * 2).t()", ""))
+    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
+
+    def otherwise(x: torch.Tensor) -> Any:
+        return (x.t() + 1).contiguous().t(), (x.t() * 2).t()
+
+    assert check_against_eager(task, task.make_model(0), otherwise, dict) == {0}
+    assert made_contiguous("({0}, [{1}, {0}])", {0, 2}) == "({0}.contiguous(), [{1}, {0}.contiguous()])"
 
 
 def test_results_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,8 +79,11 @@ def own_entries(model: torch.nn.Module) -> Entries:
 
 def entries_of(model: torch.nn.Module, names: dict[str, str]) -> Entries:
     """The entries that the reference has, under its names. Those that only the module's hooks know come from state_dict."""
+    if not names:
+        return {}
     own = own_entries(model)
-    own |= {key: (PlainTable(model), key) for key in plain_tensors(model)}
+    if any(map(is_plain, names.values())):  # takes as long as all else
+        own |= {key: (PlainTable(model), key) for key in plain_tensors(model)}
     if not all(mine in own for mine in names.values() if not is_plain(mine)):
         own = {**own, **{name: (table, name) for table in [model.state_dict()] for name in table if name not in own}}
     return {name: own[mine] for name, mine in names.items() if mine in own}

@@ -27,6 +27,7 @@ import torch
 
 from mtmc.device import kernel_calls
 from mtmc.device.device import Device, device_named, release
+from mtmc.guest.candidate import Entries, entries_of
 from mtmc.guest.stopwatch import Stopwatch
 from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import process_tree
@@ -35,7 +36,7 @@ from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire.forms import make, span_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.outputs import tensors
-from mtmc.wire.plain import load_state, plain_tensors
+from mtmc.wire.plain import load_state
 from mtmc.wire.task_error import out_of_memory
 
 COMPILED = ("compile", "max-autotune")
@@ -81,6 +82,7 @@ class Player:
         self.stopwatches: dict[str, Stopwatch] = {}  # by engine: each has arguments and results of its own
         self.name = ""  # of the engine that was armed last
         self.lent: dict[str, torch.Tensor] = {}
+        self.reported: Entries = {}  # entries of the state that the answer to `go` describes
 
     def handle(self, request: Message) -> Message:
         try:
@@ -148,8 +150,10 @@ class Player:
     def on_arm(self, request: Message) -> Message:
         assert self.device is not None
         self.name = request["engine"]
+        assert self.model is not None
         if self.name not in self.stopwatches:
             self.stopwatches[self.name] = Stopwatch(self.device)
+        self.reported = entries_of(self.model, {name: name for name in request["state"]})
         return {"places": self.stopwatches[self.name].arm(request["form"], request["same_addresses"], request["hold"])}
 
     def on_wake(self, _: Message) -> Message:
@@ -161,11 +165,9 @@ class Player:
         return {}
 
     def on_go(self, request: Message) -> Message:
-        assert self.model is not None
         watch = self.stopwatches[self.name]
         elapsed = watch.go(self.engines[self.name], request["values"], request["seed"], False)
-        now = self.model.state_dict() | plain_tensors(self.model) if request["state"] else {}
-        state = [[name, watch.described(now[name])] for name in request["state"]]
+        state = [[name, watch.described(table[key])] for name, (table, key) in self.reported.items()]
         reply = {"ns": elapsed, "results": {"list": [watch.described(watch.held[-1]), {"dict": state}]}}
         if self.name in ("graph", "max-autotune"):
             watch.forget()  # the next call may use the same memory

@@ -82,10 +82,12 @@ def standing(state: dict[str, torch.Tensor]) -> tuple[list[tuple[int, int]], byt
 
 def check_against_eager(
     task: Task, eager: torch.nn.Module, traced: Callable[..., Any], traced_state: Callable[[], dict[str, torch.Tensor]]
-) -> bool:
+) -> set[int] | None:
     """Two fresh draws, each called twice with state carried over: outputs and state must agree. A graph that changed neither
-    its state nor the random generator would return the same again. False where eager takes long (a recurrent network over
-    hundreds of steps): then nothing was compared."""
+    its state nor the random generator would return the same again. Returns the tensors, by their place among those returned,
+    that are contiguous only in eager (it has faster ways of its own, which are not traced). None where eager takes long (a
+    recurrent network over hundreds of steps): then nothing was compared."""
+    disordered: set[int] = set()
     doing = f"checking the trace of {task.name}"
     for seed in DRAWS:
         inputs = task.make_inputs(seed)
@@ -95,7 +97,7 @@ def check_against_eager(
             start = time.monotonic()
             theirs, their_spec = pytree.tree_flatten(eager(*clone_inputs(inputs)))
             if (seed, call) == (DRAWS[0], 1) and time.monotonic() - start > CHEAP_SECONDS:
-                return False
+                return None
             seed_everything(seed + call)
             if again:
                 before = standing(traced_state())
@@ -112,8 +114,10 @@ def check_against_eager(
                 if why := difference(a, b):
                     wrong = "the traced graph and eager disagree: forward does something that a trace cannot hold"
                     raise TaskError(doing, wrong, f"{why} in output {index}, {where}")
+            both = [pair for pair in zip(ours, theirs, strict=True) if isinstance(pair[1], torch.Tensor)]
+            disordered |= {i for i, (a, b) in enumerate(both) if b.is_contiguous() and not a.is_contiguous()}
             state = traced_state()
             for name, b in (eager.state_dict() | plain_tensors(eager)).items():
                 if name in state and (why := difference(state[name], b)):
                     raise TaskError(doing, "the traced graph leaves another state", f"{why} in {name}, {where}")
-    return True
+    return disordered

@@ -20,9 +20,11 @@ A mistake of the user's is written as {"error": {doing, wrong, got, wanted}} wit
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 import logging
 import math
+import re
 import sys
 import traceback
 import warnings
@@ -87,8 +89,16 @@ def trace(task: Task) -> dict[str, Any]:
         model, lacking = task.make_model(0), set()
     data["constructor_source"] = constructor_source(task, model, data.pop("held"), lacking)
     if data["checked"]:
-        data["checked"] = check_trace(task, exported, seen)
+        disordered = check_trace(task, exported, seen)
+        data["checked"] = disordered is not None
+        data["template"] = made_contiguous(data["template"], disordered or set())
     return data
+
+
+def made_contiguous(template: str, places: set[int]) -> str:
+    """The same expression where these of the tensors that it holds, counted from the left, lie as eager's do."""
+    count = itertools.count()
+    return re.sub(r"\{\d+\}", lambda one: one[0] + (".contiguous()" if next(count) in places else ""), template)
 
 
 def argument_types(task: Task) -> list[Any]:
@@ -114,7 +124,7 @@ def bytes_of_values(exported: ExportedProgram) -> int:
     return sum(bytes_of_all(list(pytree.tree_leaves(node.meta.get("val")))) for node in exported.graph.nodes)
 
 
-def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> bool:
+def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> set[int] | None:
     eager, module = task.make_model(0), exported.module()
     state = eager.state_dict() | {name: plain_tensors(eager)[key] for name, key in seen.keys.items()}
     module.load_state_dict(state, strict=False)
