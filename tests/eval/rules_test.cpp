@@ -389,7 +389,8 @@ TEST(Rules, what_a_clock_hides_is_charged) {
 }
 
 TEST(Rules, what_clocks_may_part_by_at_this_moment_is_not_charged) {
-  // Each call of 17 us costs 60 us more than eager's, a little more or less: so do calls of another process now and then.
+  // Each call of 17 us costs 60 us more than eager's, a little more or less: so do calls of another process now and
+  // then.
   const ClockCheck apart = check([](int) { return 0.017; }, [](int i) { return 0.392 + 0.08 * (i % 3 - 1); }, 0, 0.25);
   EXPECT_GT(apart.apart_ms, 0.05);
   EXPECT_LT(apart.apart_ms, apart.noise_ms);

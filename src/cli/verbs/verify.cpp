@@ -157,9 +157,10 @@ VerbBody declare(Options& options) {
   const auto given = std::make_shared<VerifyOptions>();
   given->task.declare(options, false);
   options.optional_positional(given->candidate, "CANDIDATE", "a kernel file: Python that defines ModelNew");
-  options.text(given->list, "--list", "FILE",
-               "instead of both: a file of lines {\"file\": ..., \"candidate\": ...} (-: standard input), judged one after "
-               "the other with everything kept warm; a line of JSON each");
+  options.text(
+      given->list, "--list", "FILE",
+      "instead of both: a file of lines {\"file\": ..., \"candidate\": ...} (-: standard input), judged one after "
+      "the other with everything kept warm; a line of JSON each");
   options.choice(given->tier, "--tier", {"certify", "screen"}, "everything, or the short examination of the search");
   options.choice(
       given->device, "--device", {"auto", "cpu", "cuda"},
