@@ -121,7 +121,7 @@ class Bench:
         (task.parent / "program.txt").write_text(done.stdout)
         row |= {"traced": done.returncode == 0, "trace_s": round(time.monotonic() - start, 1)}
         if done.returncode != 0:
-            row["refusals"] = [f"trace: {last_line(done.stderr) or f'exit code {done.returncode}'}"]
+            row["refusals"] = [f"trace: {last_lines(done.stderr) or f'exit code {done.returncode}'}"]
         return row
 
     def wanted(self, name: str) -> list[Row]:
@@ -196,8 +196,9 @@ def speed(verdicts: list[Row]) -> list[float]:
     return [round(statistics.median(v[end]["eager"] or 1e9 for v in verdicts), 3) for end in ends]
 
 
-def last_line(text: str) -> str:
-    return (text.strip().splitlines() or [""])[-1]
+def last_lines(text: str) -> str:
+    """One of a user's mistake; the last few of a fault of ours."""
+    return " / ".join(text.strip().splitlines()[-6:])
 
 
 # Printing -----------------------------------------------------------------------------------------------------------

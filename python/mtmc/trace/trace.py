@@ -45,6 +45,7 @@ from mtmc.trace.constructor import constructor_source
 from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace.known import Known
 from mtmc.trace.losses import without_value_checks
+from mtmc.trace.lstm_states import final_states
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
 from mtmc.trace.unnoticed import unnoticed
 from mtmc.wire.outputs import bytes_of_all
@@ -154,7 +155,7 @@ def export_with(
     task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode, keys: list[str]
 ) -> tuple[ExportedProgram, Exported]:
     def exported() -> tuple[ExportedProgram, Exported]:
-        with exportable(task, model, keys) as seen, user.recorded(), without_value_checks():
+        with exportable(task, model, keys) as seen, user.recorded(), without_value_checks(), final_states():
             program = torch.export.export(model, tuple(inputs), strict=False).run_decompositions(decompositions())
             return with_reshapes(program), seen
 
