@@ -182,7 +182,7 @@ class Rounds {
     verdict_.clock_apart_ms = clock.apart_ms, verdict_.clock_noise_ms = clock.noise_ms;
     for (const auto& [engine, timing] : verdict_.times) {
       if (engine == "candidate") continue;
-      // What is charged may be chance, which parts the clocks of two processes: then its own clock is right.
+      // What is charged may be chance, which parts the clocks of two processes, too.
       Speedup& speedup = verdict_.speedup[engine] = speedup_of(timing, own, level_of(verdict_.tier));
       speedup.high = std::max(speedup.high, speedup_of(timing, said, level_of(verdict_.tier)).high);
     }

@@ -368,18 +368,15 @@ ClockCheck check_clocks(const Clocks& clocks) {
   check.apart_ms = median(own) - usual;
   check.noise_ms = kClockMs + median_noise(own, kAlways) + median_noise(honest, kAlways);
   const double hidden = std::max(0.0, check.apart_ms - check.noise_ms);
-  // Medians may be that far apart by chance. It lengthens no call, but does not excuse single ones either.
-  const double chance = std::clamp(check.apart_ms, 0.0, check.noise_ms);
   const double idle = quantile(clocks.processor.at("nothing"), 0.9);
   size_t lies = 0;
   for (size_t i = 0; i < own.size(); ++i) {
     const double said = inside.at("candidate")[i], seen = outside.at("candidate")[i] - most;
     const double worked = clocks.cores > 0 ? (clocks.processor.at("candidate")[i] - idle) / clocks.cores
                                            : 0.0;  // however busy the machine is
-    check.samples_ms.push_back(std::max({said + hidden, seen - chance, worked, kShortestCallMs}));
-    const double longest = std::max({said + hidden, seen, worked, kShortestCallMs});
+    check.samples_ms.push_back(std::max({said + hidden, seen, worked, kShortestCallMs}));
     const double least = kLie * std::max(said, 0.0), noise = 2 * (kClockMs + median_noise(honest, kUsually));
-    lies += longest - said > std::max({least, noise, clocks.least_lie_ms}) || worked - said > std::max(least, kWorkMs);
+    lies += check.samples_ms.back() - said > std::max({least, noise, clocks.least_lie_ms}) || worked - said > std::max(least, kWorkMs);
   }
   check.lies = static_cast<double>(lies) > kMostLies * static_cast<double>(own.size());
   return check;
