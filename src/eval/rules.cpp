@@ -376,7 +376,8 @@ ClockCheck check_clocks(const Clocks& clocks) {
                                            : 0.0;  // however busy the machine is
     check.samples_ms.push_back(std::max({said + hidden, seen, worked, kShortestCallMs}));
     const double least = kLie * std::max(said, 0.0), noise = 2 * (kClockMs + median_noise(honest, kUsually));
-    lies += check.samples_ms.back() - said > std::max({least, noise, clocks.least_lie_ms}) || worked - said > std::max(least, kWorkMs);
+    lies += check.samples_ms.back() - said > std::max({least, noise, clocks.least_lie_ms}) ||
+            worked - said > std::max(least, kWorkMs);
   }
   check.lies = static_cast<double>(lies) > kMostLies * static_cast<double>(own.size());
   return check;
