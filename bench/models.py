@@ -136,7 +136,8 @@ class Bench:
         anew."""
         process: subprocess.Popen[bytes] | None = None
         while (row := ready.get()) is not None:
-            process = process or self.start(number)
+            if process is None or process.poll() is not None:
+                process = self.start(number)
             assert process.stdin is not None
             process.stdin.write("".join(json.dumps(one) + "\n" for one in self.wanted(row["model"])).encode())
             found, why = self.verdicts(process)

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import torch
 
+from mtmc.task.task import load_task
+from mtmc.trace.trace import trace
 from traced_modules import HEADER, MODULES, module_text
 from tracing import refused, traced
 
@@ -327,3 +329,16 @@ def test_command_writes_errors_as_json(tmp_path: Path) -> None:
     done = subprocess.run(command, env={"PYTHONPATH": str(ROOT / "python")}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "")
     assert json.loads(out.read_text())["error"]["wrong"] == "no such file"
+
+
+def test_results_of_ways_that_only_eager_has_are_put_in_order(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(
+        module_text(
+            "return self.attention(x, x, x, need_weights=False)[0]",
+            "self.attention = nn.MultiheadAttention(8, 2, batch_first=True)",
+            "torch.randn(2, 4, 8)",
+        )
+    )
+    data = trace(load_task({"name": "module", "file": str(file), "attr": "Model", "mode": "eval"}))
+    assert data["checked"] and data["template"] == "{0}.contiguous()"
