@@ -151,8 +151,10 @@ class Bench:
 
     def start(self, number: int) -> subprocess.Popen[bytes]:
         command = [str(self.args.mtmc), "verify", "--list", "-", "--device", self.args.device]
-        if self.args.jobs > 1:
-            command += ["--threads", str(max(1, cores() // self.args.jobs))]
+        if self.args.jobs > 1:  # each has cores of its own: a judge begins its threads on the first ones
+            each = max(1, len(cores()) // self.args.jobs)
+            own = [cores()[(number * each + i) % len(cores())] for i in range(each)]
+            command = ["taskset", "-c", ",".join(map(str, own)), *command, "--threads", str(each)]
         pipe = subprocess.PIPE
         with (self.work / f"judge-{number}.log").open("a") as log:  # no buffer: select sees no lines that lie in one
             return subprocess.Popen(command, env=self.environment, stdin=pipe, stdout=pipe, stderr=log, bufsize=0)
@@ -174,8 +176,8 @@ class Bench:
         return found, ""
 
 
-def cores() -> int:
-    return len(os.sched_getaffinity(0))
+def cores() -> list[int]:
+    return sorted(os.sched_getaffinity(0))
 
 
 def judged(row: Row, verdicts: list[Row]) -> Row:
@@ -268,7 +270,7 @@ def main() -> int:
             else:
                 later.append(row)
 
-        with ThreadPoolExecutor(args.jobs) as judges, ThreadPoolExecutor(cores() // 2 + 1) as tracers:
+        with ThreadPoolExecutor(args.jobs) as judges, ThreadPoolExecutor(len(cores()) // 2 + 1) as tracers:
             judging = [judges.submit(bench.judge, ready, number, write) for number in range(args.jobs)]
             for done in [tracers.submit(trace, name) for name in left]:
                 done.result()

@@ -157,7 +157,7 @@ class Rounds {
       more = further_rounds(summarize(series_.clocks.inside.at("eager")),
                             summarize(series_.clocks.inside.at("candidate")), verdict_.tier, plan_.rounds);
     const ClockCheck clock = check_clocks(series_.clocks);
-    if (verdict_.tier == Tier::screen && (clock.lies || clock.apart_ms > clock.noise_ms))
+    if (clock.doubted || (verdict_.tier == Tier::screen && clock.apart_ms > clock.noise_ms))
       more = most_rounds(verdict_.tier, plan_.rounds) - until_;
     for (int i = until_; i < until_ + more; ++i) {
       if (rng_.below(static_cast<uint64_t>(plan_.rounds)) < static_cast<uint64_t>(plan_.checks)) checks_.insert(i);

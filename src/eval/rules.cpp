@@ -341,45 +341,51 @@ std::string accuracy_class(const std::vector<Measurement>& outputs, const Budget
 
 namespace {
 
-constexpr double kUsually = 1.96, kAlways = 3.29;  // standard deviations: 95 %, 99.9 %
+constexpr double kSure = 3.29, kChance = 1e-3;  // 99.9 %: in standard deviations, and what is left of 1
 
-// How far a median of so many samples may lie from that of all: of normally distributed ones a median scatters by 1.253
-// deviations over the root of their number, and half of them lie within 1.349. Quartiles hear nothing of stray samples.
-double median_noise(const std::vector<double>& samples, double deviations) {
-  const double deviation = (quantile(samples, 0.75) - quantile(samples, 0.25)) / 1.349;
-  return deviations * 1.253 * deviation / std::sqrt(static_cast<double>(samples.size()));
+std::vector<double> gaps(const Clocks& clocks, const std::string& engine) {
+  const std::vector<double>&inside = clocks.inside.at(engine), &outside = clocks.outside.at(engine);
+  std::vector<double> found;
+  for (size_t i = 0; i < outside.size(); ++i) found.push_back(outside[i] - inside[i]);
+  return found;
 }
 
 }  // namespace
 
 ClockCheck check_clocks(const Clocks& clocks) {
-  const SeriesMs &inside = clocks.inside, &outside = clocks.outside;
-  const auto gaps = [&](const char* engine) {
-    std::vector<double> found;
-    for (size_t i = 0; i < outside.at(engine).size(); ++i)
-      found.push_back(outside.at(engine)[i] - inside.at(engine)[i]);
-    return found;
-  };
-  std::vector<double> honest = gaps("eager");
-  const std::vector<double> nothing = gaps("nothing"), own = gaps("candidate");
-  honest.insert(honest.end(), nothing.begin(), nothing.end());
-  const double usual = median(honest), most = quantile(honest, 0.9) + kClockMs;
+  const std::vector<double> own = gaps(clocks, "candidate"), eager = gaps(clocks, "eager"),
+                            nothing = gaps(clocks, "nothing");
+  // Of the two honest ones that which is more like it: its call is shorter than the one's and longer than the other's.
+  Shift shift = shift_of(own, eager, kSure);
+  if (const Shift other = shift_of(own, nothing, kSure); other.low < shift.low) shift = other;
   ClockCheck check;
-  check.apart_ms = median(own) - usual;
-  check.noise_ms = kClockMs + median_noise(own, kAlways) + median_noise(honest, kAlways);
+  check.apart_ms = shift.middle, check.noise_ms = kClockMs + shift.middle - shift.low;
   const double hidden = std::max(0.0, check.apart_ms - check.noise_ms);
-  const double idle = quantile(clocks.processor.at("nothing"), 0.9);
-  size_t lies = 0;
+
+  std::vector<double> honest = eager;
+  honest.insert(honest.end(), nothing.begin(), nothing.end());
+  const double most = quantile(honest, 0.9) + kClockMs, idle = quantile(clocks.processor.at("nothing"), 0.9);
+  const auto late = [&](const std::vector<double>& found) {
+    return static_cast<size_t>(std::count_if(found.begin(), found.end(), [&](double gap) { return gap > most; }));
+  };
+  const bool by_chance = chance_of_so_many(late(own), own.size(), late(honest), honest.size()) > kChance;
+  size_t doubts = 0, lies = 0;
   for (size_t i = 0; i < own.size(); ++i) {
-    const double said = inside.at("candidate")[i], seen = outside.at("candidate")[i] - most;
+    const double said = clocks.inside.at("candidate")[i], seen = clocks.outside.at("candidate")[i] - most;
     const double worked = clocks.cores > 0 ? (clocks.processor.at("candidate")[i] - idle) / clocks.cores
                                            : 0.0;  // however busy the machine is
-    check.samples_ms.push_back(std::max({said + hidden, seen, worked, kShortestCallMs}));
-    const double least = kLie * std::max(said, 0.0), noise = 2 * (kClockMs + median_noise(honest, kUsually));
-    lies += check.samples_ms.back() - said > std::max({least, noise, clocks.least_lie_ms}) ||
-            worked - said > std::max(least, kWorkMs);
+    const double least = kLie * std::max(said, 0.0);
+    const double least_hidden = std::max({least, 2 * kClockMs, clocks.least_lie_ms});
+    check.samples_ms.push_back(std::max({said + hidden, by_chance ? 0.0 : seen, worked, kShortestCallMs}));
+    const auto hides = [&](double believed) {
+      return believed - said > least_hidden || worked - said > std::max(least, kWorkMs);
+    };
+    lies += hides(check.samples_ms.back()), doubts += hides(std::max(check.samples_ms.back(), seen));
   }
-  check.lies = static_cast<double>(lies) > kMostLies * static_cast<double>(own.size());
+  const auto too_often = [&](size_t calls) {
+    return static_cast<double>(calls) > kMostLies * static_cast<double>(own.size());
+  };
+  check.doubted = too_often(doubts), check.lies = too_often(lies);
   return check;
 }
 

@@ -89,9 +89,10 @@ std::string accuracy_class(const std::vector<Measurement>& outputs, const Budget
 // the outside one is believed.
 struct ClockCheck {
   std::vector<double> samples_ms;  // of the candidate, as they are believed
-  double apart_ms = 0;             // median difference of its clocks beyond that of the honest ones
+  double apart_ms = 0;             // how much further its clocks are apart than honest ones (stats.h: shift_of)
   double noise_ms = 0;             // of that difference, at this moment
-  bool lies = false;               // too often too far apart for any noise
+  bool doubted = false;            // too often too far apart, which may be chance
+  bool lies = false;               // and is not
 };
 using SeriesMs = std::map<std::string, std::vector<double>>;  // engine -> samples
 struct Clocks {

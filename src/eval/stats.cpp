@@ -57,6 +57,28 @@ Timing summarize(std::vector<double> samples_ms) {
   return timing;
 }
 
+Shift shift_of(const std::vector<double>& samples, const std::vector<double>& others, double deviations) {
+  std::vector<double> differences;
+  for (const double sample : samples)
+    for (const double other : others) differences.push_back(sample - other);
+  std::sort(differences.begin(), differences.end());
+  const double n = static_cast<double>(samples.size()), m = static_cast<double>(others.size());
+  const double below = n * m / 2 - deviations * std::sqrt(n * m * (n + m + 1) / 12);
+  return {median(differences), differences[static_cast<size_t>(std::max(0.0, below))]};
+}
+
+double chance_of_so_many(size_t marked, size_t n, size_t others, size_t m) {
+  const auto log_choose = [](size_t of, size_t k) {
+    const auto factorial = [](size_t x) { return std::lgamma(static_cast<double>(x) + 1); };
+    return factorial(of) - factorial(k) - factorial(of - k);
+  };
+  const size_t all = marked + others;
+  double chance = 0;
+  for (size_t k = marked; k <= std::min(n, all); ++k)
+    if (all - k <= m) chance += std::exp(log_choose(n, k) + log_choose(m, all - k) - log_choose(n + m, all));
+  return chance;
+}
+
 double level_of(Tier tier) { return tier == Tier::screen ? 0.95 : 0.99; }
 
 Speedup speedup_of(const Timing& baseline, const Timing& candidate, double level) {

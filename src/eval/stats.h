@@ -13,6 +13,18 @@ inline double median(const std::vector<double>& samples) { return quantile(sampl
 // Median and interquartile range; the samples are kept in the order measured.
 Timing summarize(std::vector<double> samples_ms);
 
+// How far samples lie above others: the median of the differences of all pairs (Hodges and Lehmann 1963), and that one
+// of the differences which the true shift is not below, so many standard deviations of the rank sum sure. It hears
+// nothing of stray samples, however far they stray. Both must not be empty.
+struct Shift {
+  double middle = 0, low = 0;
+};
+Shift shift_of(const std::vector<double>& samples, const std::vector<double>& others, double deviations);
+
+// The chance that of all that are marked in two samples (`marked` of `n` and `others` of `m`) so many or more fall into
+// the first, if both are marked alike (Fisher's exact test).
+double chance_of_so_many(size_t marked, size_t n, size_t others, size_t m);
+
 // How sure a speedup's interval is: 95 % where the search only ranks, 99 % where a result is claimed.
 double level_of(Tier tier);
 

@@ -2,9 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
-#include <cmath>
+#include "eval/stats.h"
 
 namespace mtmc {
 namespace {
@@ -406,6 +407,26 @@ TEST(Rules, a_clock_that_hides_much_in_a_third_of_the_calls_lies) {
   const ClockCheck busy = check([](int) { return 1.0; }, [](int i) { return i % 5 ? 1.32 : 9.0; });
   EXPECT_FALSE(busy.lies) << "a machine that is busy now and then";
   EXPECT_NEAR(busy.samples_ms[1], 1.0, 0.01);
+}
+
+TEST(Rules, late_answers_that_chance_explains_are_charged_and_no_lie) {
+  // Eager's calls are late as often, by chance in every tenth round only.
+  const auto late = [](int often) {
+    Clocks all;
+    for (int i = 0; i < 20; ++i) {
+      for (const char* engine : {"eager", "nothing", "candidate"}) {
+        const bool own = engine == std::string("candidate");
+        all.inside[engine].push_back(1.0), all.processor[engine].push_back(0.02);
+        all.outside[engine].push_back(1.3 + (own ? i % 20 < often : i % 10 == 0) * 4.0);
+      }
+    }
+    return check_clocks(all);
+  };
+  const ClockCheck chance = late(7), lie = late(12);
+  EXPECT_TRUE(chance.doubted) << "more rounds will tell";
+  EXPECT_FALSE(chance.lies);
+  EXPECT_NEAR(quantile(chance.samples_ms, 0.5), 1.0, 1e-9);
+  EXPECT_TRUE(lie.lies);
 }
 
 TEST(Rules, processor_time_tells_what_a_clock_hides_on_a_busy_machine) {

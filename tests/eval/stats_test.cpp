@@ -23,6 +23,27 @@ TEST(Stats, quantiles_interpolate) {
   EXPECT_DOUBLE_EQ(quantile({7}, 0.25), 7);
 }
 
+TEST(Stats, a_shift_is_seen_through_strays) {
+  std::vector<double> samples, others;
+  Rng rng(7);
+  for (int i = 0; i < 20; ++i) {
+    const auto stray = [&] { return rng.below(3) == 0 ? 4.0 : 0.0; };
+    others.push_back(0.5 + 0.01 * rng.uniform() + stray()), samples.push_back(0.7 + 0.01 * rng.uniform() + stray());
+  }
+  const Shift shift = shift_of(samples, others, 2);
+  EXPECT_NEAR(shift.middle, 0.2, 0.02);
+  EXPECT_NEAR(shift.low, 0.18, 0.03) << "their quartiles are four apart";
+  EXPECT_LT(shift_of(samples, others, 3.29).low, shift.low);
+  EXPECT_DOUBLE_EQ(shift_of({3}, {1}, 3.29).low, 2) << "no surer than the fewest samples allow";
+}
+
+TEST(Stats, chance_is_fishers) {
+  // A lady who tells four cups of tea from four others is right by chance once in 70 times.
+  EXPECT_NEAR(chance_of_so_many(4, 4, 0, 4), 1.0 / 70, 1e-12);
+  EXPECT_NEAR(chance_of_so_many(3, 4, 1, 4), 17.0 / 70, 1e-12);
+  EXPECT_NEAR(chance_of_so_many(0, 4, 4, 4), 1, 1e-12);
+}
+
 // --- intervals ------------------------------------------------------------------------------------------------------
 
 Timing of(const std::vector<double>& samples_ms) { return summarize(samples_ms); }

@@ -142,8 +142,8 @@ class Conductor:
             if failed := self._fill(request["fill"]):
                 return failed
             self.device.flush()
-        # A GPU's calls are timed by its events.
-        start_them = self.starter.arrange(self.stopped) if "fill" in request else None
+        # On a GPU, too: a short call lasts as long as its thread takes to ask for it.
+        start_them = self.starter.arrange(self.stopped)
         before, start = self._processor_ns(), time.perf_counter()
         try:
             self.player.tell({**request["go"], "op": "go"})
