@@ -27,7 +27,6 @@ void note(Series& series, const std::string& engine, const Performance& went) {
 }
 
 constexpr double kMostSeen = 1e9;  // bytes: the state of larger modules is looked at once
-constexpr double kBesideMs = 5;    // of processor time beside a call that nobody asks about
 
 // Which counted rounds are checked afterwards, drawn at random so that nobody can know. The first of them is called
 // with new values at the addresses of the call before.
@@ -40,12 +39,6 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
 }
 
 const std::vector<std::string> ways = {"load", "assign", "write"};  // to set weights
-
-// Work beside the calls: processor time for getting ready and for keeping results, against eager's.
-bool works_beside(const Series& series) {
-  const double own = median(series.around_ms.at("candidate")), eager = median(series.around_ms.at("eager"));
-  return own > eager * 1.5 + kBesideMs;
-}
 
 // Whoever makes the calls, and what is known of them so far.
 class Rounds {
@@ -191,7 +184,7 @@ class Rounds {
           "clock-mismatch",
           fmt::format("{:.3f} ms by its own clock, {:.3f} ms more seen from outside (noise {:.3f} ms)", said_ms,
                       clock.apart_ms, clock.noise_ms));
-    if (works_beside(series_))
+    if (works_beside(series_.around_ms.at("candidate"), series_.around_ms.at("eager")))
       return examination_.refuse(
           "background-work",
           fmt::format("{:.1f} ms of processor time beside each call, eager {:.1f} ms",

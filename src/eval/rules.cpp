@@ -11,13 +11,14 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kFloor = 0x1p-21;              // rule (a) and (b): what any fp32 kernel may err
-constexpr double kMostWider = 16;               // sums in another order, over eager
-constexpr double kPrecisionCause = 0x1p-5;      // below it a wrong result looks like a lower precision
-constexpr double kShortestCallMs = 5e-4;        // no module of torch returns sooner: below it the clock stands still
-constexpr double kClockMs = 2e-3;               // what a clock may be off in any case
-constexpr double kWorkMs = 0.05;                // of processor time that may not be a call's
-constexpr double kLie = 0.25, kMostLies = 0.3;  // of the time said; of the calls
+constexpr double kFloor = 0x1p-21;          // rule (a) and (b): what any fp32 kernel may err
+constexpr double kMostWider = 16;           // sums in another order, over eager
+constexpr double kPrecisionCause = 0x1p-5;  // below it a wrong result looks like a lower precision
+constexpr double kShortestCallMs = 5e-4;    // no module of torch returns sooner: below it the clock stands still
+constexpr double kClockMs = 2e-3;           // what a clock may be off in any case
+constexpr double kWorkMs = 0.05;            // of processor time that may not be a call's
+constexpr double kBesideMs = 5, kMoreBeside = 1.5;  // of processor time beside a call that nobody asks about
+constexpr double kLie = 0.25, kMostLies = 0.3;      // of the time said; of the calls
 
 const Budget& budget_of(const Budgets& budgets, const std::string& output) {
   static const Budget none;
@@ -387,6 +388,11 @@ ClockCheck check_clocks(const Clocks& clocks) {
   };
   check.doubted = too_often(doubts), check.lies = too_often(lies);
   return check;
+}
+
+bool works_beside(const std::vector<double>& own_ms, std::vector<double> eager_ms) {
+  for (double& sample : eager_ms) sample *= kMoreBeside;
+  return shift_of(own_ms, eager_ms, kSure).low > kBesideMs;
 }
 
 bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second, double cache_bytes) {

@@ -102,6 +102,11 @@ struct Clocks {
   double least_lie_ms = 0;  // less than that only counts as the candidate's time
 };
 ClockCheck check_clocks(const Clocks& clocks);
+
+// Does it work beside the calls, by the processor time for getting ready and for keeping results, surely more than half
+// as much again as eager's, and 5 ms?
+bool works_beside(const std::vector<double>& own_ms, std::vector<double> eager_ms);
+
 // Faster than half the time that a copy of that many bytes takes? Says nothing (false) below what caches may hold.
 bool faster_than_physics(double time_ms, double needed_bytes, double bytes_per_second, double cache_bytes);
 

@@ -437,6 +437,13 @@ TEST(Rules, processor_time_tells_what_a_clock_hides_on_a_busy_machine) {
   EXPECT_GE(still.samples_ms[0], 0.3);
 }
 
+TEST(Rules, work_beside_the_calls_is_held_to_eagers) {
+  const std::vector<double> eager = {25, 24, 26, 60, 25, 24, 26, 23, 25, 27};
+  EXPECT_FALSE(works_beside(eager, eager));
+  EXPECT_FALSE(works_beside({45, 24, 46, 44, 25, 47, 26, 45, 44, 27}, eager)) << "more in six of ten may be chance";
+  EXPECT_TRUE(works_beside({145, 124, 146, 144, 125, 147, 126, 145, 144, 127}, eager));
+}
+
 TEST(Rules, nothing_moves_bytes_at_twice_the_speed_of_a_copy) {
   EXPECT_FALSE(faster_than_physics(10, 1e9, 1e11, 1e8));
   EXPECT_TRUE(faster_than_physics(4, 1e9, 1e11, 1e8));

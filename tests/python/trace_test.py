@@ -331,7 +331,7 @@ def test_command_writes_errors_as_json(tmp_path: Path) -> None:
     assert json.loads(out.read_text())["error"]["wrong"] == "no such file"
 
 
-def test_results_of_ways_that_only_eager_has_are_put_in_order(tmp_path: Path) -> None:
+def test_results_of_ways_that_only_eager_has_are_put_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "module.py"
     file.write_text(
         module_text(
@@ -340,5 +340,9 @@ def test_results_of_ways_that_only_eager_has_are_put_in_order(tmp_path: Path) ->
             "torch.randn(2, 4, 8)",
         )
     )
-    data = trace(load_task({"name": "module", "file": str(file), "attr": "Model", "mode": "eval"}))
+    task = {"name": "module", "file": str(file), "attr": "Model", "mode": "eval"}
+    data = trace(load_task(task))
     assert data["checked"] and data["template"] == "{0}.contiguous()"
+    monkeypatch.setattr("mtmc.trace.trace.CHECKED_BYTES", 0)
+    data = trace(load_task(task))
+    assert not data["checked"] and data["template"] == "{0}.contiguous()", "where they are too large to be looked at"

@@ -54,6 +54,8 @@ from mtmc.wire.task_error import TaskError, first_line
 
 CHECKED_BYTES = 256 << 20  # of all values of a graph: more is compared with eager by the judge alone
 INLINE_CONSTANT = 64  # elements: larger constants are held by the module instead of the program's text
+# Modules with a faster way of their own where there are no gradients, which is not traced: it returns rows in order.
+FASTER = (torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer)
 KINDS = {InputKind.PARAMETER: "param", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
 aten = torch.ops.aten
 # What eager itself runs as several operators, without a kernel of its own.
@@ -89,11 +91,20 @@ def trace(task: Task) -> dict[str, Any]:
     if lacking and data["checked"]:
         model, lacking = task.make_model(0), set()
     data["constructor_source"] = constructor_source(task, model, data.pop("held"), lacking)
-    if data["checked"]:
-        disordered = check_trace(task, exported, seen)
-        data["checked"] = disordered is not None
-        data["template"] = made_contiguous(data["template"], disordered or set())
+    disordered = check_trace(task, exported, seen) if data["checked"] else None
+    data["checked"] = disordered is not None
+    if disordered is None:  # not looked at: a copy too many does no harm
+        disordered = not_contiguous(exported) if any(isinstance(m, FASTER) for m in model.modules()) else set()
+    data["template"] = made_contiguous(data["template"], disordered)
     return data
+
+
+def not_contiguous(exported: ExportedProgram) -> set[int]:
+    """The tensors that are not, by their place among those returned."""
+    values = {node.name: node.meta["val"] for node in exported.graph.nodes if "val" in node.meta}
+    specs = [spec.arg.name for spec in exported.graph_signature.output_specs if spec.kind == OutputKind.USER_OUTPUT]
+    returned = [value for name in specs if isinstance(value := values.get(name), torch.Tensor)]
+    return {place for place, value in enumerate(returned) if not value.is_contiguous()}
 
 
 def made_contiguous(template: str, places: set[int]) -> str:
