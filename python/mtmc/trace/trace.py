@@ -19,6 +19,7 @@ A mistake of the user's is written as {"error": {doing, wrong, got, wanted}} wit
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import json
@@ -42,6 +43,7 @@ from mtmc.device.device import NO_MEMORY
 from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import constructor_source
+from mtmc.trace.grouped import grouped_products
 from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace.known import Known
 from mtmc.trace.losses import without_value_checks
@@ -162,11 +164,18 @@ def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode
         raise  # the reason of the first
 
 
+@contextlib.contextmanager
+def mended_torch() -> Iterator[None]:
+    """Where torch itself cannot trace what it can do, or traces something else."""
+    with without_value_checks(), final_states(), grouped_products():
+        yield
+
+
 def export_with(
     task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode, keys: list[str]
 ) -> tuple[ExportedProgram, Exported]:
     def exported() -> tuple[ExportedProgram, Exported]:
-        with exportable(task, model, keys) as seen, user.recorded(), without_value_checks(), final_states():
+        with exportable(task, model, keys) as seen, user.recorded(), mended_torch():
             program = torch.export.export(model, tuple(inputs), strict=False).run_decompositions(decompositions())
             return with_reshapes(program), seen
 
