@@ -18,7 +18,9 @@ def test_they_are_those_of_the_product_itself(groups: str, dtype: torch.dtype) -
     ends = None if groups == "none" else torch.tensor([8, 16, 24], dtype=torch.int32)
     eager = torch._grouped_mm(a, b, offs=ends)
     with grouped_products(), FakeTensorMode() as mode:
-        traced = torch._grouped_mm(*map(mode.from_tensor, (a, b)), offs=ends if ends is None else mode.from_tensor(ends))
+        traced = torch._grouped_mm(
+            *map(mode.from_tensor, (a, b)), offs=ends if ends is None else mode.from_tensor(ends)
+        )
     assert (traced.shape, traced.stride(), traced.dtype) == (eager.shape, eager.stride(), eager.dtype)
 
 
