@@ -43,8 +43,8 @@ from mtmc.device.device import NO_MEMORY
 from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import constructor_source
-from mtmc.trace.grouped import grouped_products
 from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
+from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
 from mtmc.trace.losses import without_value_checks
 from mtmc.trace.lstm_states import final_states
