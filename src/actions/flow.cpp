@@ -9,6 +9,7 @@
 namespace mtmc {
 
 KernelFlow::KernelFlow(const Program& program) {
+  const Links links(program);
   const int count = static_cast<int>(program.kernels.size());
   std::map<ValueId, int> writer;  // the first kernel that computes a value
   std::vector<std::set<int>> sources(count);
@@ -17,8 +18,8 @@ KernelFlow::KernelFlow(const Program& program) {
   reaches_.assign(count, std::vector<bool>(count, false));
   for (int k = 0; k < count; ++k) {
     const Kernel& kernel = program.kernels[k];
-    view_.push_back(is_view_kernel(program, kernel));
-    for (ValueId id : program.reads(kernel)) {
+    view_.push_back(is_view_kernel(links, kernel));
+    for (ValueId id : links.reads(kernel)) {
       const auto at = writer.find(id);
       if (at == writer.end()) continue;
       if (view_[at->second]) {

@@ -36,63 +36,139 @@ std::vector<const Node*> nodes_of(const Program& program, const Kernel& kernel) 
   return nodes;
 }
 
-bool is_view_kernel(const Program& program, const Kernel& kernel) {
+bool is_view_kernel(const Links& links, const Kernel& kernel) {
   if (kernel.family != Family::library) return false;
-  for (const Node* node : nodes_of(program, kernel)) {
+  for (const Node* node : links.nodes(kernel.values)) {
     const OpDef* op = find_op(node->op);
     if (!op || !op->is_view) return false;
   }
   return true;
 }
-
-bool is_constant_kernel(const Program& program, const Kernel& kernel) {
-  for (const Node* node : nodes_of(program, kernel))
-    for (ValueId input : node->inputs)
-      if (input != kNoValue) return false;
-  return can_generate(program, kernel.values).ok();
+bool is_view_kernel(const Program& program, const Kernel& kernel) {
+  return kernel.family == Family::library && is_view_kernel(Links(program), kernel);
 }
 
-std::string isomorphism_key(const Program& program, const Kernel& kernel) {
-  std::map<ValueId, int> local;
-  std::string key(name(kernel.family));
-  for (const auto& [choice, word] : kernel.choices) key += " " + choice + ":" + word;
-  for (const Node* node : nodes_of(program, kernel)) {
-    Node bare = *node;
-    bare.location.clear();
-    key += "\n" + bare.op + "(";
-    for (ValueId input : node->inputs) {
-      const auto inside = local.find(input);
-      if (input == kNoValue) {
-        key += "none,";
-      } else if (inside != local.end()) {
-        key += "#" + std::to_string(inside->second) + ",";
-      } else {
-        key += to_string(program.value(input).type) + ",";
+bool is_constant_kernel(const Links& links, const Kernel& kernel) {
+  for (const Node* node : links.nodes(kernel.values))
+    for (ValueId input : node->inputs)
+      if (input != kNoValue) return false;
+  return can_generate(links.program(), kernel.values).ok();
+}
+
+namespace {
+
+// Nodes as text, with values by their place in it. `exact`: how values lie in memory, which operands are one, and the
+// data of constants.
+class KeyText {
+ public:
+  KeyText(const Links& links, bool exact) : links_(links), exact_(exact) {}
+
+  void add(const std::vector<ValueId>& values) {
+    for (const Node* node : links_.nodes(values)) {
+      text_ += "\n" + node->op + "(";
+      for (ValueId input : node->inputs) text_ += operand(input) + ",";
+      text_ += attrs_text(node->attrs) + ")";
+      for (ValueId output : node->outputs) {
+        local_.emplace(output, local_.size());
+        text_ += " " + type_of(output);
       }
     }
-    Program attributes;  // the printer of attributes is the program's
-    attributes.name = "p";
-    bare.inputs.clear();
-    bare.outputs = {0};
-    attributes.values.push_back({0, ValueKind::result, "", {}, DType::f32, {}});
-    attributes.nodes.push_back(bare);
-    key += print(attributes);
-    for (ValueId output : node->outputs) {
-      local.emplace(output, static_cast<int>(local.size()));
-      key += to_string(program.value(output).type) + " ";
+  }
+  void add(const Kernel& kernel) {
+    text_ += name(kernel.family);
+    for (const auto& [choice, word] : kernel.choices) text_ += " " + choice + ":" + word;
+  }
+  void add(const std::string& word, ValueId id) { text_ += " " + word + " #" + std::to_string(local_.at(id)); }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string type_of(ValueId id) const {
+    const Value& value = links_.program().value(id);
+    if (!exact_) return to_string(value.type);
+    return value.kind == ValueKind::constant ? type_text(value) + " " + value.name : type_text(value);
+  }
+  std::string operand(ValueId id) {
+    if (id == kNoValue) return "none";
+    if (const auto known = local_.find(id); known != local_.end()) return "#" + std::to_string(known->second);
+    if (exact_) local_.emplace(id, local_.size());
+    return type_of(id);
+  }
+
+  const Links& links_;
+  bool exact_;
+  std::string text_;
+  std::unordered_map<ValueId, size_t> local_;
+};
+
+// Views and constants that feed the group join it: taken over when nobody else needs them, computed again otherwise.
+void absorb_inputs(const Links& links, std::set<ValueId>& values) {
+  std::vector<ValueId> pending(values.begin(), values.end());
+  while (!pending.empty()) {
+    const Node* node = links.producer(pending.back());
+    pending.pop_back();
+    if (node == nullptr) continue;
+    for (ValueId input : node->inputs) {
+      if (input == kNoValue || values.count(input)) continue;
+      for (int maker : links.makers(input)) {
+        const Kernel& kernel = links.program().kernels[static_cast<size_t>(maker)];
+        if ((!is_view_kernel(links, kernel) && !is_constant_kernel(links, kernel)) ||
+            !can_generate(links.program(), kernel.values).ok())
+          continue;
+        for (ValueId id : kernel.values)
+          if (values.insert(id).second) pending.push_back(id);
+      }
     }
   }
-  for (ValueId id : program.writes(kernel)) key += " writes #" + std::to_string(local[id]);
-  return key;
+}
+
+}  // namespace
+
+std::string isomorphism_key(const Links& links, const Kernel& kernel) {
+  KeyText text(links, false);
+  text.add(kernel);
+  text.add(kernel.values);
+  for (ValueId id : kernel.name.empty() ? std::vector<ValueId>{} : links.writes(kernel)) text.add("writes", id);
+  return text.take();
+}
+
+std::string exact_key(const Links& links, const std::vector<int>& kernels) {
+  KeyText text(links, true);
+  std::set<ValueId> values;
+  for (int k : kernels) {
+    const Kernel& kernel = links.program().kernels[static_cast<size_t>(k)];
+    text.add(kernel);
+    values.insert(kernel.values.begin(), kernel.values.end());
+  }
+  const std::vector<ValueId> asked(values.begin(), values.end());
+  absorb_inputs(links, values);
+  text.add(std::vector<ValueId>(values.begin(), values.end()));
+  for (ValueId id : asked) text.add("asked", id);
+  // Who else needs or makes a value decides what the merged kernel writes, and which of the absorbed ones stay.
+  const auto among = [&](int k) { return std::find(kernels.begin(), kernels.end(), k) != kernels.end(); };
+  for (ValueId id : values) {
+    if (links.is_returned(id)) text.add("returned", id);
+    for (int user : links.users(id)) {
+      const auto& makers = links.makers(links.program().nodes[static_cast<size_t>(user)].outputs[0]);
+      if (!std::all_of(makers.begin(), makers.end(), among)) text.add("needed", id);
+    }
+    if (links.makers(id).size() > 1)
+      for (int maker : links.makers(id)) text.add(among(maker) ? "here" : "elsewhere", id);
+  }
+  return text.take();
 }
 
 std::vector<std::vector<const Kernel*>> isomorphism_classes(
     const Program& program, const std::function<bool(const Program&, const Kernel&)>& wanted) {
+  const Links links(program);
   std::vector<std::vector<const Kernel*>> classes;
-  std::map<std::string, size_t> seen;
-  for (const Kernel& kernel : program.kernels) {
-    if (!wanted(program, kernel)) continue;
-    const auto [at, fresh] = seen.emplace(isomorphism_key(program, kernel), classes.size());
+  std::unordered_map<std::string, size_t> seen;
+  std::unordered_map<std::string, bool> answers;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const Kernel& kernel = program.kernels[k];
+    const auto [answer, unknown] = answers.emplace(exact_key(links, {static_cast<int>(k)}), false);
+    if (unknown) answer->second = wanted(program, kernel);
+    if (!answer->second) continue;
+    const auto [at, fresh] = seen.emplace(isomorphism_key(links, kernel), classes.size());
     if (fresh) classes.emplace_back();
     classes[at->second].push_back(&kernel);
   }
@@ -151,23 +227,6 @@ void drop_broken_captures(Program& program) {
 }
 
 namespace {
-
-// Views and constants that feed the group join it: taken over when nobody else needs them, computed again otherwise.
-void absorb_inputs(const Program& program, std::set<ValueId>& values) {
-  for (size_t before = 0; before != values.size();) {
-    before = values.size();
-    for (size_t n = program.nodes.size(); n-- > 0;) {  // what feeds a node stands before it
-      if (!values.count(program.nodes[n].outputs[0])) continue;
-      for (ValueId input : program.nodes[n].inputs) {
-        if (input == kNoValue || values.count(input)) continue;
-        for (const Kernel* kernel : program.kernels_of(input))
-          if ((is_view_kernel(program, *kernel) || is_constant_kernel(program, *kernel)) &&
-              can_generate(program, kernel->values).ok())
-            values.insert(kernel->values.begin(), kernel->values.end());
-      }
-    }
-  }
-}
 
 // The kernels (by position) that stay when `values` become one kernel: those outside it, and views and constants in it
 // that one of these, or the caller, still needs and that do not hang on the group itself.
@@ -246,7 +305,7 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
     values.insert(kernel->values.begin(), kernel->values.end());
   }
   const std::set<ValueId> asked = values;
-  absorb_inputs(program, values);
+  absorb_inputs(Links(program), values);
   Kernel merged;
   merged.name = names.front();
   for (const Node& node : program.nodes)
@@ -278,13 +337,13 @@ namespace {
 
 Status may_choose(const Program& program, const Kernel& kernel, const ScheduleChoice& choice,
                   const ActionContext& context) {
+  const Error same = refuse(choice.action, "the target prints the same code with it", kernel.name);
+  if (kernel.family != Family::library && !context.target.reads(choice.key)) return same;
   MTMC_RETURN_IF_ERROR(choice.legal(program, kernel, context));
   Program alone = kernel_program(program, kernel);
   alone.kernels.front().numbers.clear();  // what is legal does not depend on how it was tuned
-  if (context.target.reads(choice.key) &&
-      context.target.distinguishes(alone, {choice.key, choice.word}, context.hardware))
-    return ok_status();
-  return refuse(choice.action, "the target prints the same code with it", kernel.name);
+  if (!context.target.distinguishes(alone, {choice.key, choice.word}, context.hardware)) return same;
+  return ok_status();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "actions/action.h"
+#include "ir/links.h"
 
 namespace mtmc {
 
@@ -13,14 +14,19 @@ const Kernel* kernel_with(const Program& program, const std::vector<ValueId>& va
 Kernel* kernel_with(Program& program, const std::vector<ValueId>& values);
 std::vector<const Node*> nodes_of(const Program& program, const Kernel& kernel);
 // A kernel that only renames memory: views of something, run by torch for nothing.
+bool is_view_kernel(const Links& links, const Kernel& kernel);
 bool is_view_kernel(const Program& program, const Kernel& kernel);
 // A kernel without operands: a constant made in place.
-bool is_constant_kernel(const Program& program, const Kernel& kernel);
+bool is_constant_kernel(const Links& links, const Kernel& kernel);
 
 // What two kernels must share to be one place of an isomorphism class: operators, attributes, types, wiring and
-// choices.
-std::string isomorphism_key(const Program& program, const Kernel& kernel);
-// Groups kernels (by index, of those `wanted`) into classes, in order of first appearance.
+// choices. Of some kernel's values, whatever kernel they are in.
+std::string isomorphism_key(const Links& links, const Kernel& kernel);
+// What decides whether these kernels (by position) can be merged, or one of them be changed: all that they compute, and
+// the views and constants that would join them, to the last number.
+std::string exact_key(const Links& links, const std::vector<int>& kernels);
+// Groups kernels (of those `wanted`) into classes, in order of first appearance. Of kernels that are exactly alike one
+// is asked about.
 std::vector<std::vector<const Kernel*>> isomorphism_classes(
     const Program& program, const std::function<bool(const Program&, const Kernel&)>& wanted);
 // One action for each class and, where a class has several places, one for each place too.

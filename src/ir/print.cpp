@@ -34,17 +34,6 @@ std::string attr_text(const AttrValue& value) {
   return std::visit(Printer{}, value);
 }
 
-std::string type_text(const Value& value) {
-  std::string text = to_string(value.type);
-  if (value.storage != value.type.dtype) text += " storage " + std::string(name(value.storage));
-  if (!value.layout.empty()) {
-    text += " layout (";
-    for (size_t i = 0; i < value.layout.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(value.layout[i]);
-    text += ")";
-  }
-  return text;
-}
-
 std::string node_text(const Program& program, const Node& node, const PrintOptions& options) {
   std::vector<std::string> results, types, args;
   for (ValueId id : node.outputs) {
@@ -52,7 +41,7 @@ std::string node_text(const Program& program, const Node& node, const PrintOptio
     types.push_back(type_text(program.value(id)));
   }
   for (ValueId id : node.inputs) args.push_back(id_text(id));
-  for (const auto& [key, value] : node.attrs) args.push_back(key + "=" + attr_text(value));
+  if (!node.attrs.empty()) args.push_back(attrs_text(node.attrs));
   std::string text = "  " + join(results, ", ") + " = " + node.op + "(" + join(args, ", ") + ") : " + join(types, ", ");
   if (options.locations && !node.location.empty()) text += "  @ " + node.location;
   return text + "\n";
@@ -71,6 +60,23 @@ std::string kernel_text(const Kernel& kernel, const PrintOptions& options) {
 }
 
 }  // namespace
+
+std::string type_text(const Value& value) {
+  std::string text = to_string(value.type);
+  if (value.storage != value.type.dtype) text += " storage " + std::string(name(value.storage));
+  if (!value.layout.empty()) {
+    text += " layout (";
+    for (size_t i = 0; i < value.layout.size(); ++i) text += (i > 0 ? "," : "") + std::to_string(value.layout[i]);
+    text += ")";
+  }
+  return text;
+}
+
+std::string attrs_text(const Attrs& attrs) {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : attrs) words.push_back(key + "=" + attr_text(value));
+  return join(words, ", ");
+}
 
 std::string id_text(ValueId id) { return id == kNoValue ? "none" : "%" + std::to_string(id); }
 

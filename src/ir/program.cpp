@@ -52,17 +52,24 @@ int64_t Kernel::number(std::string_view key, int64_t otherwise) const {
   return found == numbers.end() ? otherwise : found->second;
 }
 
-Value& Program::value(ValueId id) { return const_cast<Value&>(std::as_const(*this).value(id)); }
-const Value& Program::value(ValueId id) const {
+namespace {
+
+const Value* found_value(const std::vector<Value>& values, ValueId id) {
   const auto found =
       std::lower_bound(values.begin(), values.end(), id, [](const Value& v, ValueId wanted) { return v.id < wanted; });
-  MTMC_CHECK(found != values.end() && found->id == id, "no value %" + std::to_string(id));
+  return found != values.end() && found->id == id ? &*found : nullptr;
+}
+
+}  // namespace
+
+Value& Program::value(ValueId id) { return const_cast<Value&>(std::as_const(*this).value(id)); }
+const Value& Program::value(ValueId id) const {
+  const Value* found = found_value(values, id);
+  MTMC_CHECK(found != nullptr, "no value %" + std::to_string(id));
   return *found;
 }
 
-bool Program::has_value(ValueId id) const {
-  return std::any_of(values.begin(), values.end(), [&](const Value& v) { return v.id == id; });
-}
+bool Program::has_value(ValueId id) const { return found_value(values, id) != nullptr; }
 
 const Node* Program::producer(ValueId id) const {
   for (const Node& node : nodes)

@@ -137,7 +137,9 @@ struct PrintOptions {
   bool numbers = true;  // false: without what micro coding tuned; what two equal states agree on
   bool locations = true;
 };
-std::string id_text(ValueId id);  // "%3", or none
+std::string id_text(ValueId id);             // "%3", or none
+std::string type_text(const Value& value);   // "f32[64,256] storage f16 layout (1,0)"
+std::string attrs_text(const Attrs& attrs);  // "dim=1, keepdim=false"
 std::string print(const Program& program, PrintOptions options = {});
 Result<Program> parse_program(std::string_view text);
 

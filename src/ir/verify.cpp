@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "ir/program.h"
@@ -53,6 +54,10 @@ Status verify_kernels(const Program& program) {
   std::set<ValueId> stored;
   for (const Value& value : program.values)
     if (value.kind != ValueKind::result) stored.insert(value.id);
+  std::map<ValueId, const Node*> producers;
+  for (const Node& node : program.nodes)
+    for (ValueId id : node.outputs) producers[id] = &node;
+  std::set<ValueId> computed;
   const std::vector<std::vector<ValueId>> reads = program.reads_of_all(), writes = program.writes_of_all();
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const Kernel& kernel = program.kernels[k];
@@ -61,9 +66,9 @@ Status verify_kernels(const Program& program) {
     if (kernel.values.empty()) return broken("a kernel computes nothing", kernel.name);
     std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
     for (ValueId id : own) {
-      const Node* node = program.has_value(id) ? program.producer(id) : nullptr;
-      if (!node) return broken("a kernel computes no result", kernel.name + " " + id_text(id));
-      for (ValueId output : node->outputs)
+      const auto producer = producers.find(id);
+      if (producer == producers.end()) return broken("a kernel computes no result", kernel.name + " " + id_text(id));
+      for (ValueId output : producer->second->outputs)
         if (!own.count(output))
           return broken("a kernel computes only some outputs of a node", kernel.name + " " + id_text(output));
     }
@@ -71,9 +76,10 @@ Status verify_kernels(const Program& program) {
       if (!stored.count(id))
         return broken("a kernel reads what no kernel before it wrote", kernel.name + " reads " + id_text(id));
     stored.insert(writes[k].begin(), writes[k].end());
+    computed.insert(own.begin(), own.end());
   }
   for (const Node& node : program.nodes)
-    if (program.kernels_of(node.outputs[0]).empty()) return broken("a node is in no kernel", id_text(node.outputs[0]));
+    if (!computed.count(node.outputs[0])) return broken("a node is in no kernel", id_text(node.outputs[0]));
   return ok_status();
 }
 

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "ir/kernel_program.h"
 #include "targets/cost.h"
+#include "targets/cost_parts.h"
 
 namespace mtmc {
 
@@ -44,10 +45,10 @@ int Forecaster::graph_of(const Program& program) {
   return static_cast<int>(graphs_.size()) - 1;
 }
 
-Prospect Forecaster::prospect(const Program& program) {
+std::vector<Prospect> Forecaster::prospects(const Program& program) {
   const int graph = graph_of(program);
   const std::vector<std::vector<ValueId>> writes = program.writes_of_all();
-  Prospect total;
+  std::vector<Prospect> found;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const Kernel& kernel = program.kernels[k];
     std::string mark = mark_of(graph, program, kernel, writes[k]);
@@ -58,21 +59,30 @@ Prospect Forecaster::prospect(const Program& program) {
       if (known == known_.end()) known = known_.emplace(std::move(key), of_kernel(program, kernel)).first;
       here = here_.emplace(std::move(mark), known->second).first;
     }
-    total.now += here->second.now;
-    total.completed += here->second.completed;
+    found.push_back(here->second);
   }
+  return found;
+}
+
+Prospect Forecaster::prospect(const Program& program) {
+  Prospect total;
+  for (const Prospect& one : prospects(program)) total.now += one.now, total.completed += one.completed;
   return total;
 }
 
-Prospect Forecaster::of_kernel(const Program& program, const Kernel& kernel) {
-  const double now = context_.target.cost(program, kernel, context_.hardware).seconds;
+Prospect Forecaster::of_kernel(const Program& whole, const Kernel& kernel) {
+  // Alone it is as fast as in its Program, but for captures; and a step on it costs what it costs on a small one.
+  const bool alone = captured(whole, kernel) == Captured::no;
+  Program best = alone ? kernel_program(whole, kernel) : whole;
+  const std::string name = alone ? best.kernels.front().name : kernel.name;
+  const std::vector<ValueId> values = best.kernel(name)->values;
+  const double now = context_.target.cost(best, *best.kernel(name), context_.hardware).seconds;
   Prospect prospect{now, now};
   if (kernel.family == Family::library) return prospect;
-  Program best = program;
   for (const char* type : {"tile", "pipeline", "split"}) {
-    const auto next = apply_action(best, {type, {kernel.values}, ""}, context_);
+    const auto next = apply_action(best, {type, {values}, ""}, context_);
     if (!next.ok()) continue;
-    const double seconds = context_.target.cost(*next, *next->kernel(kernel.name), context_.hardware).seconds;
+    const double seconds = context_.target.cost(*next, *next->kernel(name), context_.hardware).seconds;
     if (seconds > prospect.completed) continue;
     prospect.completed = seconds;
     best = std::move(next).value();

@@ -20,6 +20,8 @@ struct Prospect {
 class Forecaster {
  public:
   explicit Forecaster(ActionContext context) : context_(context) {}
+  // Of each kernel, in their order, and of all together.
+  std::vector<Prospect> prospects(const Program& program);
   Prospect prospect(const Program& program);
 
  private:

@@ -1,6 +1,7 @@
 // Merging axes. A pair (a, a+1) of every stage that has it may become one axis of extent Ea * Eb when no load needs the
 // two apart.
 #include <algorithm>
+#include <map>
 
 #include "targets/frame.h"
 
@@ -31,6 +32,13 @@ class Collapser {
   Group run() {
     flatten_reads();
     for (const GroupStage& stage : group_.stages) loads_.push_back(loads_of(stage.stage.body));
+    for (size_t s = 0; s < group_.stages.size(); ++s) {
+      producers_.emplace(group_.stages[s].dest, static_cast<int>(s));
+      for (const Expr* e : loads_[s]) {
+        std::vector<int>& readers = readers_[e->tensor];
+        if (readers.empty() || readers.back() != static_cast<int>(s)) readers.push_back(static_cast<int>(s));
+      }
+    }
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t s = 0; s < group_.stages.size() && !changed; ++s) {
@@ -138,30 +146,23 @@ class Collapser {
   // Pairs in other stages that must merge along with (s, a): loads of our result index both dimensions by neighbouring
   // axes, or vice versa.
   void linked(int s, int a, std::vector<std::pair<int, int>>& todo) const {
-    const Stage& stage = group_.stages[s].stage;
-    for (size_t c = 0; c < group_.stages.size(); ++c) {
-      for (const Expr* e : loads_[c]) {
-        const int producer = producer_of(e->tensor);
-        if (producer < 0) continue;
-        if (producer == s && a + 1 < stage.rank()) {
-          if (neighbours(e->args[a], e->args[a + 1])) todo.emplace_back(static_cast<int>(c), e->args[a]->axis);
-        }
-        if (static_cast<int>(c) != s) continue;
-        for (size_t d = 0; d + 1 < e->args.size(); ++d)
-          if (neighbours(e->args[d], e->args[d + 1]) && e->args[d]->axis == a)
-            todo.emplace_back(producer, static_cast<int>(d));
-      }
+    const int made = group_.stages[s].dest;
+    const auto readers = readers_.find(made);
+    if (a + 1 < group_.stages[s].stage.rank() && readers != readers_.end() && producers_.at(made) == s)
+      for (int reader : readers->second)
+        for (const Expr* e : loads_[reader])
+          if (e->tensor == made && neighbours(e->args[a], e->args[a + 1])) todo.emplace_back(reader, e->args[a]->axis);
+    for (const Expr* e : loads_[s]) {
+      const auto producer = producers_.find(e->tensor);
+      if (producer == producers_.end()) continue;
+      for (size_t d = 0; d + 1 < e->args.size(); ++d)
+        if (neighbours(e->args[d], e->args[d + 1]) && e->args[d]->axis == a)
+          todo.emplace_back(producer->second, static_cast<int>(d));
     }
   }
   static bool neighbours(const ExprP& x, const ExprP& y) {
     return x->kind == Expr::Kind::axis && y->kind == Expr::Kind::axis && y->axis == x->axis + 1;
   }
-  int producer_of(TensorRef tensor) const {
-    for (size_t s = 0; s < group_.stages.size(); ++s)
-      if (group_.stages[s].dest == tensor) return static_cast<int>(s);
-    return -1;
-  }
-
   void merge(Group& group, int s, int a) const {
     Stage& stage = group.stages[s].stage;
     const int axes = static_cast<int>(stage.extents().size());
@@ -184,6 +185,8 @@ class Collapser {
 
   Group group_;
   std::vector<std::vector<const Expr*>> loads_;  // of each stage
+  std::map<TensorRef, int> producers_;           // of a tensor: the first stage that makes it
+  std::map<TensorRef, std::vector<int>> readers_;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ class AxisClasses {
   void link(int consumer) {
     const Stage& stage = group_.stages[consumer].stage;
     producers_.emplace(group_.stages[consumer].dest, consumer);
-    if (is_scan(stage.combine)) poisoned_[slot(consumer, stage.scan_axis)] = true;
+    if (is_scan(stage.combine)) poisoned_[find(slot(consumer, stage.scan_axis))] = true;
     for (const Expr* e : loads_of(stage.body)) {
       const auto producer = producers_.find(e->tensor);
       if (producer == producers_.end()) continue;
@@ -35,26 +35,22 @@ class AxisClasses {
         const bool pure = index.kind == Expr::Kind::axis && index.axis < stage.rank() &&
                           stage.type.shape[index.axis] == made.shape[d];
         if (pure) {
-          parent_[find(slot(producer->second, d))] = find(slot(consumer, index.axis));
+          join(find(slot(producer->second, d)), find(slot(consumer, index.axis)));
         } else if (made.shape[d] > 1) {
-          poisoned_[slot(producer->second, d)] = true;
+          poisoned_[find(slot(producer->second, d))] = true;
         }
       }
     }
   }
 
   int slot(int stage, int axis) const { return first_[stage] + axis; }
-  int find(int x) const {
-    while (parent_[x] != x) x = parent_[x];
+  int find(int x) {
+    while (parent_[x] != x) x = parent_[x] = parent_[parent_[x]];
     return x;
   }
-  bool poisoned(int root) const {
-    for (size_t i = 0; i < parent_.size(); ++i)
-      if (poisoned_[i] && find(static_cast<int>(i)) == root) return true;
-    return false;
-  }
+  bool poisoned(int root) const { return poisoned_[root]; }
   // The stage's axis in this class: -1 when none, -2 when more than one.
-  int axis_of(int stage, int root) const {
+  int axis_of(int stage, int root) {
     int found = -1;
     for (int a = 0; a < group_.stages[stage].stage.rank(); ++a)
       if (find(slot(stage, a)) == root) found = found == -1 ? a : -2;
@@ -62,9 +58,14 @@ class AxisClasses {
   }
 
  private:
+  void join(int root, int other) {
+    parent_[root] = other;
+    poisoned_[other] = poisoned_[other] || poisoned_[root];
+  }
+
   const Group& group_;
   std::vector<int> first_, parent_;
-  std::vector<bool> poisoned_;
+  std::vector<bool> poisoned_;    // of roots
   std::map<int, int> producers_;  // of a tensor
 };
 

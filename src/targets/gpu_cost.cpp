@@ -89,7 +89,9 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
   time.memory = bytes / (hardware.bandwidth * kGpuOwnMemory);
   const auto group = build_group(program, kernel);
   if (!group.ok()) return time;
-  const bool attention = triton::has_attention(collapse_axes(*group));
+  const bool products = std::any_of(group->stages.begin(), group->stages.end(),
+                                    [](const GroupStage& stage) { return stage.contraction.has_value(); });
+  const bool attention = products && triton::has_attention(collapse_axes(*group));
   for (const GroupStage& stage : group->stages) {
     const double elements = static_cast<double>(product(stage.stage.extents()));
     if (stage.contraction) {

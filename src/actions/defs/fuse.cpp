@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "actions/flow.h"
 #include "actions/schedule.h"
@@ -11,18 +12,22 @@ namespace mtmc {
 namespace {
 
 constexpr size_t kMostValues = 64;
+// Of a set that is grown around an anchor with several products in it. Each of them is a launch nevertheless: what a
+// set of dozens saves, `capture` saves too, and it takes minutes to compile and to tune.
+constexpr size_t kMostWithProducts = 24;
 
 using Set = std::vector<int>;  // kernels by position, ascending
 
 // Finds the sets of kernels of one program that may become one kernel.
 class Finder {
  public:
-  Finder(const Program& program, const ActionContext& context) : program_(program), context_(context), flow_(program) {
+  Finder(const Program& program, const ActionContext& context)
+      : program_(program), context_(context), links_(program), flow_(program) {
     for (int k = 0; k < count(); ++k) {
       const Kernel& kernel = program.kernels[k];
       fusible_.push_back(!flow_.is_view(k) && can_generate(program, kernel.values).ok());
       heavy_.push_back(false);
-      for (const Node* node : nodes_of(program, kernel))
+      for (const Node* node : links_.nodes(kernel.values))
         heavy_[k] = heavy_[k] || work_of(program, *node).contraction_flops > 0;
     }
     pairs();
@@ -34,28 +39,20 @@ class Finder {
   // One action for each class of alike sets, as many disjoint ones at once as can be, and one for each of its places.
   std::vector<Action> actions() const {
     std::map<std::string, std::vector<Set>> classes;
-    std::vector<std::string> order;
+    std::vector<std::string> order, keys;
+    for (const Kernel& kernel : program_.kernels) keys.push_back(isomorphism_key(links_, kernel) + "\n--\n");
     for (const Set& set : found_) {
       std::string key;
-      for (int k : set) key += isomorphism_key(program_, program_.kernels[k]) + "\n--\n";
+      for (int k : set) key += keys[k];
       if (!classes.count(key)) order.push_back(key);
       classes[key].push_back(set);
     }
     std::vector<Action> actions;
     for (const std::string& key : order) {
       const auto& places = classes[key];
-      std::vector<Set> together;
-      std::set<int> taken;
-      for (const Set& set : places) {
-        if (places.size() > 1) actions.push_back({"fuse", {values_of(set)}, ""});
-        if (std::any_of(set.begin(), set.end(), [&](int k) { return taken.count(k) > 0; })) continue;
-        together.push_back(set);
-        if (flow_.can_merge_all(together)) {
-          taken.insert(set.begin(), set.end());
-        } else {
-          together.pop_back();
-        }
-      }
+      if (places.size() > 1)
+        for (const Set& set : places) actions.push_back({"fuse", {values_of(set)}, ""});
+      const std::vector<Set> together = at_once(places);
       if (places.size() > 1 && together.size() < 2) continue;
       Action all{"fuse", {}, ""};
       for (const Set& set : together) all.regions.push_back(values_of(set));
@@ -73,26 +70,54 @@ class Finder {
     return {all.begin(), all.end()};
   }
 
+  // As many of these as can become one kernel each, all at once, the earlier ones first.
+  std::vector<Set> at_once(const std::vector<Set>& places) const {
+    std::vector<Set> disjoint, together;
+    std::set<int> taken;
+    const auto is_taken = [&](int k) { return taken.count(k) > 0; };
+    for (const Set& set : places) {
+      if (std::any_of(set.begin(), set.end(), is_taken)) continue;
+      taken.insert(set.begin(), set.end());
+      disjoint.push_back(set);
+    }
+    if (flow_.can_merge_all(disjoint)) return disjoint;
+    taken.clear();
+    for (const Set& set : places) {
+      if (std::any_of(set.begin(), set.end(), is_taken)) continue;
+      together.push_back(set);
+      if (flow_.can_merge_all(together)) {
+        taken.insert(set.begin(), set.end());
+      } else {
+        together.pop_back();
+      }
+    }
+    return together;
+  }
+
   static Set with(Set set, int kernel) {
     set.insert(std::upper_bound(set.begin(), set.end(), kernel), kernel);
     return set;
   }
 
   // What the data flow allows; whether the target can print it is asked once, of the sets that are found.
-  bool may_be_one(const Set& set) const {
+  bool may_be_one(const Set& set, size_t most = kMostValues) const {
     size_t values = 0;
     for (int k : set) {
       if (!fusible_[k]) return false;
       values += program_.kernels[k].values.size();
     }
-    return values <= kMostValues && flow_.is_convex(set);
+    return values <= most && flow_.is_convex(set);
   }
 
   void add(Set set) {
-    if (std::count(found_.begin(), found_.end(), set) > 0 || !may_be_one(set)) return;
-    std::vector<std::string> names;
-    for (int k : set) names.push_back(program_.kernels[k].name);
-    if (merge_kernels(program_, names, context_).ok()) found_.push_back(std::move(set));
+    if (!seen_.insert(set).second || !may_be_one(set)) return;
+    const auto [answer, unknown] = mergeable_.emplace(exact_key(links_, set), false);
+    if (unknown) {
+      std::vector<std::string> names;
+      for (int k : set) names.push_back(program_.kernels[k].name);
+      answer->second = merge_kernels(program_, names, context_).ok();
+    }
+    if (answer->second) found_.push_back(std::move(set));
   }
 
   void pairs() {
@@ -108,7 +133,7 @@ class Finder {
         for (int next : downstream ? flow_.consumers(k) : flow_.producers(k)) {
           if (std::count(set.begin(), set.end(), next) > 0 || (!any_contractions && heavy_[next])) continue;
           Set longer = with(set, next);
-          if (!may_be_one(longer)) continue;
+          if (!may_be_one(longer, any_contractions ? kMostWithProducts : kMostValues)) continue;
           set = std::move(longer);
           return true;
         }
@@ -134,16 +159,19 @@ class Finder {
     std::map<ValueId, Set> readers;
     for (int k = 0; k < count(); ++k)
       if (fusible_[k] && !heavy_[k])
-        for (ValueId id : program_.reads(program_.kernels[k])) readers[id].push_back(k);
+        for (ValueId id : links_.reads(program_.kernels[k])) readers[id].push_back(k);
     for (const auto& [id, set] : readers)
       for (size_t i = 0; i + 1 < set.size(); ++i) add({set[i], set[i + 1]});
   }
 
   const Program& program_;
   const ActionContext& context_;
+  Links links_;
   KernelFlow flow_;
   std::vector<bool> fusible_, heavy_;
   std::vector<Set> found_;
+  std::set<Set> seen_;                               // whatever became of them
+  std::unordered_map<std::string, bool> mergeable_;  // by exact key
 };
 
 std::vector<Action> enumerate(const Program& program, const ActionContext& context) {

@@ -21,10 +21,10 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 }
 
 std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
-  std::vector<Action> actions = one_per_class(program, "lower", isomorphism_classes(program, can_lower));
-  // A target may not print every kernel.
-  std::erase_if(actions, [&](const Action& action) { return !apply(program, action, context).ok(); });
-  return actions;
+  const auto wanted = [&](const Program& p, const Kernel& kernel) {
+    return can_lower(p, kernel) && merge_kernels(p, {kernel.name}, context).ok();  // a target may not print it
+  };
+  return one_per_class(program, "lower", isomorphism_classes(program, wanted));
 }
 
 }  // namespace

@@ -16,11 +16,12 @@ std::vector<ValueId> sorted(std::vector<ValueId> values) {
 }
 
 // What makes two places of a rule one class: the same nodes, wired the same way, in kernels of the same kind.
-std::string place_key(const Program& program, const std::vector<ValueId>& region) {
+std::string place_key(const Links& links, const std::vector<ValueId>& region) {
   Kernel place;
   place.values = region;
-  std::string key = isomorphism_key(program, place);
-  for (const Kernel* kernel : program.kernels_of(region.back())) key += " in " + std::string(name(kernel->family));
+  std::string key = isomorphism_key(links, place);
+  for (int maker : links.makers(region.back()))
+    key += " in " + std::string(name(links.program().kernels[static_cast<size_t>(maker)].family));
   return key;
 }
 
@@ -44,6 +45,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
   std::vector<Action> actions;
+  const Links links(program);
   for (const Rule* rule : all_rules()) {
     std::vector<std::string> order;
     std::map<std::string, std::vector<std::vector<ValueId>>> classes;
@@ -51,7 +53,7 @@ std::vector<Action> enumerate(const Program& program, const ActionContext& conte
       const auto edit = rule->match(program, node);
       if (!edit || !apply_edit(program, *rule, *edit, context).ok()) continue;
       const std::vector<ValueId> region = sorted(edit->region);
-      const std::string key = place_key(program, region);
+      const std::string key = place_key(links, region);
       if (!classes.count(key)) order.push_back(key);
       classes[key].push_back(region);
     }

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <optional>
 
 #include "search/policy.h"
 #include "search/prospect.h"
@@ -18,7 +20,86 @@ constexpr double kWorthwhile = 0.02;  // gain, as a logarithm of times
 constexpr double kAtOnce = 0.5;       // weight of what is gained before the kernels are completed
 constexpr double kHope = 0.04;        // gain hoped for, against the model, from a kernel that takes all the time
 constexpr double kModelError = 0.35;  // no hope below a predicted loss of this much
+constexpr double kLeastLeft = 1e-3;   // of the time, however much the places of an action seem to save together
 constexpr std::array kSchedule = {"tile", "pipeline", "split", "reorder", "lower", "fuse"};
+
+// What the actions of one Program gain. Of places that are alike one is priced: a large network has hundreds.
+class Pricing {
+ public:
+  Pricing(const Program& program, const ActionContext& context, Forecaster& forecaster)
+      : program_(program), context_(context), forecaster_(forecaster) {
+    const std::vector<Prospect> kernels = forecaster.prospects(program);
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      now_.now += kernels[k].now, now_.completed += kernels[k].completed;
+      seconds_[program.kernels[k].values.front()] += kernels[k].now;
+    }
+  }
+
+  std::vector<double> gains(const std::vector<Proposal>& proposals) {
+    std::vector<double> gains(proposals.size(), kWorthwhile);
+    for (const bool several : {true, false})  // those of several places first: they say which are alike
+      for (size_t i = 0; i < proposals.size(); ++i) {
+        const Action& action = proposals[i].action;
+        if (!proposals[i].stop() && (action.regions.size() > 1) == several) gains[i] = gain(action);
+      }
+    return gains;
+  }
+
+ private:
+  // What a step changes at one place; empty where it is refused.
+  using Change = std::optional<Prospect>;
+
+  double gain(const Action& action) {
+    const Change change = change_by(action);
+    if (!change) return -1;
+    const double places = static_cast<double>(std::max<size_t>(1, action.regions.size()));
+    const double later = gained(now_.completed, places * change->completed);
+    const double sure =
+        later < -kWorthwhile ? later : later + kAtOnce * std::max(0.0, gained(now_.now, places * change->now));
+    const bool schedules = std::find(kSchedule.begin(), kSchedule.end(), action.type) != kSchedule.end();
+    return schedules && later > -kModelError ? std::max(sure, kHope * share(action)) : sure;
+  }
+
+  // The logarithm of how many times faster it gets.
+  static double gained(double seconds, double change) {
+    return std::log(seconds / std::max(seconds + change, kLeastLeft * seconds));
+  }
+
+  Change change_by(const Action& action) {
+    const auto at = [&](const std::vector<ValueId>& region) {
+      return store_text({action.type, {region}, action.detail});
+    };
+    if (action.regions.empty()) return priced(action);
+    const auto known = changes_.find(at(action.regions.front()));
+    if (known != changes_.end()) return known->second;
+    const Change change = priced({action.type, {action.regions.front()}, action.detail});
+    for (const auto& region : action.regions) changes_.emplace(at(region), change);
+    return change;
+  }
+
+  Change priced(const Action& action) {
+    const auto next = apply_action(program_, action, context_);
+    if (!next.ok()) return std::nullopt;
+    const Prospect after = forecaster_.prospect(*next);
+    return Prospect{after.now - now_.now, after.completed - now_.completed};
+  }
+
+  // Of the program's time, what the kernels of the action's regions take.
+  double share(const Action& action) const {
+    double seconds = 0;
+    for (const auto& region : action.regions)
+      for (ValueId id : region)
+        if (const auto at = seconds_.find(id); at != seconds_.end()) seconds += at->second;
+    return now_.now > 0 ? seconds / now_.now : 0;
+  }
+
+  const Program& program_;
+  const ActionContext& context_;
+  Forecaster& forecaster_;
+  Prospect now_;
+  std::map<ValueId, double> seconds_;      // of kernels, by the first value that each computes
+  std::map<std::string, Change> changes_;  // by the action at one place
+};
 
 class GreedyPolicy final : public Policy {
  public:
@@ -30,10 +111,7 @@ class GreedyPolicy final : public Policy {
     std::vector<size_t> order(proposals.size());
     std::iota(order.begin(), order.end(), size_t{0});
     if (observation.program == nullptr) return order;  // nothing to predict with: as its coder proposes
-    const Prospect now = forecaster_.prospect(*observation.program);
-    std::vector<double> gains;
-    for (const Proposal& proposal : proposals)
-      gains.push_back(proposal.stop() ? kWorthwhile : gain(*observation.program, now, proposal.action));
+    const std::vector<double> gains = Pricing(*observation.program, context_, forecaster_).gains(proposals);
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gains[a] > gains[b]; });
     return order;
   }
@@ -46,28 +124,6 @@ class GreedyPolicy final : public Policy {
   }
 
  private:
-  double gain(const Program& program, const Prospect& now, const Action& action) {
-    const auto next = apply_action(program, action, context_);
-    if (!next.ok()) return -1;
-    const Prospect after = forecaster_.prospect(*next);
-    const double later = std::log(now.completed / after.completed);
-    const double sure = later < -kWorthwhile ? later : later + kAtOnce * std::max(0.0, std::log(now.now / after.now));
-    const bool schedules = std::find(kSchedule.begin(), kSchedule.end(), action.type) != kSchedule.end();
-    return schedules && later > -kModelError ? std::max(sure, kHope * share(program, now, action)) : sure;
-  }
-
-  // Of the program's time, what the kernels of the action's region take.
-  double share(const Program& program, const Prospect& now, const Action& action) {
-    double seconds = 0;
-    for (const Kernel& kernel : program.kernels) {
-      const bool touched = std::any_of(action.regions.begin(), action.regions.end(), [&](const auto& region) {
-        return std::find(region.begin(), region.end(), kernel.values.front()) != region.end();
-      });
-      if (touched) seconds += context_.target.cost(program, kernel, context_.hardware).seconds;
-    }
-    return now.now > 0 ? seconds / now.now : 0;
-  }
-
   ActionContext context_;
   Forecaster forecaster_;
 };

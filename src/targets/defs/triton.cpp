@@ -184,11 +184,12 @@ bool reads_f32(const Contraction& contraction) {
 // A sum along few rows leaves most of a GPU idle: it is born split. Products are born as exact as what they replace:
 // eager convolves in TF32 and multiplies matrices in f32.
 void initial_choices(const Group& group, Kernel& kernel) {
-  if (triton::needs_split(collapse_axes(group))) kernel.choices["split"] = "";
+  const Group collapsed = collapse_axes(group);
+  if (triton::needs_split(collapsed)) kernel.choices["split"] = "";
   const Group products = triton::ungroup(group);
   if (products.stages.size() > group.stages.size()) kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
-  if (triton::has_attention(collapse_axes(group))) kernel.family = Family::attention;
+  if (triton::has_attention(collapsed)) kernel.family = Family::attention;
   bool tf32 = true;  // all that eager multiplies in this kernel
   for (const GroupStage& stage : products.stages)
     if (stage.contraction) tf32 = tf32 && find_op(stage.op)->in_tf32;

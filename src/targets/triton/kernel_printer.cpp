@@ -146,11 +146,22 @@ class Kernels {
     for (int from = 0; from < stages; from = frames_.back().last + 1) {
       if (attends(from)) continue;
       const auto copy = copy_launch_of(group(), from);
-      std::vector<Frame> runs = frames_from(group(), from, copy ? copy->copy : stages - 1);
+      std::vector<Frame> runs = frames_from(group(), from, copy ? copy->copy : last_beside(from));
       while (!copy && runs.size() > 1 && !fits(runs.back())) runs.pop_back();
       frames_.push_back(runs.back());
       if (copy || runs.size() == 1) print(frames_.back(), "f", {});  // throws what it cannot do
     }
+  }
+
+  // The last stage that may be in one launch with `from`: no later one begins with another contraction or copy, and a
+  // launch holds one value of a tensor.
+  int last_beside(int from) const {
+    const int stages = static_cast<int>(group().stages.size());
+    std::set<int> made = {group().stages[from].dest};
+    for (int s = from + 1; s < stages; ++s)
+      if (group().stages[s].contraction || copy_launch_of(group(), s) || !made.insert(group().stages[s].dest).second)
+        return s - 1;
+    return stages - 1;
   }
 
   // A frame of attention, where it can be one launch.
@@ -173,10 +184,6 @@ class Kernels {
     const double programs = static_cast<double>(programs_of(frame));
     for (int s = frame.first; s <= frame.last; ++s) {
       const GroupStage& stage = group().stages[s];
-      if (copy_launch_of(group(), s)) return false;
-      for (int p = frame.first; p < s; ++p)  // a launch holds one value of a tensor
-        if (group().stages[p].dest == stage.dest) return false;
-      if (s > frame.first && stage.contraction) return false;
       const double work = work_of_stage(stage);
       all += work;
       if (work > kLight * programs && programs < kBusy && programs < static_cast<double>(stage.stage.type.elements()))
