@@ -1,6 +1,7 @@
 #include "search/prospect.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "base/hash.h"
 #include "ir/kernel_program.h"
@@ -35,31 +36,59 @@ std::string mark_of(int graph, const Program& program, const Kernel& kernel, con
 }  // namespace
 
 int Forecaster::graph_of(const Program& program) {
-  for (size_t g = graphs_.size(); g-- > 0;)
-    if (graphs_[g].first == program.nodes && graphs_[g].second == program.values) return static_cast<int>(g);
+  const auto is_its = [&](const Graph& graph) {
+    return graph.nodes == program.nodes && graph.values == program.values;
+  };
+  {
+    const std::shared_lock lock(mutex_);
+    const auto found = std::find_if(graphs_.rbegin(), graphs_.rend(), is_its);
+    if (found != graphs_.rend()) return found->number;
+  }
+  const std::unique_lock lock(mutex_);
+  const auto found = std::find_if(graphs_.rbegin(), graphs_.rend(), is_its);  // another thread was here
+  if (found != graphs_.rend()) return found->number;
   if (graphs_.size() == kGraphs) {
     graphs_.clear();
     here_.clear();
   }
-  graphs_.emplace_back(program.nodes, program.values);
-  return static_cast<int>(graphs_.size()) - 1;
+  graphs_.push_back({numbers_++, program.nodes, program.values});
+  return graphs_.back().number;
+}
+
+Prospect Forecaster::known_or_new(const Program& program, const Kernel& kernel) {
+  const std::string key = tuning_key(program, kernel, context_.hardware) + in_captures(program, kernel);
+  {
+    const std::shared_lock lock(mutex_);
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  }
+  const Prospect made = of_kernel(program, kernel);
+  const std::unique_lock lock(mutex_);
+  return known_.emplace(key, made).first->second;
 }
 
 std::vector<Prospect> Forecaster::prospects(const Program& program) {
   const int graph = graph_of(program);
   const std::vector<std::vector<ValueId>> writes = program.writes_of_all();
-  std::vector<Prospect> found;
-  for (size_t k = 0; k < program.kernels.size(); ++k) {
-    const Kernel& kernel = program.kernels[k];
-    std::string mark = mark_of(graph, program, kernel, writes[k]);
-    auto here = here_.find(mark);
-    if (here == here_.end()) {
-      std::string key = tuning_key(program, kernel, context_.hardware) + in_captures(program, kernel);
-      auto known = known_.find(key);
-      if (known == known_.end()) known = known_.emplace(std::move(key), of_kernel(program, kernel)).first;
-      here = here_.emplace(std::move(mark), known->second).first;
+  std::vector<std::string> marks;
+  for (size_t k = 0; k < program.kernels.size(); ++k)
+    marks.push_back(mark_of(graph, program, program.kernels[k], writes[k]));
+  std::vector<Prospect> found(marks.size());
+  std::vector<size_t> missing;
+  {
+    const std::shared_lock lock(mutex_);
+    for (size_t k = 0; k < marks.size(); ++k) {
+      const auto here = here_.find(marks[k]);
+      if (here == here_.end()) {
+        missing.push_back(k);
+      } else {
+        found[k] = here->second;
+      }
     }
-    found.push_back(here->second);
+  }
+  for (size_t k : missing) {
+    found[k] = known_or_new(program, program.kernels[k]);
+    const std::unique_lock lock(mutex_);
+    here_.emplace(std::move(marks[k]), found[k]);
   }
   return found;
 }
@@ -70,7 +99,7 @@ Prospect Forecaster::prospect(const Program& program) {
   return total;
 }
 
-Prospect Forecaster::of_kernel(const Program& whole, const Kernel& kernel) {
+Prospect Forecaster::of_kernel(const Program& whole, const Kernel& kernel) const {
   // Alone it is as fast as in its Program, but for captures; and a step on it costs what it costs on a small one.
   const bool alone = captured(whole, kernel) == Captured::no;
   Program best = alone ? kernel_program(whole, kernel) : whole;

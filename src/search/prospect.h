@@ -3,8 +3,8 @@
 // the first.
 #pragma once
 #include <map>
+#include <shared_mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "actions/action.h"
@@ -16,7 +16,8 @@ struct Prospect {
   double completed = 0;  // seconds with tile, pipeline and split wherever they help
 };
 
-// Keeps what it learned about kernels: most kernels of neighbouring Programs are the same.
+// Keeps what it learned about kernels: most kernels of neighbouring Programs are the same. Several threads may ask it
+// at once.
 class Forecaster {
  public:
   explicit Forecaster(ActionContext context) : context_(context) {}
@@ -25,16 +26,24 @@ class Forecaster {
   Prospect prospect(const Program& program);
 
  private:
-  Prospect of_kernel(const Program& program, const Kernel& kernel);
+  Prospect of_kernel(const Program& program, const Kernel& kernel) const;
   // The number of a program's graph among those asked about lately.
   int graph_of(const Program& program);
+  // By the tuning problem, which takes a walk over the graph to name.
+  Prospect known_or_new(const Program& program, const Kernel& kernel);
+
+  struct Graph {
+    int number;
+    std::vector<Node> nodes;
+    std::vector<Value> values;
+  };
 
   ActionContext context_;
+  std::shared_mutex mutex_;                // of all below
   std::map<std::string, Prospect> known_;  // by tuning key: alike kernels of all Programs
-  // Names a kernel's tuning problem within a graph by what differs between its schedules: tuning keys take a walk over
-  // the graph each.
-  std::map<std::string, Prospect> here_;
-  std::vector<std::pair<std::vector<Node>, std::vector<Value>>> graphs_;
+  std::map<std::string, Prospect> here_;   // by what differs between the schedules of one graph's kernels
+  std::vector<Graph> graphs_;
+  int numbers_ = 0;  // of graphs that were ever asked about
 };
 
 }  // namespace mtmc

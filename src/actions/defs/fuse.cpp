@@ -5,6 +5,7 @@
 
 #include "actions/flow.h"
 #include "actions/schedule.h"
+#include "base/parallel.h"
 #include "ops/op.h"
 #include "targets/frame.h"
 
@@ -34,6 +35,7 @@ class Finder {
     clusters(false);
     clusters(true);
     siblings();
+    keep_mergeable();
   }
 
   // One action for each class of alike sets, as many disjoint ones at once as can be, and one for each of its places.
@@ -110,14 +112,28 @@ class Finder {
   }
 
   void add(Set set) {
-    if (!seen_.insert(set).second || !may_be_one(set)) return;
-    const auto [answer, unknown] = mergeable_.emplace(exact_key(links_, set), false);
-    if (unknown) {
-      std::vector<std::string> names;
-      for (int k : set) names.push_back(program_.kernels[k].name);
-      answer->second = merge_kernels(program_, names, context_).ok();
+    if (seen_.insert(set).second && may_be_one(set)) found_.push_back(std::move(set));
+  }
+
+  // Of the sets found, those that can become one kernel. Of sets that are exactly alike one is asked about.
+  void keep_mergeable() {
+    std::unordered_map<std::string, size_t> kinds;
+    std::vector<size_t> kind, first;  // of each set; the first set of each
+    for (size_t i = 0; i < found_.size(); ++i) {
+      const auto [at, fresh] = kinds.emplace(exact_key(links_, found_[i]), first.size());
+      if (fresh) first.push_back(i);
+      kind.push_back(at->second);
     }
-    if (answer->second) found_.push_back(std::move(set));
+    std::vector<char> mergeable(first.size());
+    in_parallel(first.size(), [&](size_t k) {
+      std::vector<std::string> names;
+      for (int kernel : found_[first[k]]) names.push_back(program_.kernels[kernel].name);
+      mergeable[k] = merge_kernels(program_, names, context_).ok();
+    });
+    std::vector<Set> kept;
+    for (size_t i = 0; i < found_.size(); ++i)
+      if (mergeable[kind[i]]) kept.push_back(std::move(found_[i]));
+    found_ = std::move(kept);
   }
 
   void pairs() {
@@ -170,8 +186,7 @@ class Finder {
   KernelFlow flow_;
   std::vector<bool> fusible_, heavy_;
   std::vector<Set> found_;
-  std::set<Set> seen_;                               // whatever became of them
-  std::unordered_map<std::string, bool> mergeable_;  // by exact key
+  std::set<Set> seen_;  // whatever became of them
 };
 
 std::vector<Action> enumerate(const Program& program, const ActionContext& context) {

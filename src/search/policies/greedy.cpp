@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/parallel.h"
 #include "search/policy.h"
 #include "search/prospect.h"
 #include "targets/cost.h"
@@ -36,21 +37,41 @@ class Pricing {
   }
 
   std::vector<double> gains(const std::vector<Proposal>& proposals) {
-    std::vector<double> gains(proposals.size(), kWorthwhile);
-    for (const bool several : {true, false})  // those of several places first: they say which are alike
+    std::vector<Action> steps;            // each at one place
+    std::map<std::string, size_t> alike;  // the step that stands for it, by its text
+    std::vector<size_t> step_of(proposals.size());
+    for (const bool several : {true, false})  // actions of several places first: they say which are alike
       for (size_t i = 0; i < proposals.size(); ++i) {
         const Action& action = proposals[i].action;
-        if (!proposals[i].stop() && (action.regions.size() > 1) == several) gains[i] = gain(action);
+        if (proposals[i].stop() || (action.regions.size() > 1) != several) continue;
+        std::vector<Action> places;
+        for (const auto& region : action.regions) places.push_back({action.type, {region}, action.detail});
+        if (places.empty()) places.push_back(action);
+        const auto [at, fresh] = alike.emplace(store_text(places.front()), steps.size());
+        if (fresh) steps.push_back(places.front());
+        for (const Action& place : places) alike.emplace(store_text(place), at->second);
+        step_of[i] = at->second;
       }
+    std::vector<Change> changes(steps.size());
+    in_parallel(steps.size(), [&](size_t i) { changes[i] = change_by(steps[i]); });
+    std::vector<double> gains(proposals.size(), kWorthwhile);
+    for (size_t i = 0; i < proposals.size(); ++i)
+      if (!proposals[i].stop()) gains[i] = gain(proposals[i].action, changes[step_of[i]]);
     return gains;
   }
 
  private:
-  // What a step changes at one place; empty where it is refused.
+  // What a step changes; empty where it is refused.
   using Change = std::optional<Prospect>;
 
-  double gain(const Action& action) {
-    const Change change = change_by(action);
+  Change change_by(const Action& step) const {
+    const auto next = apply_action(program_, step, context_);
+    if (!next.ok()) return std::nullopt;
+    const Prospect after = forecaster_.prospect(*next);
+    return Prospect{after.now - now_.now, after.completed - now_.completed};
+  }
+
+  double gain(const Action& action, const Change& change) const {
     if (!change) return -1;
     const double places = static_cast<double>(std::max<size_t>(1, action.regions.size()));
     const double later = gained(now_.completed, places * change->completed);
@@ -63,25 +84,6 @@ class Pricing {
   // The logarithm of how many times faster it gets.
   static double gained(double seconds, double change) {
     return std::log(seconds / std::max(seconds + change, kLeastLeft * seconds));
-  }
-
-  Change change_by(const Action& action) {
-    const auto at = [&](const std::vector<ValueId>& region) {
-      return store_text({action.type, {region}, action.detail});
-    };
-    if (action.regions.empty()) return priced(action);
-    const auto known = changes_.find(at(action.regions.front()));
-    if (known != changes_.end()) return known->second;
-    const Change change = priced({action.type, {action.regions.front()}, action.detail});
-    for (const auto& region : action.regions) changes_.emplace(at(region), change);
-    return change;
-  }
-
-  Change priced(const Action& action) {
-    const auto next = apply_action(program_, action, context_);
-    if (!next.ok()) return std::nullopt;
-    const Prospect after = forecaster_.prospect(*next);
-    return Prospect{after.now - now_.now, after.completed - now_.completed};
   }
 
   // Of the program's time, what the kernels of the action's regions take.
@@ -97,8 +99,7 @@ class Pricing {
   const ActionContext& context_;
   Forecaster& forecaster_;
   Prospect now_;
-  std::map<ValueId, double> seconds_;      // of kernels, by the first value that each computes
-  std::map<std::string, Change> changes_;  // by the action at one place
+  std::map<ValueId, double> seconds_;  // of kernels, by the first value that each computes
 };
 
 class GreedyPolicy final : public Policy {

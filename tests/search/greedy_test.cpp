@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "search/policy.h"
+#include "search/prospect.h"
+#include "targets/target.h"
+
+namespace mtmc {
+namespace {
+
+// Three layers that are alike, and a head that is not.
+std::string layers() {
+  std::string params = "  %0 = input \"x\" : f32[256,128]\n", nodes, kernels;
+  int next = 4, place = 0, x = 0;
+  for (int layer = 1; layer <= 3; ++layer)
+    params += "  %" + std::to_string(layer) + " = param \"w" + std::to_string(layer) + "\" : f32[128,128]\n";
+  const auto node = [&](const std::string& call, const std::string& type) {
+    nodes += "  %" + std::to_string(next) + " = " + call + " : " + type + "\n";
+    kernels += "kernel k" + std::to_string(place++) + " = { %" + std::to_string(next) + " } library\n";
+    return next++;
+  };
+  for (int layer = 1; layer <= 3; ++layer) {
+    const int y = node("linear(%" + std::to_string(x) + ", %" + std::to_string(layer) + ", none)", "f32[256,128]");
+    const int z = node("gelu(%" + std::to_string(y) + ")", "f32[256,128]");
+    x = node("mul(%" + std::to_string(z) + ", %" + std::to_string(z) + ")", "f32[256,128]");
+  }
+  const int sum = node("sum(%" + std::to_string(x) + ", dim=[1], keepdim=false)", "f32[256]");
+  return "program layers {\n" + params + nodes + "  return %" + std::to_string(sum) + "\n}\n" + kernels;
+}
+
+class GreedyTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const Action& action : enumerate_actions(program_, context_)) {
+      place_[store_text(action)] = proposals_.size();
+      proposals_.push_back({action, action.regions.empty() ? "stop" : store_text(action)});
+    }
+    const auto policy = find_policy("greedy")->make({hardware_, *find_target("null")}).value();
+    const std::string code;
+    const auto order = policy->rank({"", "", code, &program_, {}, "", 0}, proposals_).value();
+    for (size_t i = 0; i < order.size(); ++i) rank_[order[i]] = i;
+  }
+  double completed_after(const Action& action) {
+    return Forecaster(context_).prospect(apply_action(program_, action, context_).value()).completed;
+  }
+
+  const Hardware hardware_ = null_hardware();
+  const ActionContext context_{hardware_, *find_target("null")};
+  const Program program_ = parse_program(layers()).value();
+  std::vector<Proposal> proposals_;
+  std::map<std::string, size_t> place_;
+  std::map<size_t, size_t> rank_;  // of a proposal
+};
+
+TEST_F(GreedyTest, AStepAtAllAlikePlacesStandsBeforeTheSameAtOne) {
+  int classes = 0;
+  for (const Proposal& proposal : proposals_) {
+    const Action& all = proposal.action;
+    if (all.regions.size() < 2 || all.type != "fuse") continue;
+    ++classes;
+    for (const auto& region : all.regions) {
+      const auto one = place_.find(store_text({all.type, {region}, all.detail}));
+      ASSERT_NE(one, place_.end()) << store_text(all);
+      EXPECT_LT(rank_.at(place_.at(store_text(all))), rank_.at(one->second)) << store_text(all);
+    }
+  }
+  EXPECT_GE(classes, 2) << "linear with gelu, and gelu with mul";
+}
+
+TEST_F(GreedyTest, PricingOneOfAlikePlacesSaysWhatAllOfThemGain) {
+  const double now = Forecaster(context_).prospect(program_).completed;
+  int asked = 0;
+  for (const Proposal& proposal : proposals_) {
+    const Action& all = proposal.action;
+    if (all.regions.size() < 2) continue;
+    const double places = static_cast<double>(all.regions.size());
+    const double one = completed_after({all.type, {all.regions.front()}, all.detail}) - now;
+    EXPECT_NEAR(completed_after(all), now + places * one, 1e-9 * now) << store_text(all);
+    ++asked;
+  }
+  EXPECT_GE(asked, 3);
+}
+
+}  // namespace
+}  // namespace mtmc
