@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
 constexpr double kMostReserved = 0.3;     // of the time limit, the most that is kept for certification
+constexpr double kLikeScreens = 2;        // how many times as long as the start's screening a first candidate takes
 
 // The median of a step's result that may be faster than eager or slower; 0 when it is known, or hardly faster.
 double hope(const SearchNode& node) {
@@ -75,6 +76,12 @@ bool Environment::spent(double seconds) const {
   if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
   const double reserve = std::min(kCertifyOverScreen * screen_seconds_, kMostReserved * limits.seconds);
   return limits.seconds > 0 && searching() + seconds + reserve >= limits.seconds;
+}
+
+double Environment::seconds_for_one() const {
+  if (evaluations_ > 0 || parts_.limits.seconds <= 0 || !spent()) return 0;
+  const double screens = kLikeScreens * nodes_.front().screen.seconds;
+  return (searching() + implement_seconds_ + screens) / (1 - kMostReserved);
 }
 
 SearchNode* Environment::best() {

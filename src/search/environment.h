@@ -93,6 +93,8 @@ class Environment {
   // No more steps: evaluations are used up, or there will be only the time that certification needs, so many seconds
   // later.
   bool spent(double seconds = 0) const;
+  // Where time was up before a first candidate was judged: about what the limit would have to be for one. Else 0.
+  double seconds_for_one() const;
   RunStatus status() const;
   const std::deque<SearchNode>& nodes() const { return nodes_; }
   // The node with the highest score by the verdict that counts; null when all are refused.

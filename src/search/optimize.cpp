@@ -133,12 +133,15 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   if (!start->screen.certified()) return conclude(request, environment, run, *start, Answer::refused);
   const bool nothing_to_gain = at_roofline(request, *start);
   if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, request.strategy_options));
+  const double seconds_for_one = nothing_to_gain ? 0 : environment.seconds_for_one();
   MTMC_TRY(SearchNode * winner, certify_winner(environment));
   MTMC_RETURN_IF_ERROR(certify_sample(environment, request.seed));
   if (winner == nullptr) return conclude(request, environment, run, *start, Answer::refused);
   const bool faster = winner != start && winner->score() > 1;
   const Answer answer = nothing_to_gain ? Answer::at_roofline : faster ? Answer::faster : Answer::not_faster;
-  return conclude(request, environment, run, *winner, answer);
+  Optimized done = conclude(request, environment, run, *winner, answer);
+  done.seconds_for_one = seconds_for_one;
+  return done;
 }
 
 }  // namespace

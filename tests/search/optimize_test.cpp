@@ -154,6 +154,25 @@ TEST(Optimize, EndsInTime) {
   EXPECT_LE(world.recorder.last.fraction, 1);
 }
 
+TEST(Optimize, SaysHowLongAFirstCandidateTakesWhereThereWasNoTimeForOne) {
+  World world;
+  world.request.limits = {.steps = 8, .seconds = 10, .evaluations = 0};
+  double now = 0, step = 6;  // whoever looks at the clock finds that it took so long to come to that
+  world.request.clock = [&] { return now += step; };
+  const auto late = world.run();
+  ASSERT_TRUE(late.ok()) << late.error().message();
+  EXPECT_EQ(late->evaluations, 0);
+  EXPECT_EQ(late->answer, Answer::not_faster);
+  EXPECT_GT(late->seconds_for_one, 10);
+  World other;
+  other.request.limits = world.request.limits;
+  other.request.clock = [&] { return now += 0.1; };
+  const auto in_time = other.run();
+  ASSERT_TRUE(in_time.ok()) << in_time.error().message();
+  EXPECT_GT(in_time->evaluations, 0);
+  EXPECT_EQ(in_time->seconds_for_one, 0);
+}
+
 TEST(Optimize, FallsBackToTheNextBestWhenCertificationFails) {
   World reference;
   const auto best = reference.run();

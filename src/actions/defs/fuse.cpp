@@ -13,9 +13,10 @@ namespace mtmc {
 namespace {
 
 constexpr size_t kMostValues = 64;
-// Of a set that is grown around an anchor with several products in it. Each of them is a launch nevertheless: what a
-// set of dozens saves, `capture` saves too, and it takes minutes to compile and to tune.
-constexpr size_t kMostWithProducts = 24;
+// Of a set that is grown around an anchor with several products in it: a decoder's layer has fewer. To see whether
+// larger ones can be printed takes seconds, each of their products is a launch nevertheless, and `capture` saves
+// launches, too.
+constexpr size_t kMostWithProducts = 40;
 
 using Set = std::vector<int>;  // kernels by position, ascending
 

@@ -41,6 +41,12 @@ void print_conclusion(Progress& progress, const Optimized& done, const std::stri
           fmt::format("done: already at the roofline ({:.0f} % of it): nothing to gain", done.roofline_share * 100));
       break;
     case Answer::not_faster:
+      if (done.seconds_for_one > 0) {
+        progress.line(
+            fmt::format("done: time was up before any candidate was judged: a first one takes about --time {:.0f} here",
+                        done.seconds_for_one));
+        break;
+      }
       progress.line(done.unclear
                         ? "done: nothing certified is surely faster than eager: this machine was too busy to say"
                         : "done: nothing certified is faster than eager");
