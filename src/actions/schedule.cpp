@@ -44,9 +44,6 @@ bool is_view_kernel(const Links& links, const Kernel& kernel) {
   }
   return true;
 }
-bool is_view_kernel(const Program& program, const Kernel& kernel) {
-  return kernel.family == Family::library && is_view_kernel(Links(program), kernel);
-}
 
 bool is_constant_kernel(const Links& links, const Kernel& kernel) {
   for (const Node* node : links.nodes(kernel.values))

@@ -15,12 +15,11 @@ Kernel* kernel_with(Program& program, const std::vector<ValueId>& values);
 std::vector<const Node*> nodes_of(const Program& program, const Kernel& kernel);
 // A kernel that only renames memory: views of something, run by torch for nothing.
 bool is_view_kernel(const Links& links, const Kernel& kernel);
-bool is_view_kernel(const Program& program, const Kernel& kernel);
 // A kernel without operands: a constant made in place.
 bool is_constant_kernel(const Links& links, const Kernel& kernel);
 
 // What two kernels must share to be one place of an isomorphism class: operators, attributes, types, wiring and
-// choices. Of some kernel's values, whatever kernel they are in.
+// choices. A kernel without a name stands for values of several: then nothing is said of what it writes.
 std::string isomorphism_key(const Links& links, const Kernel& kernel);
 // What decides whether these kernels (by position) can be merged, or one of them be changed: all that they compute, and
 // the views and constants that would join them, to the last number.

@@ -5,8 +5,8 @@
 
 namespace mtmc {
 
-// Calls work(0) to work(count - 1), each once and in any order, on as many threads as this process may use cores.
-// Returns when all are done; the first exception that one of them threw is thrown again then.
+// Calls work(0) to work(count - 1), each once and in any order, on as many threads as this process may use cores. A
+// thread in which it throws takes no more; the exception is thrown again here, once all threads have ended.
 void in_parallel(size_t count, const std::function<void(size_t)>& work);
 
 }  // namespace mtmc

@@ -1,7 +1,6 @@
 // Who makes and who needs each value of a Program, looked up instead of searched for: for questions that are asked of
 // all its kernels. The Program must outlive it and stay as it is.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "ir/program.h"

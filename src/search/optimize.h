@@ -51,7 +51,7 @@ struct Optimized {
   std::vector<OptimizedStep> steps;  // from the start (without an action) to the best node
   bool unclear = false;              // something may be faster than eager: the machine was too busy to say
   double roofline_share = 0;         // the least possible time over the measured one
-  double seconds_for_one = 0;        // time was up before a candidate was judged: about what one takes; else 0
+  double seconds_for_one = 0;        // time was up before a candidate was judged: the limit that one needs; else 0
   int evaluations = 0;               // candidates screened, the start not counted
   double seconds = 0;
   bool resumed = false;

@@ -163,6 +163,7 @@ class Collapser {
   static bool neighbours(const ExprP& x, const ExprP& y) {
     return x->kind == Expr::Kind::axis && y->kind == Expr::Kind::axis && y->axis == x->axis + 1;
   }
+
   void merge(Group& group, int s, int a) const {
     Stage& stage = group.stages[s].stage;
     const int axes = static_cast<int>(stage.extents().size());

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace mtmc {
@@ -17,14 +19,16 @@ TEST(InParallel, EveryPieceIsDoneOnce) {
   }
 }
 
-TEST(InParallel, AnExceptionIsThrownAgainWhenAllIsDone) {
-  std::atomic<int> done = 0;
+TEST(InParallel, AnExceptionIsThrownAgainWhenAllThreadsHaveEnded) {
+  std::atomic<int> at_work = 0;
   const auto work = [&](size_t i) {
-    ++done;
-    if (i == 3) throw std::runtime_error("the fourth");
+    ++at_work;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    --at_work;
+    if (i % 7 == 3) throw std::runtime_error("the fourth");
   };
   EXPECT_THROW(in_parallel(100, work), std::runtime_error);
-  EXPECT_EQ(done, 100);
+  EXPECT_EQ(at_work, 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "actions/action.h"
 #include "ir/hardware.h"
+#include "targets/cost.h"
 #include "targets/target.h"
 
 namespace mtmc {
@@ -27,9 +28,13 @@ kernel k4 = { %6 } library
 )";
 
 // What it remembers of other Programs, of the same graph and of rewritten ones, changes no answer.
-TEST(Forecaster, WhatItHasSeenChangesNoAnswer) {
-  const Hardware hardware = null_hardware();
-  const ActionContext context{hardware, *find_target("null")};
+class EveryTarget : public ::testing::TestWithParam<const TargetDef*> {};
+INSTANTIATE_TEST_SUITE_P(Forecaster, EveryTarget, ::testing::ValuesIn(all_targets()),
+                         [](const auto& one) { return std::string(one.param->name); });
+
+TEST_P(EveryTarget, WhatItHasSeenChangesNoAnswer) {
+  const Hardware hardware = GetParam()->device == Device::cuda ? h200_hardware() : null_hardware();
+  const ActionContext context{hardware, *GetParam()};
   Forecaster forecaster(context);
   Program program = parse_program(kBlock).value();
   int asked = 0;
@@ -42,6 +47,7 @@ TEST(Forecaster, WhatItHasSeenChangesNoAnswer) {
       const Prospect known = forecaster.prospect(*next), fresh = Forecaster(context).prospect(*next);
       EXPECT_DOUBLE_EQ(known.now, fresh.now) << store_text(action);
       EXPECT_DOUBLE_EQ(known.completed, fresh.completed) << store_text(action);
+      EXPECT_DOUBLE_EQ(fresh.now, total_seconds(*next, context.target, hardware)) << store_text(action);
       last = *next;
       ++asked;
     }

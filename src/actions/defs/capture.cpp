@@ -11,8 +11,9 @@ std::vector<std::vector<std::string>> runs(const Program& program, const ActionC
     if (!program.captures.empty()) return {};
     size_t launches = 0;
     std::vector<std::string> all;
+    const Links links(program);
     for (const Kernel& kernel : program.kernels) {
-      launches += !is_view_kernel(program, kernel);
+      launches += !is_view_kernel(links, kernel);
       all.push_back(kernel.name);
     }
     if (launches > 0) found.push_back(std::move(all));

@@ -5,7 +5,7 @@ namespace mtmc {
 namespace {
 
 bool can_lower(const Program& program, const Kernel& kernel) {
-  return kernel.family == Family::library && !is_view_kernel(program, kernel) &&
+  return kernel.family == Family::library && !is_view_kernel(Links(program), kernel) &&
          can_generate(program, kernel.values).ok() && !program.writes(kernel).empty();
 }
 
