@@ -7,7 +7,7 @@ namespace mtmc {
 
 namespace {
 
-// Python writes a NaN or an infinity of a norm as a bare word that our parser reads as null: both are beyond any limit.
+// A NaN or an infinity of a norm comes as null (JSON has neither): both are beyond any limit.
 double number(const Json& json, const char* name) {
   const auto found = json.find(name);
   if (found == json.end()) return 0;

@@ -131,6 +131,16 @@ def test_a_wrong_tile_is_far_from_eager_and_an_honest_result_is_not(opened: Open
             assert inside or row["elsewhere"]["error"] > block and row["elsewhere"]["max_error"] > largest
 
 
+def test_results_beyond_the_range_of_squares_are_measured_in_json(opened: Open) -> None:
+    """Memory that nobody wrote to holds numbers whose squares are no fp32: a reply has neither infinity nor NaN."""
+    referee = opened("Linear")
+    draw = referee.draw("task-0")
+    unwritten = [torch.full_like(value, -1.7e38) for value in draw.eager.calls[0]]
+    rows = compare(draw, 0, unwritten, {})
+    json.dumps(rows, allow_nan=False)
+    assert all(row["elsewhere"]["error"] is None for row in rows)
+
+
 def test_what_is_far_from_eager_gets_its_truth(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """A candidate that is exact where eager is not."""
     monkeypatch.setattr(slices, "LARGEST", 0)

@@ -16,7 +16,7 @@ import torch
 from mtmc.referee import slices
 from mtmc.referee.draws import seed_of
 from mtmc.referee.elsewhere import Difference, difference, rms, worst_block
-from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, measure, poisoned, settled
+from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, jsonable, measure, poisoned, settled
 from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
 from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
 from mtmc.referee.summation import OneByOne
@@ -161,7 +161,7 @@ def within(draw: RunDraw, found: Slices, calls: list[list[Any]], states: list[St
         for name, e in whole.items():
             c, t, axis = mine[name].to(e.dtype), truth[name], axes[name]
             block = {} if axis is None else {"block_error": worst_block(c, t, rms(t))}
-            rows.append({"output": name} | measure(c, taken(e, axis, found.places), t, None) | block)
+            rows.append({"output": name} | measure(c, taken(e, axis, found.places), t, None) | jsonable(block))
         runs.append(rows)
     return runs
 
@@ -188,18 +188,20 @@ def compare(
     eager_block, eager_max = worst_block(own, t, scale), _largest_finite(own.to(t.dtype) - t)
     found |= {"exact": exact, "poison": poisoned(c, e), "numel": e.numel(), "compared": t.numel()}
     found["block_error"] = worst_block(parts[0], parts[2], scale)
-    found["elsewhere"] = {
-        "numel": rest.numel,
-        "error": rest.block_error,
-        "max_error": rest.max_error,
-        "max_eager": rest.max_eager,
-        "scale": scale,
-        "eager_error": eager_block,
-        "eager_max_error": eager_max,
-    }
+    found["elsewhere"] = jsonable(
+        {
+            "numel": rest.numel,
+            "error": rest.block_error,
+            "max_error": rest.max_error,
+            "max_eager": rest.max_eager,
+            "scale": scale,
+            "eager_error": eager_block,
+            "eager_max_error": eager_max,
+        }
+    )
     strange = rest.nonfinite + rest.mismatched > 0
     far = rest.max_error > 3 * eager_max + FLOOR * rest.max_eager or rest.block_error > 2 * eager_block + FLOOR
-    return found, rest.worst if strange or far else []
+    return jsonable(found), rest.worst if strange or far else []
 
 
 def _with_extremes(found: Measurement, all_known: Measurement) -> Measurement:
