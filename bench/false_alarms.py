@@ -27,6 +27,8 @@ HEADER = "import torch\nnn, F = torch.nn, torch.nn.functional\n"
 MODULES = {
     "softmax": ("", "x.softmax(-1)", "torch.randn(32, 256)"),
     "layer norm": ("self.n = nn.LayerNorm(128)", "self.n(x)", "torch.randn(32, 128)"),
+    "softmax of a million": ("", "x.softmax(-1)", "torch.randn(4096, 320)"),
+    "linear layer of a million": ("self.f = nn.Linear(96, 1024)", "self.f(x)", "torch.randn(1200, 96)"),
     "mean of squares (one number)": ("", "(x * x - 1).mean()", "torch.randn(64, 64)"),
     "sum near zero (few numbers)": ("", "x.sum(1)", "torch.randn(4, 4096)"),
     "two linear layers": ("self.f = nn.Sequential(nn.Linear(96, 96), nn.GELU(), nn.Linear(96, 8))", "self.f(x)", "torch.randn(32, 96)"),

@@ -22,25 +22,63 @@ std::string last_lines(const std::string& text, size_t most) {
   return join(lines, "\n");
 }
 
+std::string doing(const std::string& task_json) {
+  return "tracing " + Json::parse(task_json).value("name", "the module");
+}
+
+Error too_long(const std::string& task_json, double seconds) {
+  return {doing(task_json), "it took too long", format_double(seconds) + " s", "a module that traces in that time"};
+}
+
+// Where the task lies for the tracer, and where it writes what it found.
+struct Desk {
+  TempDir folder;
+  std::filesystem::path task = folder.path() / "task.json", out = folder.path() / "trace.json";
+
+  Result<Traced> found() const {
+    MTMC_TRY(const std::string text, read_file(out));
+    return import_trace(Json::parse(text));
+  }
+};
+
 }  // namespace
 
 Result<Traced> trace(const std::string& task_json, double timeout_seconds) {
-  const std::string doing = "tracing " + Json::parse(task_json).value("name", "the module");
-  const TempDir folder;
-  const auto task = folder.path() / "task.json", out = folder.path() / "trace.json";
-  MTMC_RETURN_IF_ERROR(write_file(task, task_json));
-  MTMC_TRY(const Finished done,
-           run({{interpreter(), "-m", "mtmc.trace.trace", task.string(), out.string()}, {}, {}, timeout_seconds}));
-  if (done.timed_out)
-    return Error{doing, "it took too long", format_double(timeout_seconds) + " s", "a module that traces in that time"};
+  const Desk desk;
+  MTMC_RETURN_IF_ERROR(write_file(desk.task, task_json));
+  MTMC_TRY(
+      const Finished done,
+      run({{interpreter(), "-m", "mtmc.trace.trace", desk.task.string(), desk.out.string()}, {}, {}, timeout_seconds}));
+  if (done.timed_out) return too_long(task_json, timeout_seconds);
   if (done.exit_code > 128)
-    return Error{doing, "the tracer was ended by a signal", std::to_string(done.exit_code - 128),
+    return Error{doing(task_json), "the tracer was ended by a signal", std::to_string(done.exit_code - 128),
                  "enough memory for the module and its inputs"};
   if (done.exit_code == 1 && done.err.find("No module named") != std::string::npos)
-    return Error{doing, "Python lacks a package", last_lines(done.err, 1), "torch in " + interpreter()};
+    return Error{doing(task_json), "Python lacks a package", last_lines(done.err, 1), "torch in " + interpreter()};
   MTMC_CHECK(done.exit_code == 0 || done.exit_code == 2, "the tracer failed:\n" + last_lines(done.err, 30));
-  MTMC_TRY(const std::string text, read_file(out));
-  return import_trace(Json::parse(text));
+  return desk.found();
+}
+
+void Tracer::begin_next() {
+  ready_ = std::move(next_);
+  next_.reset();
+  auto started = LineProcess::start({{interpreter(), "-m", "mtmc.trace.trace", "--wait"}});
+  if (started.ok()) next_ = std::move(started).value();  // else trace() says what is wrong
+}
+
+Result<Traced> Tracer::trace(const std::string& task_json, double timeout_seconds) {
+  std::optional<LineProcess> waiting = std::move(ready_);
+  ready_.reset();
+  if (!waiting) return mtmc::trace(task_json, timeout_seconds);
+  const Desk desk;
+  MTMC_RETURN_IF_ERROR(write_file(desk.task, task_json));
+  const Json request = {{"op", "trace"}, {"task", desk.task.string()}, {"out", desk.out.string()}};
+  const double until = now_seconds() + timeout_seconds;
+  const Status sent = waiting->send(request.dump());
+  const Result<std::string> reply = sent.ok() ? waiting->receive(timeout_seconds) : Result<std::string>(sent.error());
+  if (reply.ok()) return desk.found();
+  if (now_seconds() >= until) return too_long(task_json, timeout_seconds);
+  return mtmc::trace(task_json, timeout_seconds);  // what ended that process, one of its own explains
 }
 
 }  // namespace mtmc

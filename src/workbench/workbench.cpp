@@ -5,7 +5,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "frontend/trace.h"
 #include "search/cost_judge.h"
 #include "workbench/shell_json.h"
 
@@ -60,7 +59,8 @@ void Workbench::make_judge() {
 }
 
 Result<TracedTask> Workbench::trace(const Task& task) {
-  auto tracing = std::async(std::launch::async, [&] { return mtmc::trace(task.json); });
+  if (options_.many) tracer_.begin_next();
+  auto tracing = std::async(std::launch::async, [&] { return tracer_.trace(task.json); });
   if (tuner_ && tuner_->prepares()) MTMC_RETURN_IF_ERROR(tuner_->warm_up());
   const Status ready = judge_ ? judge_->prepare(task) : ok_status();
   MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best

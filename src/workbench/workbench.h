@@ -8,6 +8,7 @@
 
 #include "coder/tuner.h"
 #include "eval/process_judge.h"
+#include "frontend/trace.h"
 #include "search/optimize.h"
 #include "search/policy.h"
 #include "search/strategy.h"
@@ -27,6 +28,7 @@ struct WorkbenchOptions {
   Accuracy accuracy = Accuracy::eager;
   bool freeze_weights = false;
   uint64_t seed = 0;  // of the search and of the hidden draws
+  bool many = false;  // tasks, one after the other: what takes long is begun for the next while one is traced
 };
 
 // A user's module as a search begins with it.
@@ -67,6 +69,7 @@ class Workbench {
 
   WorkbenchOptions options_;
   Store& store_;
+  Tracer tracer_;
   TargetHere here_;
   Chosen<CoderDef> coder_;
   const StrategyDef& strategy_;

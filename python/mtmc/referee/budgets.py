@@ -11,7 +11,7 @@ import torch
 
 from mtmc.referee.measure import Measurement, Runs, measure, settled
 from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth, half_an_ulp
-from mtmc.referee.sampled import MANY_ELEMENTS, SEEDS_OF_MANY, Sampler
+from mtmc.referee.sampled import Sampler, seeds_of
 from mtmc.referee.slices import Slices, taken
 from mtmc.referee.summation import OneByOne
 from mtmc.referee.truth import SINGLE, TruthError, widen
@@ -92,9 +92,9 @@ class Budgets:
                 found.beside["half-ulp"] = compare_calls(draw, moved.calls[:1], moved.after)
                 del moved
                 found.beside["order-of-sums"] = self._other_order(draw)
-            many = sum(t.numel() for t in tensors(draw.eager.calls[0])) > MANY_ELEMENTS
+            count = seeds_of(count, draw.eager.calls[0], list(draw.eager.after[0].values()))
             del draw  # two large ones do not fit beside each other
-            for index in range(1, min(count, SEEDS_OF_MANY) if many else count):
+            for index in range(1, count):
                 self._add(found, self.draw(f"{kind}-{index}"))
         return self.known[kind]
 

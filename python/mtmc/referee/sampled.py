@@ -25,7 +25,8 @@ from mtmc.task.accuracy import Tf32Matmuls, fp32_only
 from mtmc.wire.blobs import same_bits
 from mtmc.wire.outputs import bytes_of_all, tensors
 
-MANY_ELEMENTS, SEEDS_OF_MANY = 1 << 25, 2  # of a draw's results: what tells is how many elements are compared
+# Of a draw's results together, or of each: what tells is how many elements are compared, and then these seeds do.
+MANY_ELEMENTS, MANY_OF_EACH, SEEDS_OF_MANY = 1 << 25, 1 << 20, 2
 ROUNDS, MOST = 4, 16  # how often further samples are asked for, and which part of all at a time
 FLOOR = 2.0**-21  # what any fp32 kernel may err
 COUNTS = ("nonfinite", "mismatched", "official_bad", "legacy_bad")
@@ -75,8 +76,7 @@ class Sampler:
         """On so many slices of one draw: eager's own, those allowed, and on the first those beside (see Errors). What tells is
         how many elements are compared."""
         reference, eager, allowed = self.reference, [], []
-        if sum(t.numel() for t in first.calls[0]) > MANY_ELEMENTS:
-            count = min(count, SEEDS_OF_MANY)
+        count = seeds_of(count, first.calls[0], list(first.states[0].values()))
         if self.accuracy == "tf32":
             with Tf32Matmuls():
                 rounded = reference.run_eager(draw.arguments, draw.state, draw.seed)
@@ -132,6 +132,13 @@ class Sampler:
             row = measure(c, e, t, None) if axis is None else compare(c, e, t, axis, found.places, len(found.places))[0]
             rows.append({"output": f"state:{name}"} | row)
         return rows
+
+
+def seeds_of(count: int, call: list[Any], state: list[Any]) -> int:
+    """How many of `count` draws make a budget for these results and entries of the state."""
+    sizes = [leaf.numel() for leaf in tensors([call, state]) if leaf.is_floating_point()]
+    many = sum(sizes) > MANY_ELEMENTS or min(sizes, default=0) > MANY_OF_EACH
+    return min(count, SEEDS_OF_MANY) if many else count
 
 
 def _cut(draw: RunDraw, found: Slices, run: Eager) -> tuple[list[list[Any]], list[State]]:

@@ -14,6 +14,8 @@ No arguments are drawn for that and no large weights. A small graph is run again
     checked                  was the graph compared with eager? Not where its values are many or calls take long: the judge does that
     constructor_source       see constructor.py
 
+With --wait in place of both files the process waits for their names (see `wait`).
+
 A mistake of the user's is written as {"error": {doing, wrong, got, wanted}} with exit code 2.
 """
 
@@ -50,6 +52,7 @@ from mtmc.trace.losses import without_value_checks
 from mtmc.trace.lstm_states import final_states
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
 from mtmc.trace.unnoticed import unnoticed
+from mtmc.wire.line import REPLIES, REQUESTS, Line, serve
 from mtmc.wire.outputs import bytes_of_all
 from mtmc.wire.plain import plain_tensors
 from mtmc.wire.task_error import TaskError, first_line
@@ -440,19 +443,33 @@ def is_attribute(model: torch.nn.Module, dotted: str) -> bool:
     return isinstance(owner, torch.Tensor)
 
 
-def main(argv: list[str]) -> int:
-    if len(argv) != 2:
-        print("usage: python -m mtmc.trace.trace TASK.json OUT.json", file=sys.stderr)
-        return 2
-    warnings.simplefilter("ignore")  # torch's own; what matters to the user is in the error
-    logging.disable(logging.WARNING)
+def write_trace(task: str, out: str) -> int:
+    """0, or 2 for a mistake of the user's."""
     code = 0
     try:
-        result = trace(load_task(argv[0]))
+        result = trace(load_task(task))
     except TaskError as error:
         result, code = {"error": error.to_json()}, 2
-    Path(argv[1]).write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
+    Path(out).write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
     return code
+
+
+def wait() -> None:
+    """For a task that will be named by {"op": "trace", "task": file, "out": file}: what every trace imports is there by then."""
+    torch.export.export(torch.nn.Identity(), (torch.zeros(1),)).run_decompositions({})
+    serve(Line(REQUESTS, REPLIES), lambda request: {"code": write_trace(request["task"], request["out"])})
+
+
+def main(argv: list[str]) -> int:
+    warnings.simplefilter("ignore")  # torch's own; what matters to the user is in the error
+    logging.disable(logging.WARNING)
+    if argv == ["--wait"]:
+        wait()
+        return 0
+    if len(argv) != 2:
+        print("usage: python -m mtmc.trace.trace TASK.json OUT.json, or --wait", file=sys.stderr)
+        return 2
+    return write_trace(*argv)
 
 
 if __name__ == "__main__":

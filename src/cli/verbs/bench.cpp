@@ -164,8 +164,9 @@ Result<int> print_comparison(const std::vector<std::string>& files) {
 }
 
 Result<int> run_bench(const BenchOptions& options) {
-  MTMC_TRY(const WorkbenchOptions wanted, options.search.read());
+  MTMC_TRY(WorkbenchOptions wanted, options.search.read());
   MTMC_TRY(const std::vector<SuiteTask> tasks, chosen_tasks(options));
+  wanted.many = tasks.size() > 1;
   if (options.list) {
     for (const SuiteTask& task : tasks) fmt::print("{}\n", task.name);
     return kDone;
