@@ -81,6 +81,9 @@ TEST(TorchTritonContraction, CompilesAheadOfTime) {
   const std::vector<Program> programs = {
       linear_gelu("f32[256,2048]", "f32[512,2048]", "f32[512]", kSplit, {}).program,
       linear_gelu("bf16[64,4096]", "bf16[64,4096]", "bf16[64]", {{"split", ""}}, {}).program,
+      // Results of more than 2^31 elements.
+      matmul("bf16[33,8192,64]", "bf16[33,64,8192]", {}, {}).program,
+      matmul("f32[33,8192,64]", "f32[33,64,8192]", kSplit, {}).program,
   };
   const std::vector<std::string> failures = testing::compile_triton(programs);
   for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);

@@ -51,7 +51,6 @@ bool is_contraction(const Group& group, const Frame& frame) {
 ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
                                        const Numbers& numbers)
     : StagePrinter(group, frame.first, frame.last, std::move(name)), frame_(frame), products_(std::move(products)) {
-  if (wide_) throw Unsupported{"a contraction of more than 2^31 elements"};
   f32_ = is_f32(products_);
   plan_axes();
   find_phase();
@@ -93,7 +92,7 @@ void ContractionPrinter::plan_axes() {
       *part = static_cast<int>(extents_.size());
       extents_.push_back(2);
     }
-  for (Tile* tile : {&left_, &right_, &result_}) tile->extents = extents_;
+  for (Tile* tile : {&left_, &right_, &result_}) tile->extents = extents_, tile->widens = wide_;
   left_.name = "left", right_.name = "right", result_.name = "result";
 }
 

@@ -313,8 +313,9 @@ Value ExprPrinter::index(const ExprP& expr, const Tile& tile) {
   std::vector<Value> terms;
   for (const auto& [axis, coefficient] : sum.axes) {
     const auto at = tile.scalars.find(axis);
-    if (at != tile.scalars.end() && coefficient != 0 && at->second != "0")
-      terms.push_back({product_text(at->second, coefficient), 0});
+    if (at == tile.scalars.end() || coefficient == 0 || at->second == "0") continue;
+    const std::string number = tile.widens ? "tl.full([], " + at->second + ", tl.int64)" : at->second;
+    terms.push_back({product_text(number, coefficient), 0});
   }
   for (const auto& [other, coefficient] : sum.others) {
     Value one = print(other, tile);

@@ -68,6 +68,7 @@ struct Tile {
   std::string name;  // what is computed in one tile is not what is computed in another
   std::vector<int64_t> extents;
   std::map<int, std::string> scalars;  // axes that are one number
+  bool widens = false;                 // those numbers are i32, and indices need i64
   Lane rows, columns;
   bool two_dimensional() const { return rows.block > 1 && columns.block > 1; }
   unsigned all() const { return (rows.block > 1 ? kRows : 0) | (columns.block > 1 ? kColumns : 0); }
