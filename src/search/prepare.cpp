@@ -25,7 +25,8 @@ Status Environment::prepare_judge(const CodeState& state) {
 }
 
 Status Environment::prepare_next(const SearchNode& next, const std::vector<Proposal>& beside, size_t first) {
-  if (!coder_.prepares() || spent()) return ok_status();
+  if (!coder_.prepares()) return ok_status();
+  // This one is judged in any case: compiled beside on all cores it is ready sooner than when its first call compiles.
   MTMC_RETURN_IF_ERROR(prepare_judge(next.state));
   if (spent()) return ok_status();
   if (policy_.foresees() && next.state.program != nullptr) {
