@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from mtmc.device.device import Cpu
@@ -115,3 +116,17 @@ def test_no_memory_is_given_back_between_calls_in_a_row() -> None:
     runner.on_profile = lambda _: {}
     runner.handle({"op": "profile"})
     assert given_back
+
+
+def test_weights_that_are_set_anew_between_calls_cost_the_next_one_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner, given_back = OpenRunner([], "cpu"), []
+    runner.release = lambda: given_back.append(True)
+    runner.on_state = lambda _: {}
+    lend = {"op": "lend", "state": {"dict": [["w", without_values(form_of(torch.zeros(4)))[0]]]}}
+    for request in (lend, {"op": "state"}):
+        assert "fail" not in runner.handle(request)
+    assert not given_back
+    monkeypatch.setattr("mtmc.guest.runner.MOST_BETWEEN", 15)  # of larger ones the memory is wanted
+    for request in (lend, {"op": "state"}):
+        assert "fail" not in runner.handle(request)
+    assert len(given_back) == 2

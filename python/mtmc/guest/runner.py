@@ -34,13 +34,16 @@ CAPABILITIES = (80, 90, 100)  # of the GPUs that kernels are compiled for where 
 TIMED = ("wake", "go")  # requests after which nothing else may be done at once
 # Those of calls in a row: what one leaves in torch's allocator, the next one uses.
 ROUND = ("arm", "hello", *TIMED, "after")
+# Weights so small are set anew between timed calls. If memory were given back then, the next call would have to get it from
+# the driver: half of a millisecond for a result of a gigabyte, of which eager's process knows nothing.
+SET, MOST_BETWEEN = ("lend", "state"), 64 << 20  # bytes
 
 
 class Runner:
     # A candidate that walks up the stack to us, or to our tools, can hide no method behind an attribute.
     __slots__ = (
         *("parts", "device", "stopwatch", "audit", "snapshot", "changes", "release"),
-        *("model", "file", "names", "lent", "reported"),
+        *("model", "file", "names", "lent", "lent_bytes", "reported"),
     )
 
     def __init__(self, parts: list[str], device: str) -> None:
@@ -56,6 +59,7 @@ class Runner:
         self.file = Path()
         self.names: dict[str, str] = {}
         self.lent: dict[str, torch.Tensor] = {}  # memory for weights to come
+        self.lent_bytes = 0  # of the last of them
         self.reported: Entries = {}  # entries of the state that the answers to `go` describe
         self.release = release  # bound, as above
 
@@ -87,7 +91,8 @@ class Runner:
                 changes.append("Runner.changes")
             if changes:
                 reply = {"fail": "tampered", "message": "changed " + ", ".join(changes[:5])}
-        if request["op"] not in ROUND and "fail" not in reply:  # after a failure the GPU may not be asked for anything
+        between = request["op"] in ROUND or (request["op"] in SET and self.lent_bytes <= MOST_BETWEEN)
+        if not between and "fail" not in reply:  # after a failure the GPU may not be asked for anything
             self.release()
         return reply
 
@@ -115,6 +120,7 @@ class Runner:
     def on_lend(self, request: Message) -> Message:
         """Memory for weights to come: by the names that the reference has for them."""
         self.lent = {name: make(form) for name, form in request["state"]["dict"]}
+        self.lent_bytes = sum(tensor.nbytes for tensor in self.lent.values())
         return {"places": [self.device.place(span_of(tensor)) for tensor in self.lent.values()]}
 
     def on_state(self, request: Message) -> Message:
