@@ -39,6 +39,15 @@ TEST(Launches, AttentionOfF32IsOneAfterItsOperandsAreInTwoParts) {
   EXPECT_EQ(kernel.text.find("tf32x3"), std::string::npos);
 }
 
+TEST(Launches, HeadsTooWideForOneTileAreTwoProductsAndASoftmaxThatPacks) {
+  Maker m("attention");
+  const ValueId q = m.in("f32[2,4,256,1024]"), k = m.in("f32[2,4,256,1024]"), v = m.in("f32[2,4,256,1024]");
+  const TritonKernel kernel =
+      printed(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}, {{"precision", "two_part"}}));
+  EXPECT_EQ(kernel.calls.size(), 6u) << kernel.text;
+  EXPECT_NE(kernel.text.find("def k0_left_low_2(scores, row_sum,"), std::string::npos) << kernel.text;
+}
+
 TEST(Launches, APartOfAConcatenationIsStoredByWhoeverComputesIt) {
   Maker m("pools");
   const Attrs window = {{"kernel_size", std::vector<int64_t>{5, 5}},

@@ -251,6 +251,12 @@ void attention_cases(std::vector<Case>& cases, const std::string& dtype, const s
       cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})},
                                    choices, {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
     }
+  for (const bool causal : {false, true}) {  // two products and a softmax between them
+    Maker wide("wide_heads");
+    const ValueId q = in(wide, "[1,2,33,272]"), k = in(wide, "[1,2,33,272]"), v = in(wide, "[1,2,33,272]");
+    cases.push_back(wide.one_kernel(
+        {wide.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})}, choices));
+  }
   Maker w("written_out");
   const ValueId q = in(w, "[2,3,40,16]"), k = in(w, "[2,3,16,40]"), v = in(w, "[2,3,40,32]");
   const ValueId softmax = w.op("softmax", {w.op("matmul", {q, k})}, {{"dim", int64_t{-1}}});

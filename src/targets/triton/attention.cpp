@@ -67,6 +67,10 @@ AttentionAxes axes_of(const Group& group, const Attention& found) {
 
 namespace {
 
+// Of heads: wider tiles of queries, keys and values leave room for sixteen rows. Two products and a softmax between
+// them, through memory, are faster then.
+constexpr int64_t kWidest = 256;
+
 ExprP canonical(const AttentionAxes& axes, int s, const ExprP& e) {
   std::vector<ExprP> to;
   for (int a : axes.of_stage.at(s)) to.push_back(axis(a));
@@ -84,7 +88,7 @@ class Finder {
     if (found.context >= static_cast<int>(group_.stages.size()) || !shaped(found)) return std::nullopt;
     try {
       const AttentionAxes axes = axes_of(group_, found);
-      if (!computes(found, axes)) return std::nullopt;
+      if (std::max(axes.extents[axes.d], axes.extents[axes.e]) > kWidest || !computes(found, axes)) return std::nullopt;
       extend(found);
       if (!reads_alike(found, axes_of(group_, found))) return std::nullopt;
     } catch (const Unsupported&) {
