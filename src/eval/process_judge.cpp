@@ -22,7 +22,8 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kMostBeside = 2e9;  // bytes: larger arguments leave no memory for guests beside
+// Bytes: larger arguments, or weights, leave no memory for guests beside.
+constexpr double kMostBeside = 2e9, kMostWeightsBeside = 4e9;
 
 uint64_t seed_or_any(uint64_t seed) {
   std::random_device device;
@@ -152,7 +153,8 @@ Status ProcessJudge::prepare(const Task& task) {
 // A guest beside the others compiles it, when the task is open, and loads it anew: what a first call keeps was never
 // computed where launches only compile.
 Status ProcessJudge::prepare(const Task& task, const Candidate& candidate) {
-  if (!facts_ || short_hash(task.json) != open_task_ || facts_->argument_bytes() > kMostBeside) return ok_status();
+  if (!facts_ || short_hash(task.json) != open_task_) return ok_status();
+  if (facts_->argument_bytes() > kMostBeside || facts_->weight_bytes() > kMostWeightsBeside) return ok_status();
   const Status begun = guests_.prepare(candidate, [&](Guest& guest) -> Result<std::vector<Json>> {
     Verdict unread;
     Examination examination = examination_of(candidate, unread);

@@ -86,12 +86,13 @@ def test_a_rehearsal_repeats_the_last_call_once_where_the_hosts_time_counts() ->
         calls.append(1)
         return torch.ones(1)
 
-    for device, wanted in ((Elsewhere(), 2), (Cpu(), 1)):
+    # A module whose calls change its state had it set for the call to come.
+    for device, changes, wanted in ((Elsewhere(), False, 2), (Elsewhere(), True, 1), (Cpu(), False, 1)):
         calls.clear()
         watch, _, values = armed()
         watch.device = device
-        watch.rehearse(call)  # there was none
+        watch.rehearse(call, changes)  # there was none
         watch.go(call, values, None, False)
-        watch.rehearse(call)
-        watch.rehearse(call)
+        watch.rehearse(call, changes)
+        watch.rehearse(call, changes)
         assert len(calls) == wanted

@@ -148,7 +148,7 @@ class Runner:
 
     def on_wake(self, _: Message) -> Message:
         try:
-            self.stopwatch.rehearse(self.model)
+            self.stopwatch.rehearse(self.model, bool(self.reported))
         except (Exception, SystemExit) as error:
             raise Refused(*classify(error, "raised", self.file)) from error
         self.device.ready()

@@ -50,11 +50,11 @@ class Stopwatch:
         self.held = deque(self.held if hold else (), maxlen=max(1, min(hold, MOST_HELD)))
         return [self.device.place(span_of(tensor)) for tensor in self.places]
 
-    def rehearse(self, call: Callable[..., Any]) -> None:
-        """One more call with the values of the last one. A short kernel's time is mostly the host's, whose caches are as cold
-        after a round of other processes as no program's are. The CPU's calls go without: there, these are the caches that
-        shall be cold; only memory for a result like the last one is there already, since to get it from the system may
-        take several times as long as the call."""
+    def rehearse(self, call: Callable[..., Any], changes: bool) -> None:
+        """One more call with the values of the last one, but for a call that `changes` the module's state, which was set for the
+        next one. A short kernel's time is mostly the host's, whose caches are as cold after a round of other processes as no
+        program's are. The CPU's calls go without: there, these are the caches that shall be cold; only memory for a result like
+        the last one is there already, since to get it from the system may take several times as long as the call."""
         if self.device.name == "cpu":
             for kept in [[torch.empty_like(x) for x in tensors(value)] for value in list(self.held)[-1:]]:
                 for tensor in kept:
@@ -62,7 +62,7 @@ class Stopwatch:
             return
         if self.before is None:
             return
-        if sum(tensor.nbytes for tensor in tensors(self.before)) <= REHEARSED_BYTES:
+        if not changes and sum(tensor.nbytes for tensor in tensors(self.before)) <= REHEARSED_BYTES:
             call(*self.before)
             self.device.synchronize()
         self.before = None

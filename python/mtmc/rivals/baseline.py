@@ -158,7 +158,7 @@ class Player:
 
     def on_wake(self, _: Message) -> Message:
         assert self.device is not None
-        self.stopwatches[self.name].rehearse(self.engines[self.name])
+        self.stopwatches[self.name].rehearse(self.engines[self.name], bool(self.reported))
         self.device.wake()
         if self.name == "max-autotune" and self.device.name == "cuda":
             torch.compiler.cudagraph_mark_step_begin()

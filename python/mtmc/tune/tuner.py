@@ -25,9 +25,9 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import Device, device_named, release
+from mtmc.device.device import Device, device_named
 from mtmc.tune.builders import BuildError, Builders
-from mtmc.tune.versions import compile_version, get_ready, input_spec, load
+from mtmc.tune.versions import compile_version, forget, get_ready, input_spec, load
 
 HOPELESS = 3.0  # times the best so far: not timed any further
 SHORTEST = 0.002  # seconds: a sample repeats the call until it takes at least this long
@@ -214,7 +214,8 @@ def main() -> None:
                 continue
             replies.write(json.dumps({"results": measure(request)}) + "\n")
             replies.flush()
-            release()
+            if request.get("device") == "cuda":
+                forget()
     for pool in POOLS.values():
         pool.shutdown()
 

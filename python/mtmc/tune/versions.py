@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import torch
 
-from mtmc.device.device import release
 from mtmc.task.input_spec import InputSpec, parse_input
 
 
@@ -46,4 +46,11 @@ def compile_version(path: str, inputs: list[str]) -> str:
     try:
         return compile_one()
     finally:
-        release()
+        forget()
+
+
+def forget() -> None:
+    """Gives back the GPU's memory of versions that nobody uses any more: a kernel file keeps its scratch memory in its own module,
+    which only the collector of cycles ends."""
+    gc.collect()
+    torch.cuda.empty_cache()
