@@ -52,6 +52,13 @@ def test_few_rows_holds_zeros_equal_elements_and_copies() -> None:
     assert line[0] == line[3] == line[7] and line[2] == 0
 
 
+def test_no_row_is_a_large_part_of_thousands() -> None:
+    found = draws.few_rows(torch.randn(8192, 8), torch.Generator().manual_seed(1))
+    rows, counts = found.unique(dim=0, return_counts=True)
+    assert len(rows) == 2 * draws.MOST_COPIED + 1
+    assert counts.tolist().count(8192 // 4) == 1 and sorted(counts.tolist())[-2] == 8192 // 2 // draws.MOST_COPIED
+
+
 def test_an_offset_is_fifty_times_the_spread() -> None:
     x = made("offset")[0]
     assert 45 < float(x.mean() / x.std()) < 55

@@ -25,6 +25,7 @@ MOST_SIZES, FEW_SHAPES_FROM = 9, 1 << 24  # that are varied; of arguments with m
 MOST_GROWN = 1 << 30  # bytes of arguments of other sizes
 WAYS, FEW_SIZES, MOST_DOUBLED = 3, 3, 256  # ways to vary a size, each of a few; larger ones grow by half
 FEW = 7  # a size that is
+MOST_COPIED, ROWS_EACH = 16, 256  # rows of which others are copies, one for so many
 MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
 Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
@@ -39,14 +40,19 @@ def one_hot(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 def few_rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """Of four rows of the last axis one is 0, one all equal, two are copies of one: what a sum or mean over many rows evens
-    out does not even out here, and what divides by a row's norm or variance meets none."""
+    out does not even out here, and what divides by a row's norm or variance meets none. Where there are thousands of rows,
+    copies are of several: else one element of a result that happens to be next to nothing would stand in half of its rows."""
     rows = x.reshape(-1, x.shape[-1]) if x.dim() > 1 else x.reshape(-1, 1)
     if not rows.numel():
         return x
-    which = torch.arange(len(rows), device=x.device)[:, None] % 4
-    level = 0.25 + torch.rand((), generator=generator, device=x.device).item()
-    one = rows[torch.randint(0, len(rows), (1,), generator=generator, device=x.device)]
-    return torch.where(which == 2, 0.0, torch.where(which == 1, level, one)).to(x.dtype).reshape(x.shape)
+    count = max(1, min(MOST_COPIED, len(rows) // ROWS_EACH))
+    level = 0.25 + torch.rand(count, generator=generator, device=x.device)
+    chosen = torch.randint(0, len(rows), (count,), generator=generator, device=x.device)
+    which = torch.arange(len(rows), device=x.device) // 4 % count
+    result = rows[chosen[which]]
+    result[1::4] = level[which[1::4], None].to(x.dtype)
+    result[2::4] = 0
+    return result.reshape(x.shape)
 
 
 def with_offset(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
