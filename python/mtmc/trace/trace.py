@@ -27,6 +27,7 @@ import itertools
 import json
 import logging
 import math
+import os
 import re
 import sys
 import traceback
@@ -455,7 +456,11 @@ def write_trace(task: str, out: str) -> int:
 
 
 def wait() -> None:
-    """For a task that will be named by {"op": "trace", "task": file, "out": file}: what every trace imports is there by then."""
+    """For a task that will be named by {"op": "trace", "task": file, "out": file}: what every trace imports is there by then. What
+    the user's module prints is heard no more than that of a process which is run to its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
     torch.export.export(torch.nn.Identity(), (torch.zeros(1),)).run_decompositions({})
     serve(Line(REQUESTS, REPLIES), lambda request: {"code": write_trace(request["task"], request["out"])})
 
