@@ -68,7 +68,7 @@ AttentionAxes axes_of(const Group& group, const Attention& found) {
 namespace {
 
 // Of heads: wider tiles of queries, keys and values leave room for sixteen rows. Two products and a softmax between
-// them, through memory, are faster then.
+// them, through memory, cost less then, by the forecast.
 constexpr int64_t kWidest = 256;
 
 ExprP canonical(const AttentionAxes& axes, int s, const ExprP& e) {

@@ -17,7 +17,8 @@ ExprP narrow(const ExprP& expr) {
 
 namespace {
 
-constexpr int64_t kManyResults = 128;  // of one thread
+constexpr int64_t kManyResults = 128;             // of one thread
+constexpr int64_t kMostAlong = int64_t{1} << 28;  // rows, columns or terms; phases of four are counted one by one
 
 // The axis of K that runs along a lane: the longest when it is long enough, else all of them together.
 std::vector<int> lane_axes(const std::vector<int>& k, const std::vector<int64_t>& extents) {
@@ -53,6 +54,8 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
     : StagePrinter(group, frame.first, frame.last, std::move(name)), frame_(frame), products_(std::move(products)) {
   f32_ = is_f32(products_);
   plan_axes();
+  for (const auto* lane : {&m_, &n_, &k_lane_})  // where a tile begins is i32
+    if (extent_of(*lane) > kMostAlong) throw Unsupported{"a contraction of too many rows or columns"};
   find_phase();
   const bool two = phase_ >= 0 && !within_;
   candidates_ = contraction_numbers(
