@@ -30,6 +30,9 @@ for name in "add sub mul div rsub".split():
     case(f"{name}.Tensor", ODD, ODD.flip(0))
     case(f"{name}.Tensor", T(3), V(2.0)[0])
 case("add.Tensor", T(3), T(3), alpha=2)
+for name in "multiply subtract divide true_divide".split():  # torch's other names for them
+    case(f"{name}.Tensor", T(3, 5), T(5))
+    case(f"{name}.Scalar", T(3, 5), 2.5)
 case("sub.Tensor", I(3), I(3), alpha=3)
 case("rsub.Scalar", T(3), 2, 3)
 case("add.Tensor", B(8), B(8))

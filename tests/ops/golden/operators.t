@@ -1012,9 +1012,9 @@ program div_first {
 kernel k0 = { %2 } pointwise
 
 program div_last {
-  %0 = input "x0" : f32[3]
-  %1 = input "x1" : f32[]
-  %2 = div(%0, %1) : f32[3]
+  %0 = input "x0" : f32[3,5]
+  %1 = constant "2.5" : f32[]
+  %2 = div(%0, %1) : f32[3,5]
   return %2
 }
 kernel k0 = { %2 } pointwise
