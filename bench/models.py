@@ -155,9 +155,12 @@ class Bench:
             each = max(1, len(cores()) // self.args.jobs)
             own = [cores()[(number * each + i) % len(cores())] for i in range(each)]
             command = ["taskset", "-c", ",".join(map(str, own)), *command, "--threads", str(each)]
+        environment = self.environment
+        if len(gpus()) > 1:  # in turn
+            environment = environment | {"CUDA_VISIBLE_DEVICES": gpus()[number % len(gpus())]}
         pipe = subprocess.PIPE
         with (self.work / f"judge-{number}.log").open("a") as log:  # no buffer: select sees no lines that lie in one
-            return subprocess.Popen(command, env=self.environment, stdin=pipe, stdout=pipe, stderr=log, bufsize=0)
+            return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=log, bufsize=0)
 
     def verdicts(self, process: subprocess.Popen[bytes]) -> tuple[list[Row], str]:
         """All of the next model, and why some are missing."""
@@ -178,6 +181,13 @@ class Bench:
 
 def cores() -> list[int]:
     return sorted(os.sched_getaffinity(0))
+
+
+def gpus() -> list[str]:
+    """As CUDA_VISIBLE_DEVICES names them."""
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return [name for name in os.environ["CUDA_VISIBLE_DEVICES"].split(",") if name]
+    return [str(i) for i in range(len(list(Path("/dev").glob("nvidia[0-9]*"))))]
 
 
 def judged(row: Row, verdicts: list[Row]) -> Row:
