@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
-#include <thread>
 #include <vector>
+
+#include "base/cores.h"
 
 namespace mtmc {
 
@@ -13,7 +14,7 @@ void in_parallel(size_t count, const std::function<void(size_t)>& work) {
   const auto take = [&] {
     for (size_t i = next++; i < count; i = next++) work(i);
   };
-  const size_t most = std::min<size_t>(count, std::max(1U, std::thread::hardware_concurrency()));
+  const size_t most = std::min(count, usable_cores().size());
   std::vector<std::future<void>> others;  // whatever is thrown, all of them are waited for
   for (size_t t = 1; t < most; ++t) others.push_back(std::async(std::launch::async, take));
   take();

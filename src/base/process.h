@@ -13,8 +13,8 @@ namespace mtmc {
 
 struct Command {
   std::vector<std::string> argv;
-  std::filesystem::path directory;                 // empty: ours
-  std::map<std::string, std::string> environment;  // added to ours
+  std::filesystem::path directory = {};                 // empty: ours
+  std::map<std::string, std::string> environment = {};  // added to ours
   double timeout_seconds = 600;
   std::vector<std::pair<int, int>> descriptors = {};  // that it gets beside its own: (ours, the child's number)
 };

@@ -1,6 +1,7 @@
 #include "eval/judge_options.h"
 
 #include "base/check.h"
+#include "ir/hardware.h"
 
 namespace mtmc {
 
@@ -19,10 +20,7 @@ Accuracy accuracy_named(std::string_view name) {
   MTMC_CHECK(false, "no accuracy of that name");
 }
 
-bool has_gpu() {
-  std::error_code none;
-  return std::filesystem::exists("/dev/nvidia0", none);
-}
+bool has_gpu() { return !gpus().empty(); }
 
 std::string device_for(std::string_view candidate) {
   const bool written_for_it = candidate.find("triton") != candidate.npos || candidate.find("cuda") != candidate.npos;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <thread>
 
+#include "base/cores.h"
 #include "base/trace.h"
 #include "eval/rules.h"
 #include "eval/stats.h"
@@ -56,7 +56,7 @@ class Rounds {
         checks_(pick_checks(plan, rng)) {
     engines_.insert(engines_.end(), plan.baselines.begin(), plan.baselines.end());
     series_.clocks.least_lie_ms = plan.least_lie_ms;
-    if (plan.one_thread) series_.clocks.cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    if (plan.one_thread) series_.clocks.cores = static_cast<int>(usable_cores().size());
   }
 
   Result<bool> run() {

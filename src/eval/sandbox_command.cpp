@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
-#include <thread>
 
+#include "base/cores.h"
 #include "base/file.h"
 #include "base/tempdir.h"
 
@@ -52,7 +52,7 @@ JudgeOptions complete_options(JudgeOptions options) {
   const char* python = std::getenv("MTMC_PYTHON");
   if (options.python.empty()) options.python = python != nullptr ? python : "python3";
   if (options.source.empty()) options.source = std::filesystem::path(MTMC_SOURCE_DIR) / "python";
-  if (options.threads == 0) options.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (options.threads == 0) options.threads = static_cast<int>(usable_cores().size());
   if (options.memory_bytes == 0) {
     options.memory_bytes =
         static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 4 * 3;

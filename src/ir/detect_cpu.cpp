@@ -1,6 +1,5 @@
 // What this machine's CPU is and does: names and caches from the system, rates from a short measurement that is kept
 // for the next start.
-#include <sched.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -10,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/cores.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "ir/hardware.h"
@@ -26,12 +26,6 @@ std::string cpu_field(const std::string& name) {
   for (std::string line; std::getline(file, line);)
     if (line.rfind(name, 0) == 0) return std::string(trim(line.substr(line.find(':') + 1)));
   return {};
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 int64_t cache_bytes(int level, int64_t otherwise) {
@@ -117,7 +111,7 @@ void measure(Hardware& hardware) {
 Hardware detect_cpu() {
   Hardware hardware;
   hardware.target = "cpu";
-  hardware.cores = usable_cores();
+  hardware.cores = static_cast<int>(usable_cores().size());
   std::string model = cpu_field("model name");
   if (model.empty()) model = "CPU";
   hardware.name = model + ", " + std::to_string(hardware.cores) + (hardware.cores == 1 ? " core" : " cores");

@@ -1,5 +1,6 @@
 // What this machine's GPU is and does: asked of python/mtmc/device/hardware.py, so that nothing here is linked to CUDA,
 // and kept for the next start.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -15,8 +16,8 @@ namespace {
 
 // Driver and model, as the driver's own files say; empty where there is no GPU.
 std::string gpu_key() {
+  if (gpus().empty()) return "";
   std::error_code none;
-  if (!std::filesystem::exists("/dev/nvidia0", none)) return "";
   std::string key = "gpu";
   if (const auto version = read_file("/proc/driver/nvidia/version"); version.ok()) key += *version;
   for (const auto& gpu : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", none))
@@ -25,6 +26,22 @@ std::string gpu_key() {
 }
 
 }  // namespace
+
+std::vector<std::string> gpus() {
+  std::vector<std::string> found;
+  if (const char* named = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    for (const std::string& name : split(named, ','))
+      if (!name.empty()) found.push_back(name);
+    return found;
+  }
+  std::error_code none;
+  for (const auto& file : std::filesystem::directory_iterator("/dev", none)) {
+    const std::string name = file.path().filename(), number = name.substr(std::min<size_t>(name.size(), 6));
+    if (name.starts_with("nvidia") && !number.empty() && number.find_first_not_of("0123456789") == number.npos)
+      found.push_back(std::to_string(found.size()));  // CUDA counts those that are here from 0
+  }
+  return found;
+}
 
 Result<std::optional<Hardware>> detect_gpu() {
   const std::string key = gpu_key();

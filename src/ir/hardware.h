@@ -33,7 +33,10 @@ Result<Hardware> hardware_from_json(const Json& json);
 // This machine's CPU: name and caches from the system, rates from a 0.2 s measurement cached under the user's cache
 // folder.
 Hardware detect_cpu();
-// This machine's first NVIDIA GPU, as python/mtmc/device/hardware.py finds and measures it, kept like the CPU's. Empty
+// This machine's NVIDIA GPUs as CUDA_VISIBLE_DEVICES names them, without starting the driver: those that it names where
+// it is set.
+std::vector<std::string> gpus();
+// The first of them, as python/mtmc/device/hardware.py finds and measures it, kept like the CPU's. Empty
 // where there is none; an Error where there is one that does not work.
 Result<std::optional<Hardware>> detect_gpu();
 // An H200 as it was measured: emits and ranks for the target triton on machines without a GPU.

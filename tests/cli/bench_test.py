@@ -126,3 +126,21 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         done = bench(tmp_path, *words)
         assert done.returncode == 2, done.stdout
         assert wanted in done.stderr
+
+
+def test_tasks_beside_each_other_get_the_rows_of_one_after_the_other(tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.py").write_text(TASK)
+    (tmp_path / "d.py").write_text(TASK.replace("return torch.relu", "return undefined_name"))
+    done = bench(tmp_path, "files", "--jobs", "2")
+    assert done.returncode == 1, done.stdout + done.stderr
+    by_task = {row["task"]: row for row in rows(tmp_path)}
+    assert sorted(by_task) == ["a", "b", "c", "d"] and len(rows(tmp_path)) == 4
+    assert [name for name, row in by_task.items() if row["error"]] == ["d"]
+    assert (tmp_path / "out/b/kernel.py").exists() and "| failed | 1 |" in (tmp_path / "out/summary.md").read_text()
+    again = bench(tmp_path, "files", "--jobs", "2")
+    assert again.stdout.count("(remembered)") == 3 and again.returncode == 1
+    refused = bench(tmp_path, "files", "--jobs", "1000000")
+    assert refused.returncode == 2 and "tasks run beside each other: too many" in refused.stderr
+    broken = bench(tmp_path, "files", "--jobs", "2", "--policy", "oracle", "--tasks", "d")
+    assert broken.returncode == 2 and "there is no such one: got 'oracle'" in broken.stderr

@@ -109,7 +109,7 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
     device = device_named(name)
     torch.manual_seed(0)
     if name == "cpu":
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        with ThreadPoolExecutor(cores()) as pool:
             loaded = list(pool.map(try_load, request["modules"]))
         inputs = [random_tensor(text) for text in request["inputs"]]
         deadline = time.perf_counter() + request["seconds"]
@@ -170,12 +170,17 @@ def stop_preparing() -> None:
             del COMPILING[key]
 
 
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 POOLS: dict[int, Builders] = {}
 
 
 def builders(input_bytes: int) -> Builders:
     """The processes that compile, as many as there are cores and as the GPU has memory for their inputs."""
-    count = max(1, min(BUILDERS, os.cpu_count() or 1, BUILDERS_BYTES // max(input_bytes, 1)))
+    count = max(1, min(BUILDERS, cores(), BUILDERS_BYTES // max(input_bytes, 1)))
     known = next((pool for size, pool in POOLS.items() if size <= count), None)
     if known is None:
         known = POOLS[count] = Builders(count, PRELOADED)

@@ -1,22 +1,24 @@
-// `mtmc bench SUITE --root DIR`: optimises every task of a suite, one after the other, with everything kept warm.
+// `mtmc bench SUITE --root DIR`: optimises every task of a suite with everything kept warm, on all GPUs of the machine.
 #include <fmt/core.h>
 #include <fnmatch.h>
 
-#include <cmath>
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/cores.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/process.h"
 #include "base/text.h"
-#include "cli/interrupt.h"
-#include "cli/progress.h"
+#include "cli/bench_run.h"
 #include "cli/search_options.h"
-#include "cli/summary.h"
 #include "cli/verb.h"
 #include "cli/watcher.h"
+#include "ir/hardware.h"
+#include "targets/target.h"
+#include "workbench/crew.h"
 #include "workbench/result_files.h"
 #include "workbench/result_folder.h"
 #include "workbench/rows.h"
@@ -32,8 +34,9 @@ struct BenchOptions {
   std::string suite, root, out;
   std::vector<std::string> tasks, levels, compared;
   double budget = 0;  // seconds; 0: none
+  int64_t jobs = 0;   // 0: one for each GPU
   SearchOptions search;
-  bool list = false;
+  bool list = false, worker = false;
 };
 
 std::vector<std::string> suite_names() {
@@ -99,46 +102,21 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
   return row_of(options.suite, task, Json::parse(files.result));
 }
 
-// A bug in one task is a row like any other failure, and told in the exit code.
+// What a worker answers: {"row": ..., "bug": ...}. A bug in one task is a row like any other failure, and told in the
+// exit code.
 Json row_or_failure(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
-                    ProgressListener& listener, int& bugs) {
+                    ProgressListener& listener) {
   Error error;
+  bool is_bug = false;
   try {
     const Result<Json> row = row_for(bench, options, task, store, listener);
-    if (row.ok()) return *row;
+    if (row.ok()) return {{"row", *row}, {"bug", false}};
     error = row.error();
   } catch (const std::exception& bug) {
-    ++bugs;
+    is_bug = true;
     error = {"optimising " + task.name, std::string("a bug of ours: ") + bug.what(), "", ""};
   }
-  return failed_row(options.suite, task, error);
-}
-
-struct Totals {
-  int done = 0, faster = 0, failed = 0;
-  double log_speedups = 0;
-  int timed = 0;
-
-  void add(const Json& row) {
-    ++done;
-    failed += !row.at("error").is_null();
-    if (!row.at("error").is_null()) return;
-    faster += row.value("answer", "") == "faster";
-    const Json& eager = row.at("speedup").at("eager");
-    if (eager.is_number() && eager.get<double>() > 0) log_speedups += std::log(eager.get<double>()), ++timed;
-  }
-  std::string text() const {
-    const std::string mean =
-        timed == 0 ? "" : fmt::format(", {:.2f}x eager (geometric mean of {})", std::exp(log_speedups / timed), timed);
-    return fmt::format("{} done, {} faster, {} failed{}", done, faster, failed, mean);
-  }
-};
-
-std::string row_line(const Json& row) {
-  if (!row.at("error").is_null()) return "failed: " + row.at("error").get<std::string>();
-  const Json& eager = row.at("speedup").at("eager");
-  const std::string answer = row.at("answer").is_string() ? row.at("answer").get<std::string>() : "unfinished";
-  return eager.is_number() ? fmt::format("{}, {:.2f}x eager", answer, eager.get<double>()) : answer;
+  return {{"row", failed_row(options.suite, task, error)}, {"bug", is_bug}};
 }
 
 // What changed from one run of a suite to another.
@@ -163,51 +141,110 @@ Result<int> print_comparison(const std::vector<std::string>& files) {
   return kDone;
 }
 
+// Everything that stays warm from one task to the next, in this process.
+class Worker {
+ public:
+  static Result<Worker> open(const BenchOptions& options, bool many) {
+    MTMC_TRY(WorkbenchOptions wanted, options.search.read());
+    wanted.many = many;
+    MTMC_TRY(auto store, open_store(store_path(options.search.store)));
+    MTMC_TRY(auto bench, Workbench::open(wanted, *store));
+    return Worker(options, std::move(store), std::move(bench));
+  }
+  Json work(const SuiteTask& task, ProgressListener& listener) {
+    return row_or_failure(*bench_, options_, task, *store_, listener);
+  }
+
+ private:
+  Worker(const BenchOptions& options, std::unique_ptr<Store> store, std::unique_ptr<Workbench> bench)
+      : options_(options), store_(std::move(store)), bench_(std::move(bench)) {}
+  const BenchOptions& options_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Workbench> bench_;
+};
+
+using Tasks = std::map<std::string, SuiteTask>;
+
+Status run_here(const BenchOptions& options, const Tasks& tasks, const std::vector<std::string>& left, BenchRun& run) {
+  MTMC_TRY(Worker worker, Worker::open(options, left.size() > 1));
+  Watcher watcher(run.progress(), store_path(options.search.store));
+  for (const std::string& task : left) {
+    if (!run.begins(task)) break;
+    const Json reply = worker.work(tasks.at(task), watcher);
+    run.ended(task, reply.at("row"), reply.at("bug"));
+  }
+  return ok_status();
+}
+
+// A worker of a crew says nothing of its own: what it finds are its answers.
+class Silence final : public ProgressListener {
+  void on_doing(const std::string&, const RunStatus&) override {}
+  void on_attempt(const NodeRecord&, bool, const RunStatus&) override {}
+};
+
+Result<int> run_as_worker(const BenchOptions& options, const Tasks& tasks) {
+  MTMC_TRY(Worker worker, Worker::open(options, true));
+  Silence silence;
+  serve_crew([&](const std::string& task) { return worker.work(tasks.at(task), silence); });
+  return kDone;
+}
+
+// The command that began this process, which a worker is begun with, too.
+Result<std::vector<std::string>> own_command() {
+  MTMC_TRY(const std::string text, read_file("/proc/self/cmdline"));
+  std::vector<std::string> words = split(text, '\0');
+  words.front() = fs::read_symlink("/proc/self/exe");
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std::string>& left, BenchRun& run) {
+  MTMC_TRY(std::vector<std::string> command, own_command());
+  command.emplace_back("--worker");
+  const CrewListener listener{
+      .begins = [&](const std::string& task) { return run.begins(task); },
+      .ended =
+          [&](const std::string& task, const Result<Json>& reply) {
+            if (reply.ok())
+              run.ended(task, reply->at("row"), reply->at("bug"));
+            else
+              run.ended(task, failed_row(options.suite, {task, {}}, reply.error()), true);
+          },
+  };
+  return work_off(worker_commands(command, jobs, gpus()), left, listener);
+}
+
+// How many tasks beside each other. An Error: more than one on a GPU, where they would disturb each other's clocks.
+Result<size_t> jobs_of(const BenchOptions& options) {
+  MTMC_TRY(const TargetHere here, choose_target(options.search.bench.target));
+  const bool on_gpu = here.target->device == Device::cuda && here.machine.runs;
+  const size_t most = on_gpu ? gpus().size() : usable_cores().size();
+  const auto jobs = static_cast<size_t>(options.jobs);
+  if (jobs > most)
+    return Error{"choosing how many tasks run beside each other",
+                 on_gpu ? "one is timed on a GPU at a time" : "too many", fmt::format("--jobs {}", jobs),
+                 fmt::format("at most {}", most)};
+  return jobs > 0 ? jobs : on_gpu ? most : 1;
+}
+
 Result<int> run_bench(const BenchOptions& options) {
-  MTMC_TRY(WorkbenchOptions wanted, options.search.read());
-  MTMC_TRY(const std::vector<SuiteTask> tasks, chosen_tasks(options));
-  wanted.many = tasks.size() > 1;
+  MTMC_TRY(const std::vector<SuiteTask> chosen, chosen_tasks(options));
+  std::vector<std::string> names;
+  Tasks tasks;
+  for (const SuiteTask& task : chosen) names.push_back(task.name), tasks.emplace(task.name, task);
   if (options.list) {
-    for (const SuiteTask& task : tasks) fmt::print("{}\n", task.name);
+    fmt::print("{}\n", join(names, "\n"));
     return kDone;
   }
-  MTMC_RETURN_IF_ERROR(ready_result_folder(options.out));
-  const fs::path row_file = fs::path(options.out) / "rows.jsonl";
-  MTMC_TRY(RowFile rows, RowFile::open(row_file));
-  const fs::path store_file = store_path(options.search.store);
-  MTMC_TRY(const auto store, open_store(store_file));
-  MTMC_TRY(const auto bench, Workbench::open(wanted, *store));
-  Progress progress(stdout);
-  Watcher watcher(progress, store_file.string());
-  Totals totals;
-  const double start = now_seconds();
-  int bugs = 0;
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    const SuiteTask& task = tasks[i];
-    const std::string place = fmt::format("[{}/{}] {}", i + 1, tasks.size(), task.name);
-    if (rows.finished(task.name)) {
-      totals.add(rows.rows().at(task.name));
-      progress.line(place + ": " + row_line(rows.rows().at(task.name)) + " (remembered)");
-      continue;
-    }
-    if (options.budget > 0 && now_seconds() - start > options.budget) {
-      progress.line(
-          fmt::format("the budget of {:.0f} s is spent: the same command goes on with {}", options.budget, task.name));
-      break;
-    }
-    progress.line(place);
-    const Json row = row_or_failure(*bench, options, task, *store, watcher, bugs);
-    MTMC_RETURN_IF_ERROR(rows.append(row));
-    totals.add(row);
-    progress.line(fmt::format("{}: {}  [{}]", place, row_line(row), totals.text()));
-    set_interrupt_note(
-        fmt::format("{} rows are kept in {}; the same command goes on from there", totals.done, row_file.string()));
-  }
-  const std::string table = score_table(rows.rows());
-  progress.line("\n" + table);
-  MTMC_RETURN_IF_ERROR(write_file(fs::path(options.out) / "summary.md", table));
-  progress.line(totals.text() + "; rows in " + row_file.string());
-  return bugs > 0 ? kOurBug : totals.failed > 0 ? kNotBetter : kDone;
+  MTMC_RETURN_IF_ERROR(options.search.read());
+  if (options.worker) return run_as_worker(options, tasks);
+  MTMC_TRY(const size_t wanted, jobs_of(options));
+  MTMC_TRY(BenchRun run, BenchRun::open(options.out, names, options.budget));
+  const std::vector<std::string> left = run.left();
+  const size_t jobs = std::min(wanted, left.size());
+  if (jobs == 1) MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, run));
+  if (jobs > 1) MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, run));
+  return run.conclude();
 }
 
 VerbBody declare(Options& options) {
@@ -218,8 +255,11 @@ VerbBody declare(Options& options) {
   options.words(given->tasks, "--tasks", "NAME...",
                 "these tasks only: numbers (1-20), or names or patterns as --list prints them");
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
+  options.integer(given->jobs, "--jobs", 1,
+                  "tasks beside each other, each with a GPU or processors of its own (one for each GPU; without, one)");
   options.words(given->compared, "--compare", "FILE...", "two files of rows: print what changed, and nothing else");
   options.flag(given->list, "--list", "print the names of the tasks");
+  options.flag(given->worker, "--worker", "be one of another bench's --jobs, which tells it what to do");
   options.text(given->out, "--out", "DIR", "where rows.jsonl and a folder for each task go (mtmc-out/SUITE)");
   given->search.declare(options);
   return [given]() -> Result<int> {

@@ -1,0 +1,117 @@
+#include "workbench/crew.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <fstream>
+#include <future>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/cores.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace mtmc {
+namespace {
+
+constexpr double kForever = std::numeric_limits<int>::max();  // a task has limits of its own
+constexpr double kReady = 600;                                // seconds to measure a new machine, and to load weights
+constexpr const char* kReadyWord = "ready";
+
+// The tasks, and what may be done with them by whoever holds the lock.
+struct Shared {
+  std::mutex lock;
+  std::vector<std::string> tasks;  // the next one last
+  const CrewListener& listener;
+
+  std::optional<std::string> next() {
+    const std::lock_guard held(lock);
+    if (tasks.empty()) return std::nullopt;
+    std::string task = tasks.back();
+    tasks.pop_back();
+    if (listener.begins(task)) return task;
+    tasks.clear();
+    return std::nullopt;
+  }
+  void ended(const std::string& task, const Result<Json>& reply) {
+    const std::lock_guard held(lock);
+    listener.ended(task, reply);
+  }
+};
+
+Result<LineProcess> begin(const Command& command) {
+  MTMC_TRY(LineProcess worker, LineProcess::start(command));
+  const Result<std::string> word = worker.receive(kReady);
+  if (!word.ok() || *word != kReadyWord)
+    return Error{"starting a worker", "it is not ready", word.ok() ? "'" + *word + "'" : word.error().wrong,
+                 "a process that takes tasks"};
+  return worker;
+}
+
+Result<Json> reply_of(LineProcess& worker, const std::string& task) {
+  MTMC_RETURN_IF_ERROR(worker.send(task));
+  MTMC_TRY(const std::string line, worker.receive(kForever));
+  const Json reply = Json::parse(line, nullptr, false);
+  if (reply.is_discarded()) return Error{"reading a worker's answer", "it is not JSON", "'" + line + "'", ""};
+  return reply;
+}
+
+// One worker's life. A worker dies with the thread that began it, so this is its thread.
+Status keep_at_work(const Command& command, Shared& shared) {
+  std::optional<LineProcess> worker;
+  while (true) {
+    if (!worker) {  // before a task is taken: one that cannot be begun takes none with it
+      MTMC_TRY(LineProcess begun, begin(command));
+      worker.emplace(std::move(begun));
+    }
+    const std::optional<std::string> task = shared.next();
+    if (!task) return ok_status();
+    const Result<Json> reply = reply_of(*worker, *task);
+    shared.ended(*task, reply.ok() ? reply : Error{"optimising " + *task, "its worker ended", reply.error().wrong, ""});
+    if (!reply.ok()) worker.reset();
+  }
+}
+
+}  // namespace
+
+std::vector<Command> worker_commands(const std::vector<std::string>& command, size_t count,
+                                     const std::vector<std::string>& gpus) {
+  const std::vector<int>& cores = usable_cores();
+  const size_t each = std::max<size_t>(1, cores.size() / count);
+  std::vector<Command> all;
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<std::string> own;
+    for (size_t core = i * each; core < (i + 1) * each; ++core)
+      own.push_back(std::to_string(cores[core % cores.size()]));
+    Command one{.argv = {"taskset", "-c", join(own, ",")}};
+    one.argv.insert(one.argv.end(), command.begin(), command.end());
+    if (!gpus.empty()) one.environment["CUDA_VISIBLE_DEVICES"] = gpus[i];
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Status work_off(const std::vector<Command>& workers, const std::vector<std::string>& tasks,
+                const CrewListener& listener) {
+  Shared shared{{}, {tasks.rbegin(), tasks.rend()}, listener};
+  std::vector<std::future<Status>> all;
+  for (const Command& command : workers)
+    all.push_back(std::async(std::launch::async, [&] { return keep_at_work(command, shared); }));
+  Status status = ok_status();
+  for (std::future<Status>& one : all)
+    if (const Status ended = one.get(); !ended.ok()) status = ended;
+  return status;
+}
+
+void serve_crew(const std::function<Json(const std::string& task)>& work) {
+  for (const int line : {3, 4}) fcntl(line, F_SETFD, FD_CLOEXEC);  // nothing for this worker's own children
+  std::ifstream requests("/proc/self/fd/3");
+  std::ofstream replies("/proc/self/fd/4");
+  replies << kReadyWord << "\n" << std::flush;
+  for (std::string task; std::getline(requests, task);) replies << work(task).dump() << "\n" << std::flush;
+}
+
+}  // namespace mtmc

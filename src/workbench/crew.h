@@ -1,0 +1,34 @@
+// Tasks of a suite dealt out to processes of this program, each with a GPU and processors of its own: `mtmc bench`
+// with --worker, which takes names of tasks and answers each with its row.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/process.h"
+#include "base/result.h"
+
+namespace mtmc {
+
+// `count` times `command`, with the processors divided among them, and GPUs where there are any (as
+// CUDA_VISIBLE_DEVICES names them, as many as workers).
+std::vector<Command> worker_commands(const std::vector<std::string>& command, size_t count,
+                                     const std::vector<std::string>& gpus);
+
+// What happens to a task. Both are called by one thread at a time.
+struct CrewListener {
+  std::function<bool(const std::string& task)> begins;  // false: neither it nor any other
+  // What the worker made of it, or why nothing: the worker died.
+  std::function<void(const std::string& task, const Result<Json>& reply)> ended;
+};
+
+// Hands out `tasks` in order. A worker that dies is begun anew for the next task. An Error: one ended before it was
+// ready, and has said on standard error why; what others have begun is ended first.
+Status work_off(const std::vector<Command>& workers, const std::vector<std::string>& tasks,
+                const CrewListener& listener);
+
+// The worker's side: reads names of tasks until there are no more, and answers with what `work` makes of each.
+void serve_crew(const std::function<Json(const std::string& task)>& work);
+
+}  // namespace mtmc
