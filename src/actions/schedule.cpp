@@ -277,9 +277,14 @@ Status begin_kernel(const Program& program, Kernel& kernel, const TargetDef& tar
 
 }  // namespace
 
+void forget_numbers(Kernel& kernel, const TargetDef& target) {
+  kernel.numbers.clear();
+  for (const std::string_view word : target.measured) kernel.choices.erase(std::string(word));
+}
+
 Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& target) {
   static Settled settled;
-  kernel.numbers.clear();
+  forget_numbers(kernel, target);
   const std::string key = sha256(std::string(target.name) + "\n" + print(kernel_program(program, kernel)));
   if (const auto known = settled.find(key)) {
     kernel.family = known->family;
@@ -358,8 +363,8 @@ Result<Program> add_choice(const Program& program, const Action& action, const S
     Kernel* kernel = kernel_with(result, region);
     if (!kernel) return refuse(action.type, "no kernel computes exactly this region");
     MTMC_RETURN_IF_ERROR(may_choose(program, *kernel, choice, context));
+    if (!context.target.measures(choice.key)) forget_numbers(*kernel, context.target);
     kernel->choices[std::string(choice.key)] = choice.word;
-    kernel->numbers.clear();
   }
   return result;
 }

@@ -33,6 +33,8 @@ std::vector<Action> one_per_class(const Program& program, std::string_view type,
                                   const std::vector<std::vector<const Kernel*>>& classes,
                                   const std::string& detail = {});
 
+// A kernel that has become another: nothing was measured of it.
+void forget_numbers(Kernel& kernel, const TargetDef& target);
 // Gives a new kernel its family and the choices that it begins with on the target, and no numbers. An Error says why
 // the target cannot print it.
 Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& target);

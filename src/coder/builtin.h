@@ -11,7 +11,7 @@ namespace mtmc {
 
 struct BuiltinOptions {
   double tune_seconds = 1.5;  // of measuring per step; 0: the cost model's first guess is taken
-  int versions = 5;           // the most versions of one kernel to build
+  int versions = 8;           // the most versions of one kernel to build
   bool paper_only = false;
 };
 
@@ -23,6 +23,7 @@ class BuiltinCoder final : public Coder {
       : target_(target), hardware_(hardware), shell_(shell), store_(store), tuner_(tuner), options_(options) {}
   std::string name() const override { return "builtin"; }
   Result<Implementation> implement(const CoderRequest& request) override;
+  bool measures() const override { return tuner_ != nullptr && options_.tune_seconds > 0; }
   bool prepares() const override { return tuner_ != nullptr && tuner_->prepares(); }
   Status prepare(const CoderRequest& request) override;
   Status stop_preparing() override { return prepares() ? tuner_->stop_preparing() : ok_status(); }
@@ -48,6 +49,7 @@ class BuiltinCoder final : public Coder {
     std::string note;  // JSON text: versions and their times
   };
   Result<Plan> plan(const CoderRequest& request) const;
+  bool only_measures(Program before, Program after) const;
   Status refuse_same_code(const Program& before, const Program& after, const std::string& text) const;
   Result<Versions> versions(const Program& program, const Kernel& kernel) const;
   bool tunes(const Versions& versions) const;

@@ -48,6 +48,8 @@ class Coder {
   // What it can do with code that has no Program, in a stable order, without `stop`. (With a Program every legal action
   // is on offer.) `implement` is asked for these actions only.
   virtual Result<std::vector<Proposal>> proposals(const CodeState&) { return std::vector<Proposal>{}; }
+  // Can it measure what a target only guesses (TargetDef::measured)? Then that is done before a winner is certified.
+  virtual bool measures() const { return false; }
   // Does it prepare? Then `implement`, too, costs little and may be called for what is only likely to be wanted.
   virtual bool prepares() const { return false; }
   // A hint: this request may follow. Starts what takes long.

@@ -28,6 +28,7 @@ class FaultyCoder final : public Coder {
   std::string name() const override { return inner_->name() + "+faults"; }
   // The fault depends on the seed, the state's code and the action only: a resumed run meets the same ones.
   Result<Implementation> implement(const CoderRequest& request) override;
+  bool measures() const override { return inner_->measures(); }
   bool prepares() const override { return inner_->prepares(); }
   Status prepare(const CoderRequest& request) override { return inner_->prepare(request); }
   Status stop_preparing() override { return inner_->stop_preparing(); }

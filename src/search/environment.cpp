@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/trace.h"
+#include "ir/schedule_words.h"
 #include "search/remedy.h"
 
 namespace mtmc {
@@ -14,6 +15,8 @@ namespace {
 
 constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
 constexpr double kMostReserved = 0.3;     // of the time limit, the most that is kept for certification
+constexpr double kMeasuring = 0.2;        // of the time limit, what is kept for measuring numbers where that comes last
+constexpr double kLeastMeasured = 0.02;   // of the predicted time, what a kernel takes that is worth it
 constexpr double kLikeScreens = 2;        // how many times as long as the start's screening a first candidate takes
 
 // The median of a step's result that may be faster than eager or slower; 0 when it is known, or hardly faster.
@@ -74,14 +77,15 @@ RunStatus Environment::status() const {
 bool Environment::spent(double seconds) const {
   const SearchLimits& limits = parts_.limits;
   if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
-  const double reserve = std::min(kCertifyOverScreen * screen_seconds_, kMostReserved * limits.seconds);
+  double reserve = std::min(kCertifyOverScreen * screen_seconds_, kMostReserved * limits.seconds);
+  if (!measuring_ && measures()) reserve += kMeasuring * limits.seconds;
   return limits.seconds > 0 && searching() + seconds + reserve >= limits.seconds;
 }
 
 double Environment::seconds_for_one() const {
   if (evaluations_ > 0 || parts_.limits.seconds <= 0 || !spent()) return 0;
   const double screens = kLikeScreens * nodes_.front().screen.seconds;
-  return (searching() + implement_seconds_ + screens) / (1 - kMostReserved);
+  return (searching() + implement_seconds_ + screens) / (1 - kMostReserved - (measures() ? kMeasuring : 0));
 }
 
 SearchNode* Environment::best() {
@@ -242,6 +246,34 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   next.screen = std::move(verdict.verdict);
   MTMC_TRY(SearchNode * kept, keep(std::move(next), verdict.remembered));
   return spent() ? Step{kept, true} : mend(*kept);
+}
+
+bool Environment::measures() const { return coder_.measures() && !parts_.target.measured.empty(); }
+
+Status Environment::measure_best() {
+  if (!measures()) return ok_status();
+  measuring_ = true;
+  for (const ScheduleWord& word : schedule_words()) {
+    const SearchNode* node = best();
+    if (node == nullptr || node->state.program == nullptr || spent()) break;
+    if (!parts_.target.measures(word.key)) continue;
+    const Program& program = *node->state.program;
+    double whole = 0;
+    std::map<std::vector<ValueId>, double> seconds;
+    for (const Kernel& kernel : program.kernels)
+      whole += seconds[kernel.values] = parts_.target.cost(program, kernel, parts_.hardware).seconds;
+    Action everywhere{std::string(word.set_by), {}, ""};
+    for (const Action& one : enumerate_actions(program, context()))
+      if (one.type == word.set_by && one.detail.empty() && one.regions.size() == 1 &&
+          seconds[one.regions[0]] >= kLeastMeasured * whole)
+        everywhere.regions.push_back(one.regions[0]);
+    if (everywhere.regions.empty()) continue;
+    const size_t places = everywhere.regions.size();
+    const std::string text = places == 1 ? render(everywhere, program, node->state.code)
+                                         : fmt::format("{} {} kernels that take time", everywhere.type, places);
+    MTMC_TRY([[maybe_unused]] const Step taken, step(*best(), {{everywhere, text}}, 0));
+  }
+  return ok_status();
 }
 
 Result<Environment::Step> Environment::mend(SearchNode& node) {

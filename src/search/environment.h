@@ -84,6 +84,10 @@ class Environment {
   // nobody knows better.
   Result<Step> mend(SearchNode& node);
 
+  // Has measured what the target's kernels only guess (TargetDef::measured), at all places of the best node that take
+  // time: one step for each kind of action, as far as there is time. From now on no time is kept for that.
+  Status measure_best();
+
   // What a node may become: its score times what the policy expects of further steps.
   double promise(const SearchNode& node);
 
@@ -132,6 +136,7 @@ class Environment {
   Status prepare_judge(const CodeState& state);
   // Both, while `next` is judged: for `next` itself, what may be tried there, and the proposals beside it.
   Status prepare_next(const SearchNode& next, const std::vector<Proposal>& beside, size_t first);
+  bool measures() const;
   NodeRecord record_of(const SearchNode& node) const;
   // Stores a screened node and puts it into the tree.
   Result<SearchNode*> keep(SearchNode node, bool remembered);
@@ -150,6 +155,7 @@ class Environment {
   double started_;
   int evaluations_ = 0;
   std::optional<double> searching_since_;  // when the start was judged
+  bool measuring_ = false;                 // the search is over, and what is only guessed is measured
   double screen_seconds_ = 0;              // the longest screening since
   double implement_seconds_ = 0;           // the longest so far
   std::deque<SearchNode> nodes_;

@@ -134,6 +134,7 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   const bool nothing_to_gain = at_roofline(request, *start);
   if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, request.strategy_options));
   const double seconds_for_one = nothing_to_gain ? 0 : environment.seconds_for_one();
+  if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(environment.measure_best());
   MTMC_TRY(SearchNode * winner, certify_winner(environment));
   MTMC_RETURN_IF_ERROR(certify_sample(environment, request.seed));
   if (winner == nullptr) return conclude(request, environment, run, *start, Answer::refused);

@@ -108,7 +108,8 @@ Prospect Forecaster::of_kernel(const Program& whole, const Kernel& kernel) const
   const double now = context_.target.cost(best, *best.kernel(name), context_.hardware).seconds;
   Prospect prospect{now, now};
   if (kernel.family == Family::library) return prospect;
-  for (const char* type : {"tile", "pipeline", "split"}) {
+  for (const auto& [type, word] : {std::pair{"tile", "tiled"}, {"pipeline", "pipelined"}, {"split", "split"}}) {
+    if (context_.target.measures(word)) continue;  // the model knows a kernel as it will be then
     const auto next = apply_action(best, {type, {values}, ""}, context_);
     if (!next.ok()) continue;
     const double seconds = context_.target.cost(*next, *next->kernel(name), context_.hardware).seconds;

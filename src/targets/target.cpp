@@ -22,6 +22,10 @@ bool TargetDef::reads(std::string_view word) const {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+bool TargetDef::measures(std::string_view word) const {
+  return std::find(measured.begin(), measured.end(), word) != measured.end();
+}
+
 const TargetDef* find_target(std::string_view name) {
   for (const TargetDef* target : kTargets)
     if (target->name == name) return target;

@@ -74,6 +74,9 @@ struct TargetDef {
   bool graphs = false;
   // The words of a schedule that its printer reads (ir/schedule_words.h).
   std::vector<std::string_view> words;
+  // Those of them that only say which of a kernel's numbers are measured: without them it is printed with the best
+  // guess. They end with the numbers, when the kernel becomes another.
+  std::vector<std::string_view> measured = {};
 
   // What this machine has for it. An Error: what it needs is here, but does not work.
   Result<Machine> (*machine)();
@@ -84,7 +87,7 @@ struct TargetDef {
   // Whether this target can print a kernel of these values (Error: why not).
   Status (*supports)(const Program& program, const Kernel& kernel);
 
-  // The numbers micro coding may try for a kernel, best guess first.
+  // The numbers micro coding may try for a kernel, those that it has or else the best guess first.
   std::vector<Numbers> (*candidates)(const Program& program, const Kernel& kernel,
                                      const Hardware& hardware) = no_candidates;
   // Gives a new kernel of this group the choices that it begins with.
@@ -96,6 +99,7 @@ struct TargetDef {
   bool (*distinguishes)(const Program& alone, const Choice& choice, const Hardware& hardware) = always_distinguishes;
 
   bool reads(std::string_view word) const;
+  bool measures(std::string_view word) const;
 };
 
 const TargetDef* find_target(std::string_view name);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "actions/action.h"
+#include "actions/other_code.h"
 #include "base/file.h"
 #include "base/rng.h"
 #include "support/source_dir.h"
@@ -11,27 +12,18 @@
 namespace mtmc {
 namespace {
 
-ModuleShell shell_of(const Program& program) {
-  ModuleShell shell;
-  shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
-  for (const Value& value : program.values)
-    if (value.kind == ValueKind::input) shell.arguments.push_back(value.name);
-  return shell;
-}
-
-// Lists the actions of a few Programs in a row, and returns those after which the text is the same.
+// Lists the actions of a few Programs in a row, and returns those that cannot change what is printed.
 std::vector<std::string> without_effect(Program program, const ActionContext& context, uint64_t seed, int* listed) {
-  const auto text = [&](const Program& one) { return context.target.emit(one, context.hardware, shell_of(one))->text; };
   std::vector<std::string> found;
   Rng rng(seed);
   for (int step = 0; step < 4; ++step) {
-    const std::string before = text(program);
+    const std::string before = code_of(program, context);
     std::vector<Action> actions = enumerate_actions(program, context);
     actions.pop_back();  // stop
     if (actions.empty()) break;
     for (const Action& action : actions) {
       const Program after = apply_action(program, action, context).value();
-      if (text(after) == before) found.push_back(store_text(action) + "\n" + print(program));
+      if (!can_print_other_code(before, after, context)) found.push_back(store_text(action) + "\n" + print(program));
       ++*listed;
     }
     program = apply_action(program, actions[rng.below(actions.size())], context).value();

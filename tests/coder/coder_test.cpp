@@ -190,6 +190,47 @@ TEST(BuiltinCoder, RefusesAScheduleThatPrintsTheSameCode) {
   EXPECT_EQ(bench.tuner.calls, 0);
 }
 
+// What a target only guesses until it is measured.
+TEST(BuiltinCoder, AStepThatOnlyMeasuresTakesFasterNumbersOrIsRefused) {
+  Bench bench;
+  const TargetDef& triton = *find_target("triton");
+  const Hardware hardware = h200_hardware();
+  struct NthIsFastest final : Tuner {
+    Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
+                                          double) override {
+      ++calls;
+      std::vector<Measured> all(modules.size(), Measured{2.0, ""});
+      all.at(fastest).ms = 1.0;
+      return all;
+    }
+    size_t fastest = 0;
+    int calls = 0;
+  } tuner;
+  BuiltinCoder coder(triton, hardware, bench.shell, *bench.store, &tuner);
+  Program p;
+  const ValueId x = add_leaf(p, ValueKind::input, "x", {DType::f16, {4096, 4096}});
+  p.outputs = {add_node(p, "matmul", {x, x}, {}, "").value()[0]};
+  reset_kernels(p);
+  bench.shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  bench.shell.arguments = {"x"};
+  const auto state = [&](const Program& program) {
+    return CodeState{std::make_shared<const Program>(program), triton.emit(program, hardware, bench.shell).value()};
+  };
+  const auto lowered = coder.implement({state(p), Action{"lower", {{1}}, ""}});
+  ASSERT_TRUE(lowered.ok()) << lowered.error().message();
+  EXPECT_EQ(tuner.calls, 0) << "the best guess";
+  const CodeState guessed{lowered->program, lowered->code};
+  const auto same = coder.implement({guessed, Action{"pipeline", {{1}}, ""}});
+  ASSERT_FALSE(same.ok());
+  EXPECT_THAT(same.error().message(), HasSubstr("those it has are the fastest"));
+  tuner.fastest = 2;
+  const auto tiled = coder.implement({guessed, Action{"tile", {{1}}, ""}});
+  ASSERT_TRUE(tiled.ok()) << tiled.error().message();
+  EXPECT_EQ(tuner.calls, 2);
+  EXPECT_NE(tiled->program->kernels[0].numbers, lowered->program->kernels[0].numbers);
+  EXPECT_THAT(tiled->notes, HasSubstr("tuning"));
+}
+
 constexpr const char* kFile =
     "SOURCE = r'''\n"
     "static void helper(float* a) {\n  for (long i = 0; i < 8; ++i) a[i] = 0;\n}\n"

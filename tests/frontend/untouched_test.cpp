@@ -84,8 +84,12 @@ TEST(TorchTrace, ProcessesThatWaitAnswerAsNewOnesDo) {
     }
     const auto waited = tracer.trace(task), alone = trace(task);
     ASSERT_EQ(alone.ok(), waited.ok()) << name;
-    if (!alone.ok()) EXPECT_EQ(alone.error().message(), waited.error().message());
-    if (alone.ok()) EXPECT_EQ(print(alone->program), print(waited->program));
+    if (!alone.ok()) {
+      EXPECT_EQ(alone.error().message(), waited.error().message());
+    }
+    if (alone.ok()) {
+      EXPECT_EQ(print(alone->program), print(waited->program));
+    }
   }
 }
 

@@ -70,7 +70,9 @@ struct Recorder final : ProgressListener {
 // How a run is set up; every field can be changed before `run`.
 struct World {
   explicit World(const char* target_name = "null", Program of = network(), Hardware on = null_hardware())
-      : target(*find_target(target_name)), program(std::make_shared<const Program>(std::move(of))), hardware(on) {}
+      : World(*find_target(target_name), std::move(of), std::move(on)) {}
+  World(const TargetDef& to, Program of, Hardware on)
+      : target(to), program(std::make_shared<const Program>(std::move(of))), hardware(on) {}
   const TargetDef& target;
   std::shared_ptr<const Program> program;
   Hardware hardware;

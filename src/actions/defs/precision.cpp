@@ -84,8 +84,8 @@ Result<Program> apply(const Program& program, const Action& action, const Action
     Kernel* kernel = kernel_with(result, action.regions[0]);
     if (!kernel) return refuse("precision", "no kernel computes exactly this region");
     MTMC_RETURN_IF_ERROR(may_multiply(program, *kernel, action.detail, context));
+    forget_numbers(*kernel, context.target);
     kernel->choices["precision"] = action.detail;
-    kernel->numbers.clear();
     MTMC_RETURN_IF_ERROR(context.target.supports(result, *kernel));
     return result;
   }

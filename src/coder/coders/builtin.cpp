@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "actions/schedule.h"
 #include "base/hash.h"
 #include "ir/kernel_program.h"
 
@@ -53,7 +54,12 @@ Result<BuiltinCoder::Plan> BuiltinCoder::plan(const CoderRequest& request) const
   const Program& before = *request.state.program;
   const ActionContext context{hardware_, target_, options_.paper_only};
   MTMC_TRY(Program after, apply_action(before, request.action, context));
-  MTMC_RETURN_IF_ERROR(refuse_same_code(before, after, request.state.code.text));
+  if (!only_measures(before, after)) {
+    MTMC_RETURN_IF_ERROR(refuse_same_code(before, after, request.state.code.text));
+  } else if (!measures()) {
+    return Error{"implementing the action", "only a measurement tells which numbers are faster", "",
+                 "a machine for it"};
+  }
   Plan plan{std::move(after), known_numbers(&before, hardware_), {}};
   for (size_t i = 0; i < plan.after.kernels.size(); ++i)
     if (tunable(plan.after.kernels[i]))
@@ -91,8 +97,17 @@ Result<Implementation> BuiltinCoder::implement(const CoderRequest& request) {
     for (size_t i : kernels) after.kernels[i].numbers = numbers;
   }
   MTMC_TRY(Code code, target_.emit(after, hardware_, shell_));
+  if (code.text == request.state.code.text)
+    return Error{"implementing the action", "of the numbers that were measured, those it has are the fastest", "", ""};
   return Implementation{std::make_shared<const Program>(std::move(after)), std::move(code),
                         notes.empty() ? "" : Json({{"tuning", notes}}).dump()};
+}
+
+// Whether a step leaves everything but the numbers of kernels as it is.
+bool BuiltinCoder::only_measures(Program before, Program after) const {
+  for (Program* program : {&before, &after})
+    for (Kernel& kernel : program->kernels) forget_numbers(kernel, target_);
+  return before == after;
 }
 
 // A schedule that this target prints no differently is not worth tuning and judging.
@@ -127,9 +142,7 @@ Result<BuiltinCoder::Versions> BuiltinCoder::versions(const Program& program, co
   return versions;
 }
 
-bool BuiltinCoder::tunes(const Versions& versions) const {
-  return versions.modules.size() > 1 && tuner_ != nullptr && options_.tune_seconds > 0;
-}
+bool BuiltinCoder::tunes(const Versions& versions) const { return versions.modules.size() > 1 && measures(); }
 
 Result<BuiltinCoder::Chosen> BuiltinCoder::choose(const Program& program, const Kernel& kernel, double seconds) {
   MTMC_TRY(const Versions tried, versions(program, kernel));

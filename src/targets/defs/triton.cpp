@@ -198,7 +198,18 @@ void initial_choices(const Group& group, Kernel& kernel) {
       if (reads_f32(*stage.contraction)) kernel.choices.emplace("precision", tf32 ? "half" : "two_part");
 }
 
-bool distinguishes(const Program& alone, const Choice& choice, const Hardware&) {
+const std::vector<std::string_view> kMeasured = {"tiled", "pipelined"};
+
+bool distinguishes(const Program& alone, const Choice& choice, const Hardware& hardware) {
+  Program changed = alone;
+  changed.kernels[0].choices[std::string(choice.key)] = choice.word;
+  if (std::count(kMeasured.begin(), kMeasured.end(), choice.key) > 0)
+    return candidates(changed, changed.kernels[0], hardware).size() > 1;
+  if (choice.key == "order") {
+    const auto before = print_triton_kernel(alone, alone.kernels[0]);
+    const auto after = print_triton_kernel(changed, changed.kernels[0]);
+    return before.ok() && after.ok() && before->text != after->text;
+  }
   const auto group = build_group(alone, alone.kernels[0]);
   if (!group.ok()) return false;
   if (choice.key == "window") return triton::may_join_windows(triton::ungroup(*group));
@@ -234,9 +245,8 @@ Result<Machine> machine() {
 }  // namespace
 
 extern const TargetDef triton_def;
-// Tiles, stages of the pipeline and the order of programs are numbers here, tried for every kernel. The words of a
-// schedule only say whether reductions and contractions that leave most of a GPU idle are split, how exactly products
-// are computed, and in which order convolutions walk windows and channels.
+// A kernel begins with the best guess of its tiles and of its pipeline's depth; "tiled" and "pipelined" have them
+// measured.
 const TargetDef triton_def{.name = "triton",
                            .doc = "Triton kernels for NVIDIA GPUs",
                            .device = Device::cuda,
@@ -245,7 +255,8 @@ const TargetDef triton_def{.name = "triton",
                            .interpreter = "Triton's interpreter",
                            .rank = 2,
                            .graphs = true,
-                           .words = {"split", "precision", "window"},
+                           .words = {"tiled", "pipelined", "order", "split", "precision", "window"},
+                           .measured = kMeasured,
                            .machine = machine,
                            .cost = gpu_cost,
                            .emit = emit,

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "targets/triton/contraction_printer.h"
+#include "targets/triton/depths.h"
 #include "targets/triton/rectangle.h"
 #include "targets/triton/stage_printer.h"
 
@@ -15,7 +16,6 @@ namespace {
 constexpr double kLog2e = 1.4426950408889634;
 // Weights in two f16 parts are multiplied by 2^12, so that what small ones lose is below 2^-36 of the largest.
 constexpr int kWeightScale = 12;
-constexpr int64_t kSharedBytes = 200 << 10;  // that a block has on Hopper, less some room
 constexpr const char* kInfinity = "float(\"-inf\")";
 
 // Whether an operand is the high one of two parts (pack.cpp).
@@ -329,6 +329,15 @@ std::vector<Numbers> attention_candidates(const Group& group, const Attention& f
     add(128, 128, 8, 3);
   }
   return all;
+}
+
+std::vector<Numbers> attention_depths(const Group& group, const Attention& found, const Numbers& now) {
+  const AttentionAxes axes = axes_of(group, found);
+  const ExprP query = narrow(group.stages[found.scores].contraction->left);
+  const int64_t element = query->dtype == DType::f32 || in_parts(group, query) ? 4 : 2;
+  const int64_t wide = power_of_two(axes.extents[axes.d]), out = power_of_two(axes.extents[axes.e]);
+  if (axes.extents[axes.t] <= now.at("n")) return {};  // one step
+  return other_depths(now, 1, now.at("n") * (wide + out) * element);
 }
 
 TritonLaunch print_attention(const Group& group, const Attention& attention, const std::string& name,

@@ -11,5 +11,7 @@ namespace mtmc::triton {
 TritonLaunch print_attention(const Group& group, const Attention& attention, const std::string& name,
                              const Numbers& numbers);
 std::vector<Numbers> attention_candidates(const Group& group, const Attention& attention);
+// `now` with other "stages"; none where all keys are one block.
+std::vector<Numbers> attention_depths(const Group& group, const Attention& attention, const Numbers& now);
 
 }  // namespace mtmc::triton

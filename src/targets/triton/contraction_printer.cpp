@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "targets/triton/contraction_numbers.h"
+#include "targets/triton/depths.h"
 
 namespace mtmc::triton {
 
@@ -65,6 +66,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
     if (chosen.count(key)) chosen[key] = value;
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
+  by_columns_ = numbers.count("by_columns") > 0;
   if (two) plan_phases(chosen);
   plan_live();
 }
@@ -105,7 +107,7 @@ int64_t ContractionPrinter::extent_of(const std::vector<int>& axes) const {
   return extent;
 }
 
-// Programs in groups of rows of tiles, so that what is in the second-level cache is used again.
+// Programs in groups of rows (or columns) of tiles, so that what is in the second-level cache is used again.
 void ContractionPrinter::header() {
   const int64_t tiles_m = blocks(extent_of(m_), bm_), tiles_n = blocks(extent_of(n_), bn_);
   programs_ = tiles_m * tiles_n * extent_of(batch_);
@@ -139,12 +141,13 @@ void ContractionPrinter::header() {
   } else if (tiles_m == 1) {
     pn = rest;
   } else {
-    const std::string first = out_.fresh("first"), size = out_.fresh("size"), inside = text(group_size_ * tiles_n);
+    const int64_t grouped = by_columns_ ? tiles_n : tiles_m, others = by_columns_ ? tiles_m : tiles_n;
+    const std::string first = out_.fresh("first"), size = out_.fresh("size"), inside = text(group_size_ * others);
     pm = out_.fresh("tile_m"), pn = out_.fresh("tile_n");
     out_.line(first + " = " + rest + " // " + inside + " * " + text(group_size_));
-    out_.line(size + " = min(" + text(tiles_m) + " - " + first + ", " + text(group_size_) + ")");
-    out_.line(pm + " = " + first + " + " + rest + " % " + inside + " % " + size);
-    out_.line(pn + " = " + rest + " % " + inside + " // " + size);
+    out_.line(size + " = min(" + text(grouped) + " - " + first + ", " + text(group_size_) + ")");
+    out_.line((by_columns_ ? pn : pm) + " = " + first + " + " + rest + " % " + inside + " % " + size);
+    out_.line((by_columns_ ? pm : pn) + " = " + rest + " % " + inside + " // " + size);
   }
   m_start_ = pm == "0" ? "0" : pm + " * " + text(bm_);
   n_start_ = pn == "0" ? "0" : pn + " * " + text(bn_);
@@ -181,6 +184,11 @@ void ContractionPrinter::finish(const std::string& sums, const std::string& star
   for (int s = first_ + 1; s <= last_; ++s) keep(s, value(body(s), result_), stage(s).body->dtype, result_);
 }
 
+std::vector<Numbers> ContractionPrinter::depths(const Numbers& now) const {
+  if (blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_) == 1) return {};
+  return other_depths(now, stages_, (bm_ + bn_) * bk_ * (f32_ ? 4 : 2));
+}
+
 TritonLaunch ContractionPrinter::run() {
   out_.fresh("acc"), out_.fresh("part");
   header();
@@ -198,6 +206,11 @@ TritonLaunch print_contraction(const Group& group, const Frame& frame, const Pro
 
 std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products) {
   return ContractionPrinter(group, frame, products, "", {}).candidates();
+}
+
+std::vector<Numbers> contraction_depths(const Group& group, const Frame& frame, const Products& products,
+                                        const Numbers& now) {
+  return ContractionPrinter(group, frame, products, "", now).depths(now);
 }
 
 }  // namespace mtmc::triton

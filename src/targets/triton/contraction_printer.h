@@ -34,6 +34,7 @@ class ContractionPrinter : public StagePrinter {
   TritonLaunch run();
   // What is worth measuring, best guess first.
   const std::vector<Numbers>& candidates() const { return candidates_; }
+  std::vector<Numbers> depths(const Numbers& now) const;
 
  private:
   void plan_axes();
@@ -70,6 +71,7 @@ class ContractionPrinter : public StagePrinter {
   Products products_;
   std::vector<int> batch_, m_, n_, k_lane_, k_loop_;
   int64_t bm_ = 0, bn_ = 0, bk_ = 0, group_size_ = 8, warps_ = 4, stages_ = 3;
+  bool by_columns_ = false;  // programs walk groups of columns of tiles, not of rows
   Tile left_, right_, result_;
   std::string m_start_, n_start_, k_start_;
   Rectangles rectangles_;
@@ -92,6 +94,9 @@ class ContractionPrinter : public StagePrinter {
 TritonLaunch print_contraction(const Group& group, const Frame& frame, const Products& products,
                                const std::string& name, const Numbers& numbers);
 std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products);
+// `now` with other "stages"; none where K is one block.
+std::vector<Numbers> contraction_depths(const Group& group, const Frame& frame, const Products& products,
+                                        const Numbers& now);
 // Whether the frame is a contraction followed by pointwise stages that share all axes of its result.
 bool is_contraction(const Group& group, const Frame& frame);
 

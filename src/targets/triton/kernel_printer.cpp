@@ -94,7 +94,22 @@ class Kernels {
     return result;
   }
 
+  // The numbers it has, or the best guess; where the depth of its pipeline is measured, other depths of these; where
+  // its tiles are, other tiles.
   std::vector<Numbers> candidates() const {
+    std::vector<Numbers> others = tiles(), all = {kernel_.numbers.empty() ? others.front() : kernel_.numbers};
+    const auto add = [&](const std::vector<Numbers>& more) {
+      for (const Numbers& one : more)
+        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    };
+    if (kernel_.has("pipelined")) add(depths(all.front()));
+    if (kernel_.has("tiled")) add(others);
+    return all;
+  }
+
+ private:
+  // Best guess first.
+  std::vector<Numbers> tiles() const {
     const Frame& frame = frames_[main_frame()];
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return attention_candidates(group(), *attention);
@@ -106,14 +121,24 @@ class Kernels {
     return all;
   }
 
- private:
+  std::vector<Numbers> depths(const Numbers& now) const {
+    const Frame& frame = frames_[main_frame()];
+    if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
+      return attention_depths(group(), *attention, now);
+    if (is_contraction(group(), frame))
+      return contraction_depths(group(), frame, prepared_.products.at(frame.first), now);
+    return now.count("share") > 0 ? std::vector<Numbers>{} : rows_depths(group(), frame, now);
+  }
+
   TritonLaunch print(const Frame& frame, const std::string& name, const Numbers& numbers) const {
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return print_attention(group(), *attention, name, numbers);
     if (is_contraction(group(), frame)) {
       const auto products = prepared_.products.find(frame.first);
       if (products == prepared_.products.end()) throw Unsupported{"a part of attention alone"};
-      return print_contraction(group(), frame, products->second, name, numbers);
+      Numbers chosen = numbers;
+      if (kernel_.has("order")) chosen["by_columns"] = 1;
+      return print_contraction(group(), frame, products->second, name, chosen);
     }
     return print_lanes(group(), frame, name, numbers);
   }

@@ -31,7 +31,8 @@ struct TritonPasses {
 // Nothing where print_triton_kernel has an Error, or the kernel is a recurrence.
 std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel);
 
-// Numbers for the kernel's main launch, best guess first.
+// Numbers for the kernel's main launch: those that it has or else the best guess, and behind it what its schedule says
+// is to be measured ("tiled", "pipelined").
 std::vector<std::map<std::string, int64_t>> triton_candidates(const Program& program, const Kernel& kernel);
 
 }  // namespace mtmc

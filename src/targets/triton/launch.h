@@ -25,10 +25,12 @@ struct TritonLaunch {
 };
 
 // Frames of pointwise, movement, reduction, window and scan code; see rows_printer.cpp. `numbers`: "rows", "block",
-// "warps"; what is absent is chosen.
+// "warps", "stages" where it loops over columns; what is absent is chosen.
 TritonLaunch print_rows(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers);
 // The numbers that `print_rows` would choose, and neighbours worth measuring, best guess first.
 std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame);
+// The same with other "stages"; none where it does not loop.
+std::vector<Numbers> rows_depths(const Group& group, const Frame& frame, const Numbers& now);
 // Other tiles worth measuring for a launch that computes what it copies.
 std::vector<Numbers> copy_candidates(const Group& group, const Frame& frame);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "targets/triton/depths.h"
 #include "targets/triton/rows_plan.h"
 
 namespace mtmc::triton {
@@ -101,6 +102,14 @@ std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
     add(rows, 2 * block, 2 * warps);
   }
   return all;
+}
+
+std::vector<Numbers> rows_depths(const Group& group, const Frame& frame, const Numbers& now) {
+  const RowsPlan plan = plan_rows(group, frame, now.count("flat") > 0);
+  Numbers chosen = default_numbers(plan);
+  for (const auto& [key, value] : now) chosen[key] = value;
+  if (plan.flat_columns || plan.columns.empty() || chosen.at("block") >= plan.column_count) return {};
+  return other_depths(now, 1, 4 * chosen.at("rows") * chosen.at("block"));
 }
 
 }  // namespace mtmc::triton

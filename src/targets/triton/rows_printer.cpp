@@ -42,6 +42,7 @@ RowsPrinter::RowsPrinter(const Group& group, const Frame& frame, std::string nam
                                               : std::min(number_of(numbers, "block", chosen.at("block")),
                                                          power_of_two(plan_.column_count));
   warps_ = number_of(numbers, "warps", chosen.at("warps"));
+  stages_ = number_of(numbers, "stages", 1);
   loops_ = !plan_.flat_columns && tile_.columns.block < plan_.column_count;
 }
 
@@ -420,7 +421,10 @@ void RowsPrinter::pass(int now) {
   const bool backwards = now > 0 && !scans && !places;
   const std::string from = out_.fresh("start"), step = backwards ? out_.fresh("back") : from;
   const int64_t block = tile_.columns.block;
-  out_.open("for " + step + " in range(0, " + std::to_string(plan_.column_count) + ", " + std::to_string(block) + "):");
+  const std::string steps = "(0, " + std::to_string(plan_.column_count) + ", " + std::to_string(block);
+  // Only with a number of its own does Triton load ahead where nothing is multiplied.
+  out_.open("for " + step + " in " +
+            (stages_ == 1 ? "range" + steps : "tl.range" + steps + ", num_stages=" + std::to_string(stages_)) + "):");
   if (backwards)
     out_.line(from + " = " + std::to_string((blocks(plan_.column_count, block) - 1) * block) + " - " + step);
   open_lane(tile_.columns, "column", from, plan_.column_count);

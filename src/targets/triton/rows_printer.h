@@ -55,6 +55,7 @@ class RowsPrinter : public StagePrinter {
   std::string program_;  // the name of its number
   int64_t programs_ = 1, warps_ = 4;
   bool loops_ = false;
+  int64_t stages_ = 1;  // of the pipeline of its loops
   std::map<int, std::string> carries_;
   std::map<int, int> online_;  // sum of exponentials -> the maximum that shifts them
 };
