@@ -29,108 +29,90 @@ std::string row_line(const Json& row) {
 
 }  // namespace
 
-struct BenchRun::State {
-  struct Totals {
-    int done = 0, faster = 0, failed = 0;
-    double log_speedups = 0;
-    int timed = 0;
+BenchRun::BenchRun(fs::path folder, std::vector<std::string> tasks, double budget, RowFile rows)
+    : folder_(std::move(folder)),
+      tasks_(std::move(tasks)),
+      budget_(budget),
+      start_(now_seconds()),
+      rows_(std::move(rows)) {}
 
-    void add(const Json& row) {
-      ++done;
-      failed += !row.at("error").is_null();
-      if (!row.at("error").is_null()) return;
-      faster += row.value("answer", "") == "faster";
-      const Json& eager = row.at("speedup").at("eager");
-      if (eager.is_number() && eager.get<double>() > 0) log_speedups += std::log(eager.get<double>()), ++timed;
-    }
-    std::string text() const {
-      const std::string mean =
-          timed == 0 ? ""
-                     : fmt::format(", {:.2f}x eager (geometric mean of {})", std::exp(log_speedups / timed), timed);
-      return fmt::format("{} done, {} faster, {} failed{}", done, faster, failed, mean);
-    }
-  };
+void BenchRun::Totals::add(const Json& row) {
+  ++done;
+  failed += !row.at("error").is_null();
+  if (!row.at("error").is_null()) return;
+  faster += row.value("answer", "") == "faster";
+  const Json& eager = row.at("speedup").at("eager");
+  if (eager.is_number() && eager.get<double>() > 0) log_speedups += std::log(eager.get<double>()), ++timed;
+}
 
-  fs::path folder, file;
-  std::vector<std::string> tasks;
-  double budget = 0;  // seconds; 0: none
-  RowFile rows;
-  Status kept = ok_status();  // of the last row
-  Progress progress{stdout};
-  Totals totals = {};
-  std::vector<std::string> running = {};
-  int bugs = 0;
-  double start = now_seconds();
+std::string BenchRun::Totals::text() const {
+  const std::string mean =
+      timed == 0 ? "" : fmt::format(", {:.2f}x eager (geometric mean of {})", std::exp(log_speedups / timed), timed);
+  return fmt::format("{} done, {} faster, {} failed{}", done, faster, failed, mean);
+}
 
-  std::string place(const std::string& task) const {
-    const auto at = std::find(tasks.begin(), tasks.end(), task) - tasks.begin();
-    return fmt::format("[{}/{}] {}", at + 1, tasks.size(), task);
-  }
-  void show() {
-    if (running.size() < 2) return;  // one alone shows its own attempts
-    progress.live(static_cast<double>(totals.done) / static_cast<double>(tasks.size()), -1, totals.text(),
-                  join(running, ", "));
-  }
-};
+std::string BenchRun::place(const std::string& task) const {
+  const auto at = std::find(tasks_.begin(), tasks_.end(), task) - tasks_.begin();
+  return fmt::format("[{}/{}] {}", at + 1, tasks_.size(), task);
+}
 
-BenchRun::BenchRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
-BenchRun::BenchRun(BenchRun&&) noexcept = default;
-BenchRun::~BenchRun() = default;
-Progress& BenchRun::progress() { return state_->progress; }
+void BenchRun::show() {
+  if (running_.size() < 2) return;  // one alone shows its own attempts
+  progress_.live(static_cast<double>(totals_.done) / static_cast<double>(tasks_.size()), -1, totals_.text(),
+                 join(running_, ", "));
+}
 
-Result<BenchRun> BenchRun::open(const fs::path& folder, std::vector<std::string> tasks, double budget_seconds) {
+Result<std::unique_ptr<BenchRun>> BenchRun::open(const fs::path& folder, std::vector<std::string> tasks,
+                                                 double budget_seconds) {
   MTMC_RETURN_IF_ERROR(ready_result_folder(folder));
-  const fs::path file = folder / "rows.jsonl";
-  MTMC_TRY(RowFile rows, RowFile::open(file));
-  return BenchRun(std::unique_ptr<State>(
-      new State{.folder = folder, .file = file, .tasks = std::move(tasks), .budget = budget_seconds, .rows = rows}));
+  MTMC_TRY(RowFile rows, RowFile::open(folder / "rows.jsonl"));
+  return std::unique_ptr<BenchRun>(new BenchRun(folder, std::move(tasks), budget_seconds, std::move(rows)));
 }
 
 std::vector<std::string> BenchRun::left() {
   std::vector<std::string> others;
-  for (const std::string& task : state_->tasks) {
-    if (!state_->rows.finished(task)) {
+  for (const std::string& task : tasks_) {
+    if (!rows_.finished(task)) {
       others.push_back(task);
       continue;
     }
-    const Json& row = state_->rows.rows().at(task);
-    state_->totals.add(row);
-    state_->progress.line(state_->place(task) + ": " + row_line(row) + " (remembered)");
+    const Json& row = rows_.rows().at(task);
+    totals_.add(row);
+    progress_.line(place(task) + ": " + row_line(row) + " (remembered)");
   }
   return others;
 }
 
 bool BenchRun::begins(const std::string& task) {
-  if (!state_->kept.ok()) return false;
-  if (state_->budget > 0 && now_seconds() - state_->start > state_->budget) {
-    state_->progress.line(
-        fmt::format("the budget of {:.0f} s is spent: the same command goes on with {}", state_->budget, task));
+  if (!kept_.ok()) return false;
+  if (budget_ > 0 && now_seconds() - start_ > budget_) {
+    progress_.line(fmt::format("the budget of {:.0f} s is spent: the same command goes on with {}", budget_, task));
     return false;
   }
-  state_->progress.line(state_->place(task));
-  state_->running.push_back(task);
-  state_->show();
+  progress_.line(place(task));
+  running_.push_back(task);
+  show();
   return true;
 }
 
 void BenchRun::ended(const std::string& task, const Json& row, bool bug) {
-  std::erase(state_->running, task);
-  state_->bugs += bug;
-  state_->kept = state_->rows.append(row);
-  state_->totals.add(row);
-  state_->progress.line(fmt::format("{}: {}  [{}]", state_->place(task), row_line(row), state_->totals.text()));
-  state_->show();
-  set_interrupt_note(fmt::format("{} rows are kept in {}; the same command goes on from there", state_->totals.done,
-                                 state_->file.string()));
+  std::erase(running_, task);
+  bugs_ += bug;
+  kept_ = rows_.append(row);
+  totals_.add(row);
+  progress_.line(fmt::format("{}: {}  [{}]", place(task), row_line(row), totals_.text()));
+  show();
+  set_interrupt_note(fmt::format("{} rows are kept in {}; the same command goes on from there", totals_.done,
+                                 (folder_ / "rows.jsonl").string()));
 }
 
 Result<int> BenchRun::conclude() {
-  MTMC_RETURN_IF_ERROR(state_->kept);
-  const std::string table = score_table(state_->rows.rows());
-  state_->progress.line("\n" + table);
-  MTMC_RETURN_IF_ERROR(write_file(state_->folder / "summary.md", table));
-  state_->progress.line(state_->totals.text() + "; rows in " + state_->file.string());
-  return state_->bugs > 0 ? kOurBug : state_->totals.failed > 0 ? kNotBetter : kDone;
+  MTMC_RETURN_IF_ERROR(kept_);
+  const std::string table = score_table(rows_.rows());
+  progress_.line("\n" + table);
+  MTMC_RETURN_IF_ERROR(write_file(folder_ / "summary.md", table));
+  progress_.line(totals_.text() + "; rows in " + (folder_ / "rows.jsonl").string());
+  return bugs_ > 0 ? kOurBug : totals_.failed > 0 ? kNotBetter : kDone;
 }
 
 }  // namespace mtmc

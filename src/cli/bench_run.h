@@ -8,16 +8,15 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "cli/progress.h"
+#include "workbench/rows.h"
 
 namespace mtmc {
 
 class BenchRun {
  public:
   // `tasks`: their names. An Error: the folder cannot be written to, or holds something else.
-  static Result<BenchRun> open(const std::filesystem::path& folder, std::vector<std::string> tasks,
-                               double budget_seconds);
-  BenchRun(BenchRun&&) noexcept;
-  ~BenchRun();
+  static Result<std::unique_ptr<BenchRun>> open(const std::filesystem::path& folder, std::vector<std::string> tasks,
+                                                double budget_seconds);
 
   // Tells of the tasks that have their rows; the names of the others, in order.
   std::vector<std::string> left();
@@ -27,12 +26,29 @@ class BenchRun {
   void ended(const std::string& task, const Json& row, bool bug);
   // The table, and the program's exit code. An Error: a row could not be written.
   Result<int> conclude();
-  Progress& progress();
+  Progress& progress() { return progress_; }
 
  private:
-  struct State;
-  explicit BenchRun(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  // Of the rows so far.
+  struct Totals {
+    int done = 0, faster = 0, failed = 0, timed = 0;
+    double log_speedups = 0;
+    void add(const Json& row);
+    std::string text() const;
+  };
+  BenchRun(std::filesystem::path folder, std::vector<std::string> tasks, double budget, RowFile rows);
+  std::string place(const std::string& task) const;  // "[3/250] level1/3_..."
+  void show();
+
+  std::filesystem::path folder_;
+  std::vector<std::string> tasks_;
+  double budget_, start_;  // seconds; no budget: 0
+  RowFile rows_;
+  Status kept_ = ok_status();  // of the last row
+  Progress progress_{stdout};
+  Totals totals_;
+  std::vector<std::string> running_;
+  int bugs_ = 0;
 };
 
 }  // namespace mtmc

@@ -118,50 +118,6 @@ TEST(Optimize, WhatComesNextIsPreparedAndNothingElseChanges) {
   }
 }
 
-// The last of the versions is always the fastest.
-struct LastIsFastest final : Tuner {
-  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double) override {
-    std::vector<Measured> all;
-    for (size_t i = 0; i < modules.size(); ++i) all.push_back({1.0 / static_cast<double>(i + 1), ""});
-    return all;
-  }
-};
-
-TEST(Optimize, WhatWasGuessedIsMeasuredBeforeTheWinnerIsCertified) {
-  for (const double seconds : {0.0, 30.0}) {
-    World world("triton", mtmc::testing::network(), h200_hardware());
-    world.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
-    world.request.shell.arguments = {"x"};
-    world.request.limits = {.steps = 2, .seconds = seconds, .evaluations = 40};
-    LastIsFastest tuner;
-    BuiltinCoder coder(world.request.target, world.request.hardware, world.request.shell, *world.store, &tuner);
-    double now = 0;
-    bool over = false;
-    world.request.clock = [&] { return now; };
-    std::set<std::string> certified;
-    WatchedJudge judge(world.judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
-      if (seconds > 0 && !over) now = 24.5, over = true;  // of 30 seconds a fifth is kept for it
-      if (tier == Tier::certify) certified.insert(candidate.code);
-      for (const Kernel& kernel : candidate.program->kernels)
-        if (kernel.has("tiled"))
-          verdict.speedup["eager"].median *= 1.5, verdict.speedup["eager"].low *= 1.5,
-              verdict.speedup["eager"].high *= 1.5;
-    });
-    const auto done = world.run(judge, coder);
-    ASSERT_TRUE(done.ok()) << done.error().message();
-    const auto& attempts = world.recorder.attempts;
-    const auto measured = std::count_if(attempts.begin(), attempts.end(), [](const NodeRecord& one) {
-      return one.action.starts_with("tile ") && one.step == 3 && !one.certify;  // behind the search's two
-    });
-    EXPECT_EQ(measured, 1) << seconds;
-    EXPECT_TRUE(std::all_of(done->program->kernels.begin(), done->program->kernels.end(), [](const Kernel& kernel) {
-      return kernel.family == Family::library || kernel.has("tiled");
-    })) << print(*done->program);
-    EXPECT_TRUE(certified.contains(done->code.text));
-  }
-}
-
 TEST(Optimize, NothingIsPreparedForWhichThereIsNoTime) {
   World world;
   world.request.limits = {.steps = 8, .seconds = 30, .evaluations = 0};

@@ -239,12 +239,12 @@ Result<int> run_bench(const BenchOptions& options) {
   MTMC_RETURN_IF_ERROR(options.search.read());
   if (options.worker) return run_as_worker(options, tasks);
   MTMC_TRY(const size_t wanted, jobs_of(options));
-  MTMC_TRY(BenchRun run, BenchRun::open(options.out, names, options.budget));
-  const std::vector<std::string> left = run.left();
+  MTMC_TRY(const auto run, BenchRun::open(options.out, names, options.budget));
+  const std::vector<std::string> left = run->left();
   const size_t jobs = std::min(wanted, left.size());
-  if (jobs == 1) MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, run));
-  if (jobs > 1) MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, run));
-  return run.conclude();
+  if (jobs == 1) MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, *run));
+  if (jobs > 1) MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, *run));
+  return run->conclude();
 }
 
 VerbBody declare(Options& options) {
