@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <limits>
@@ -59,6 +60,11 @@ Result<Json> reply_of(LineProcess& worker, const std::string& task) {
   return reply;
 }
 
+Command remote(const std::string& address) {
+  const char* python = std::getenv("MTMC_PYTHON");
+  return {.argv = {python != nullptr && *python != 0 ? python : "python3", "-m", "mtmc.crew.remote", address}};
+}
+
 // One worker's life. A worker dies with the thread that began it, so this is its thread.
 Status keep_at_work(const Command& command, Shared& shared) {
   std::optional<LineProcess> worker;
@@ -92,6 +98,23 @@ std::vector<Command> worker_commands(const std::vector<std::string>& command, si
     all.push_back(std::move(one));
   }
   return all;
+}
+
+std::vector<Command> remote_commands(const std::vector<std::string>& command, size_t count,
+                                     const std::string& address) {
+  Command one = remote(address);
+  one.argv.emplace_back("--");
+  one.argv.insert(one.argv.end(), command.begin(), command.end());
+  return std::vector<Command>(count, one);
+}
+
+Result<size_t> remote_places(const std::string& address) {
+  Command count = remote(address);
+  count.argv.emplace_back("--count");
+  MTMC_TRY(const Finished done, run(count));
+  const std::string said(trim(done.err.substr(0, 400)));
+  if (done.exit_code != 0) return Error{"using --ray " + address, said.empty() ? "no answer" : said, "", ""};
+  return std::max<size_t>(1, static_cast<size_t>(std::atol(done.out.c_str())));
 }
 
 Status work_off(const std::vector<Command>& workers, const std::vector<std::string>& tasks,

@@ -16,6 +16,11 @@ namespace mtmc {
 std::vector<Command> worker_commands(const std::vector<std::string>& command, size_t count,
                                      const std::vector<std::string>& gpus);
 
+// The same on the machines of a Ray cluster, which says where each runs (python/mtmc/crew/remote.py).
+std::vector<Command> remote_commands(const std::vector<std::string>& command, size_t count, const std::string& address);
+// How many workers a cluster has GPUs for; one where it has none. An Error: no cluster answers, or Ray is missing.
+Result<size_t> remote_places(const std::string& address);
+
 // What happens to a task. Both are called by one thread at a time.
 struct CrewListener {
   std::function<bool(const std::string& task)> begins;  // false: neither it nor any other

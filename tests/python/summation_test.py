@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from mtmc.referee import summation
 from mtmc.referee.summation import TERMS, OneByOne, in_turn
 
 F = torch.nn.functional
@@ -54,6 +55,24 @@ def test_long_sums_and_empty_ones() -> None:
     assert torch.allclose(in_turn(x, [0], False), x.sum(0), atol=1e-2)
     assert in_turn(torch.zeros(0, 3), [0], False).tolist() == [0, 0, 0]
     assert in_turn(torch.tensor(2.0), [], False).item() == 2
+
+
+@pytest.mark.parametrize("shape", [(1000, 7), (1000, 1), (1000,), (3, 1, 2), (2, 0)])
+def test_a_scan_in_pieces_is_the_sum(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summation, "SCANNED", 96)
+    terms = torch.randn(shape)
+    found = summation._scanned(terms)
+    assert found.shape == terms.shape[1:] and torch.allclose(found, terms.sum(0), atol=1e-3)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("shape", [(4096, 300), (4096, 1), (777,)])
+def test_a_scan_on_a_gpu_adds_in_turn(shape: tuple[int, ...]) -> None:
+    terms = torch.randn(shape)
+    total = torch.zeros(shape[1:])
+    for term in terms:
+        total += term
+    assert torch.equal(summation._scanned(terms.cuda()).cpu(), total)
 
 
 def test_equal_terms_round_alike() -> None:

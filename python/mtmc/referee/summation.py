@@ -15,6 +15,7 @@ from torch._decomp import decomposition_table
 from mtmc.wire.modes import DispatchMode
 
 TERMS = 4096  # added in turn; of longer sums as many partial sums
+SCANNED = 1 << 25  # elements a launch
 aten = torch.ops.aten
 # What is a few operators over a sum: their definitions are torch's own.
 COMPOSED = frozenset(
@@ -43,10 +44,26 @@ def in_turn(x: torch.Tensor, dims: list[int], keepdim: bool) -> torch.Tensor:
 
 
 def _loop(terms: torch.Tensor) -> torch.Tensor:
+    if terms.is_cuda and len(terms) > 1:
+        return _scanned(terms)
     total = torch.zeros_like(terms[0]) if len(terms) else terms.sum(0)
     for term in terms:
         total.add_(term)
     return total
+
+
+def _scanned(terms: torch.Tensor) -> torch.Tensor:
+    """The loop as a few launches: along an axis that is not the last one a thread of torch's scan on a GPU adds one term after the
+    other, in the terms' own type. A single column is scanned in parallel, so it gets a second one beside it."""
+    columns = terms.reshape(len(terms), -1)
+    single = columns.shape[1] == 1
+    if single:
+        columns = columns.expand(-1, 2)
+    at_once = max(1, SCANNED // max(1, columns.shape[1]))
+    total = columns[:1]
+    for begin in range(1, len(columns), at_once):
+        total = torch.cat((total, columns[begin : begin + at_once])).cumsum(0)[-1:]
+    return (total[:, :1] if single else total).reshape(terms.shape[1:]).clone()
 
 
 class OneByOne(DispatchMode):

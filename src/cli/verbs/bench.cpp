@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct BenchOptions {
-  std::string suite, root, out;
+  std::string suite, root, out, ray;
   std::vector<std::string> tasks, levels, compared;
   double budget = 0;  // seconds; 0: none
   int64_t jobs = 0;   // 0: one for each GPU
@@ -211,11 +211,15 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
               run.ended(task, failed_row(options.suite, {task, {}}, reply.error()), true);
           },
   };
-  return work_off(worker_commands(command, jobs, gpus()), left, listener);
+  const auto workers =
+      options.ray.empty() ? worker_commands(command, jobs, gpus()) : remote_commands(command, jobs, options.ray);
+  return work_off(workers, left, listener);
 }
 
 // How many tasks beside each other. An Error: more than one on a GPU, where they would disturb each other's clocks.
 Result<size_t> jobs_of(const BenchOptions& options) {
+  if (!options.ray.empty() && options.jobs > 0) return static_cast<size_t>(options.jobs);
+  if (!options.ray.empty()) return remote_places(options.ray);
   MTMC_TRY(const TargetHere here, choose_target(options.search.bench.target));
   const bool on_gpu = here.target->device == Device::cuda && here.machine.runs;
   const size_t most = on_gpu ? gpus().size() : usable_cores().size();
@@ -242,8 +246,10 @@ Result<int> run_bench(const BenchOptions& options) {
   MTMC_TRY(const auto run, BenchRun::open(options.out, names, options.budget));
   const std::vector<std::string> left = run->left();
   const size_t jobs = std::min(wanted, left.size());
-  if (jobs == 1) MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, *run));
-  if (jobs > 1) MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, *run));
+  if (jobs == 1 && options.ray.empty())
+    MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, *run));
+  else if (jobs > 0)
+    MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, *run));
   return run->conclude();
 }
 
@@ -257,6 +263,9 @@ VerbBody declare(Options& options) {
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
   options.integer(given->jobs, "--jobs", 1,
                   "tasks beside each other, each with a GPU or processors of its own (one for each GPU; without, one)");
+  options.text(
+      given->ray, "--ray", "ADDRESS",
+      "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");
   options.words(given->compared, "--compare", "FILE...", "two files of rows: print what changed, and nothing else");
   options.flag(given->list, "--list", "print the names of the tasks");
   options.flag(given->worker, "--worker", "be one of another bench's --jobs, which tells it what to do");
