@@ -44,19 +44,19 @@ struct Shared {
 };
 
 Result<LineProcess> begin(const Command& command) {
-  MTMC_TRY(LineProcess worker, LineProcess::start(command));
-  const Result<std::string> word = worker.receive(kReady);
+  MTMC_TRY(LineProcess member, LineProcess::start(command));
+  const Result<std::string> word = member.receive(kReady);
   if (!word.ok() || *word != kReadyWord)
-    return Error{"starting a worker", "it is not ready", word.ok() ? "'" + *word + "'" : word.error().wrong,
+    return Error{"starting a member", "it is not ready", word.ok() ? "'" + *word + "'" : word.error().wrong,
                  "a process that takes tasks"};
-  return worker;
+  return member;
 }
 
-Result<Json> reply_of(LineProcess& worker, const std::string& task) {
-  MTMC_RETURN_IF_ERROR(worker.send(task));
-  MTMC_TRY(const std::string line, worker.receive(kForever));
+Result<Json> reply_of(LineProcess& member, const std::string& task) {
+  MTMC_RETURN_IF_ERROR(member.send(task));
+  MTMC_TRY(const std::string line, member.receive(kForever));
   const Json reply = Json::parse(line, nullptr, false);
-  if (reply.is_discarded()) return Error{"reading a worker's answer", "it is not JSON", "'" + line + "'", ""};
+  if (reply.is_discarded()) return Error{"reading a member's answer", "it is not JSON", "'" + line + "'", ""};
   return reply;
 }
 
@@ -65,25 +65,25 @@ Command remote(const std::string& address) {
   return {.argv = {python != nullptr && *python != 0 ? python : "python3", "-m", "mtmc.crew.remote", address}};
 }
 
-// One worker's life. A worker dies with the thread that began it, so this is its thread.
+// One member's life. A member dies with the thread that began it, so this is its thread.
 Status keep_at_work(const Command& command, Shared& shared) {
-  std::optional<LineProcess> worker;
+  std::optional<LineProcess> member;
   while (true) {
-    if (!worker) {  // before a task is taken: one that cannot be begun takes none with it
+    if (!member) {  // before a task is taken: one that cannot be begun takes none with it
       MTMC_TRY(LineProcess begun, begin(command));
-      worker.emplace(std::move(begun));
+      member.emplace(std::move(begun));
     }
     const std::optional<std::string> task = shared.next();
     if (!task) return ok_status();
-    const Result<Json> reply = reply_of(*worker, *task);
-    shared.ended(*task, reply.ok() ? reply : Error{"optimising " + *task, "its worker ended", reply.error().wrong, ""});
-    if (!reply.ok()) worker.reset();
+    const Result<Json> reply = reply_of(*member, *task);
+    shared.ended(*task, reply.ok() ? reply : Error{"optimising " + *task, "its member ended", reply.error().wrong, ""});
+    if (!reply.ok()) member.reset();
   }
 }
 
 }  // namespace
 
-std::vector<Command> worker_commands(const std::vector<std::string>& command, size_t count,
+std::vector<Command> member_commands(const std::vector<std::string>& command, size_t count,
                                      const std::vector<std::string>& gpus) {
   const std::vector<int>& cores = usable_cores();
   const size_t each = std::max<size_t>(1, cores.size() / count);
@@ -117,11 +117,11 @@ Result<size_t> remote_places(const std::string& address) {
   return std::max<size_t>(1, static_cast<size_t>(std::atol(done.out.c_str())));
 }
 
-Status work_off(const std::vector<Command>& workers, const std::vector<std::string>& tasks,
+Status work_off(const std::vector<Command>& members, const std::vector<std::string>& tasks,
                 const CrewListener& listener) {
   Shared shared{{}, {tasks.rbegin(), tasks.rend()}, listener};
   std::vector<std::future<Status>> all;
-  for (const Command& command : workers)
+  for (const Command& command : members)
     all.push_back(std::async(std::launch::async, [&] { return keep_at_work(command, shared); }));
   Status status = ok_status();
   for (std::future<Status>& one : all)
@@ -130,7 +130,7 @@ Status work_off(const std::vector<Command>& workers, const std::vector<std::stri
 }
 
 void serve_crew(const std::function<Json(const std::string& task)>& work) {
-  for (const int line : {3, 4}) fcntl(line, F_SETFD, FD_CLOEXEC);  // nothing for this worker's own children
+  for (const int line : {3, 4}) fcntl(line, F_SETFD, FD_CLOEXEC);  // nothing for this member's own children
   std::ifstream requests("/proc/self/fd/3");
   std::ofstream replies("/proc/self/fd/4");
   replies << kReadyWord << "\n" << std::flush;

@@ -1,5 +1,5 @@
 // Tasks of a suite dealt out to processes of this program, each with a GPU and processors of its own: `mtmc bench`
-// with --worker, which takes names of tasks and answers each with its row.
+// with --member, which takes names of tasks and answers each with its row.
 #pragma once
 #include <functional>
 #include <string>
@@ -12,28 +12,28 @@
 namespace mtmc {
 
 // `count` times `command`, with the processors divided among them, and GPUs where there are any (as
-// CUDA_VISIBLE_DEVICES names them, as many as workers).
-std::vector<Command> worker_commands(const std::vector<std::string>& command, size_t count,
+// CUDA_VISIBLE_DEVICES names them, as many as members).
+std::vector<Command> member_commands(const std::vector<std::string>& command, size_t count,
                                      const std::vector<std::string>& gpus);
 
 // The same on the machines of a Ray cluster, which says where each runs (python/mtmc/crew/remote.py).
 std::vector<Command> remote_commands(const std::vector<std::string>& command, size_t count, const std::string& address);
-// How many workers a cluster has GPUs for; one where it has none. An Error: no cluster answers, or Ray is missing.
+// How many members a cluster has GPUs for; one where it has none. An Error: no cluster answers, or Ray is missing.
 Result<size_t> remote_places(const std::string& address);
 
 // What happens to a task. Both are called by one thread at a time.
 struct CrewListener {
   std::function<bool(const std::string& task)> begins;  // false: neither it nor any other
-  // What the worker made of it, or why nothing: the worker died.
+  // What the member made of it, or why nothing: the member died.
   std::function<void(const std::string& task, const Result<Json>& reply)> ended;
 };
 
-// Hands out `tasks` in order. A worker that dies is begun anew for the next task. An Error: one ended before it was
+// Hands out `tasks` in order. A member that dies is begun anew for the next task. An Error: one ended before it was
 // ready, and has said on standard error why; what others have begun is ended first.
-Status work_off(const std::vector<Command>& workers, const std::vector<std::string>& tasks,
+Status work_off(const std::vector<Command>& members, const std::vector<std::string>& tasks,
                 const CrewListener& listener);
 
-// The worker's side: reads names of tasks until there are no more, and answers with what `work` makes of each.
+// The member's side: reads names of tasks until there are no more, and answers with what `work` makes of each.
 void serve_crew(const std::function<Json(const std::string& task)>& work);
 
 }  // namespace mtmc

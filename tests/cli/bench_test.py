@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
 os.environ["MTMC_PYTHON"] = sys.executable
@@ -144,3 +146,54 @@ def test_tasks_beside_each_other_get_the_rows_of_one_after_the_other(tmp_path: P
     assert refused.returncode == 2 and "tasks run beside each other: too many" in refused.stderr
     broken = bench(tmp_path, "files", "--jobs", "2", "--policy", "oracle", "--tasks", "d")
     assert broken.returncode == 2 and "there is no such one: got 'oracle'" in broken.stderr
+
+
+# What mtmc.crew.remote calls of Ray, in one process.
+RAY = """
+def init(address, **_):
+    if address != "cluster":
+        raise ConnectionError("nobody there")
+
+
+def cluster_resources():
+    return {"CPU": 2.0}
+
+
+def get(value):
+    return value
+
+
+class remote:
+    def __init__(self, kind):
+        self.kind = kind
+
+    def options(self, num_cpus):
+        return self
+
+    def remote(self, *arguments):
+        return Actor(self.kind(*arguments))
+
+
+class Actor:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __getattr__(self, name):
+        return type("Method", (), {"remote": staticmethod(getattr(self.inner, name))})
+"""
+
+
+def test_tasks_go_to_the_workers_of_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "__init__.py").write_text(RAY)
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'python'}:{tmp_path}")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text(TASK)
+    done = bench(tmp_path, "files", "--ray", "cluster")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [row["task"] for row in rows(tmp_path)] == ["a", "b"] and (tmp_path / "out/b/kernel.py").exists()
+    other = bench(tmp_path, "files", "--ray", "elsewhere", "--out", str(tmp_path / "out2"))
+    assert other.returncode == 2 and "no cluster answers: got 'elsewhere': nobody there" in other.stderr
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
+    without = bench(tmp_path, "files", "--ray", "cluster", "--out", str(tmp_path / "out3"))
+    assert without.returncode == 2 and "wanted `pip install ray`" in without.stderr

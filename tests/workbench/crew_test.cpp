@@ -13,8 +13,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Workers that speak the crew's language in a few words of bash.
-Command worker(const std::string& per_task, const std::string& first = "echo ready >&4") {
+// Members that speak the crew's language in a few words of bash.
+Command member(const std::string& per_task, const std::string& first = "echo ready >&4") {
   return {.argv = {"bash", "-c", first + "; while read -r task <&3; do " + per_task + "; done"}};
 }
 
@@ -39,39 +39,39 @@ struct Heard {
 
 TEST(Crew, EachTaskIsDoneOnceByWhoeverIsFree) {
   Heard heard;
-  const Command one = worker(R"(echo "{\"done\": \"$task\"}" >&4)");
+  const Command one = member(R"(echo "{\"done\": \"$task\"}" >&4)");
   ASSERT_TRUE(work_off({one, one, one}, {"a", "b", "c", "d", "e"}, heard.listener()).ok());
   EXPECT_THAT(heard.begun, ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_EQ(heard.ended.size(), 5u);
   EXPECT_EQ(heard.ended["d"], R"({"done":"d"})");
 }
 
-TEST(Crew, AWorkerThatDiesTakesOnlyItsTaskWithIt) {
+TEST(Crew, AMemberThatDiesTakesOnlyItsTaskWithIt) {
   Heard heard;
-  const Command one = worker(R"([ "$task" = b ] && kill -9 $$; echo "\"$task\"" >&4)");
+  const Command one = member(R"([ "$task" = b ] && kill -9 $$; echo "\"$task\"" >&4)");
   ASSERT_TRUE(work_off({one}, {"a", "b", "c"}, heard.listener()).ok());
   EXPECT_EQ(heard.ended["a"], "\"a\"");
-  EXPECT_EQ(heard.ended["b"], "optimising b: its worker ended: got closed");
+  EXPECT_EQ(heard.ended["b"], "optimising b: its member ended: got closed");
   EXPECT_EQ(heard.ended["c"], "\"c\"");
 }
 
 TEST(Crew, NoTaskBeginsOnceTheListenerSaysNo) {
   Heard heard{.most = 2};
-  ASSERT_TRUE(work_off({worker("echo 1 >&4")}, {"a", "b", "c", "d"}, heard.listener()).ok());
+  ASSERT_TRUE(work_off({member("echo 1 >&4")}, {"a", "b", "c", "d"}, heard.listener()).ok());
   EXPECT_THAT(heard.begun, ElementsAre("a", "b"));
   EXPECT_EQ(heard.ended.size(), 2u);
 }
 
-TEST(Crew, AWorkerThatCannotBeginIsAnErrorAndTheOthersGoOn) {
+TEST(Crew, AMemberThatCannotBeginIsAnErrorAndTheOthersGoOn) {
   Heard heard;
-  const Status status = work_off({worker("echo 1 >&4"), worker(":", "exit 2")}, {"a", "b", "c"}, heard.listener());
+  const Status status = work_off({member("echo 1 >&4"), member(":", "exit 2")}, {"a", "b", "c"}, heard.listener());
   ASSERT_FALSE(status.ok());
-  EXPECT_THAT(status.error().message(), HasSubstr("starting a worker: it is not ready: got closed"));
+  EXPECT_THAT(status.error().message(), HasSubstr("starting a member: it is not ready: got closed"));
   EXPECT_EQ(heard.ended.size(), 3u);
 }
 
-TEST(Crew, WorkersShareProcessorsAndGpus) {
-  const auto all = worker_commands({"mtmc", "bench"}, 2, {"4", "7"});
+TEST(Crew, MembersShareProcessorsAndGpus) {
+  const auto all = member_commands({"mtmc", "bench"}, 2, {"4", "7"});
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].argv[0], "taskset");
   EXPECT_EQ(all[1].argv.back(), "bench");

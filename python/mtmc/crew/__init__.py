@@ -1,1 +1,1 @@
-"""Workers on other machines."""
+"""Members on other machines."""

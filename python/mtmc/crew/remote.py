@@ -1,9 +1,9 @@
-"""A worker of a crew on another machine, through Ray (docs.ray.io): begins its command there and carries its lines.
+"""A member of a crew on another machine, through Ray (docs.ray.io): begins its command there and carries its lines.
 
   python -m mtmc.crew.remote ADDRESS -- COMMAND...    descriptors 3 and 4 are those of the command, as src/workbench/crew.h says
   python -m mtmc.crew.remote ADDRESS --count          how many GPUs the cluster has
 
-One worker holds one GPU where the cluster has any, else one processor; Ray chooses where and sets CUDA_VISIBLE_DEVICES there. The
+One member holds one GPU where the cluster has any, else one processor; Ray chooses where and sets CUDA_VISIBLE_DEVICES there. The
 command's words are paths of this machine: the checkout, the suite and the output folder must lie at the same places on all.
 """
 
@@ -28,7 +28,7 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL)
 
 
-class Worker:
+class Member:
     """Lives where the command does. `environment` is added to what that machine has."""
 
     def __init__(self, command: Sequence[str], environment: dict[str, str]) -> None:
@@ -79,15 +79,15 @@ def main(words: Sequence[str]) -> int:
         return 0
     needs = {"num_gpus": 1} if gpus else {"num_cpus": 1}
     environment = {name: os.environ[name] for name in CARRIED if name in os.environ}
-    worker = ray.remote(Worker).options(**needs).remote(rest[1:], environment)
+    member = ray.remote(Member).options(**needs).remote(rest[1:], environment)
     with os.fdopen(3) as requests, os.fdopen(4, "w", buffering=1) as replies:
-        line = ray.get(worker.hear.remote())
+        line = ray.get(member.hear.remote())
         while line is not None:
             replies.write(line + "\n")
             request = requests.readline()
             if not request:
                 return 0
-            line = ray.get(worker.ask.remote(request.rstrip("\n")))
+            line = ray.get(member.ask.remote(request.rstrip("\n")))
     return 1
 
 

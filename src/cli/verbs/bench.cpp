@@ -36,7 +36,7 @@ struct BenchOptions {
   double budget = 0;  // seconds; 0: none
   int64_t jobs = 0;   // 0: one for each GPU
   SearchOptions search;
-  bool list = false, worker = false;
+  bool list = false, member = false;
 };
 
 std::vector<std::string> suite_names() {
@@ -102,7 +102,7 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
   return row_of(options.suite, task, Json::parse(files.result));
 }
 
-// What a worker answers: {"row": ..., "bug": ...}. A bug in one task is a row like any other failure, and told in the
+// What a member answers: {"row": ..., "bug": ...}. A bug in one task is a row like any other failure, and told in the
 // exit code.
 Json row_or_failure(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
                     ProgressListener& listener) {
@@ -142,21 +142,21 @@ Result<int> print_comparison(const std::vector<std::string>& files) {
 }
 
 // Everything that stays warm from one task to the next, in this process.
-class Worker {
+class Member {
  public:
-  static Result<Worker> open(const BenchOptions& options, bool many) {
+  static Result<Member> open(const BenchOptions& options, bool many) {
     MTMC_TRY(WorkbenchOptions wanted, options.search.read());
     wanted.many = many;
     MTMC_TRY(auto store, open_store(store_path(options.search.store)));
     MTMC_TRY(auto bench, Workbench::open(wanted, *store));
-    return Worker(options, std::move(store), std::move(bench));
+    return Member(options, std::move(store), std::move(bench));
   }
   Json work(const SuiteTask& task, ProgressListener& listener) {
     return row_or_failure(*bench_, options_, task, *store_, listener);
   }
 
  private:
-  Worker(const BenchOptions& options, std::unique_ptr<Store> store, std::unique_ptr<Workbench> bench)
+  Member(const BenchOptions& options, std::unique_ptr<Store> store, std::unique_ptr<Workbench> bench)
       : options_(options), store_(std::move(store)), bench_(std::move(bench)) {}
   const BenchOptions& options_;
   std::unique_ptr<Store> store_;
@@ -166,30 +166,30 @@ class Worker {
 using Tasks = std::map<std::string, SuiteTask>;
 
 Status run_here(const BenchOptions& options, const Tasks& tasks, const std::vector<std::string>& left, BenchRun& run) {
-  MTMC_TRY(Worker worker, Worker::open(options, left.size() > 1));
+  MTMC_TRY(Member member, Member::open(options, left.size() > 1));
   Watcher watcher(run.progress(), store_path(options.search.store));
   for (const std::string& task : left) {
     if (!run.begins(task)) break;
-    const Json reply = worker.work(tasks.at(task), watcher);
+    const Json reply = member.work(tasks.at(task), watcher);
     run.ended(task, reply.at("row"), reply.at("bug"));
   }
   return ok_status();
 }
 
-// A worker of a crew says nothing of its own: what it finds are its answers.
+// A member of a crew says nothing of its own: what it finds are its answers.
 class Silence final : public ProgressListener {
   void on_doing(const std::string&, const RunStatus&) override {}
   void on_attempt(const NodeRecord&, bool, const RunStatus&) override {}
 };
 
-Result<int> run_as_worker(const BenchOptions& options, const Tasks& tasks) {
-  MTMC_TRY(Worker worker, Worker::open(options, true));
+Result<int> run_as_member(const BenchOptions& options, const Tasks& tasks) {
+  MTMC_TRY(Member member, Member::open(options, true));
   Silence silence;
-  serve_crew([&](const std::string& task) { return worker.work(tasks.at(task), silence); });
+  serve_crew([&](const std::string& task) { return member.work(tasks.at(task), silence); });
   return kDone;
 }
 
-// The command that began this process, which a worker is begun with, too.
+// The command that began this process, which a member is begun with, too.
 Result<std::vector<std::string>> own_command() {
   MTMC_TRY(const std::string text, read_file("/proc/self/cmdline"));
   std::vector<std::string> words = split(text, '\0');
@@ -200,7 +200,7 @@ Result<std::vector<std::string>> own_command() {
 
 Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std::string>& left, BenchRun& run) {
   MTMC_TRY(std::vector<std::string> command, own_command());
-  command.emplace_back("--worker");
+  command.emplace_back("--member");
   const CrewListener listener{
       .begins = [&](const std::string& task) { return run.begins(task); },
       .ended =
@@ -211,9 +211,9 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
               run.ended(task, failed_row(options.suite, {task, {}}, reply.error()), true);
           },
   };
-  const auto workers =
-      options.ray.empty() ? worker_commands(command, jobs, gpus()) : remote_commands(command, jobs, options.ray);
-  return work_off(workers, left, listener);
+  const auto members =
+      options.ray.empty() ? member_commands(command, jobs, gpus()) : remote_commands(command, jobs, options.ray);
+  return work_off(members, left, listener);
 }
 
 // How many tasks beside each other. An Error: more than one on a GPU, where they would disturb each other's clocks.
@@ -241,7 +241,7 @@ Result<int> run_bench(const BenchOptions& options) {
     return kDone;
   }
   MTMC_RETURN_IF_ERROR(options.search.read());
-  if (options.worker) return run_as_worker(options, tasks);
+  if (options.member) return run_as_member(options, tasks);
   MTMC_TRY(const size_t wanted, jobs_of(options));
   MTMC_TRY(const auto run, BenchRun::open(options.out, names, options.budget));
   const std::vector<std::string> left = run->left();
@@ -268,7 +268,7 @@ VerbBody declare(Options& options) {
       "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");
   options.words(given->compared, "--compare", "FILE...", "two files of rows: print what changed, and nothing else");
   options.flag(given->list, "--list", "print the names of the tasks");
-  options.flag(given->worker, "--worker", "be one of another bench's --jobs, which tells it what to do");
+  options.flag(given->member, "--member", "be one of another bench's --jobs, which tells it what to do");
   options.text(given->out, "--out", "DIR", "where rows.jsonl and a folder for each task go (mtmc-out/SUITE)");
   given->search.declare(options);
   return [given]() -> Result<int> {
