@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/verb.h"
+#include "workbench/plots.h"
 #include "workbench/result_folder.h"
 #include "workbench/rows.h"
 #include "workbench/score.h"
@@ -106,11 +107,15 @@ void BenchRun::ended(const std::string& task, const Json& row, bool bug) {
                                  (folder_ / "rows.jsonl").string()));
 }
 
-Result<int> BenchRun::conclude() {
+Result<int> BenchRun::conclude(std::string_view published) {
   MTMC_RETURN_IF_ERROR(kept_);
   const std::string table = score_table(rows_.rows());
   progress_.line("\n" + table);
-  MTMC_RETURN_IF_ERROR(write_file(folder_ / "summary.md", table));
+  const std::string below = published.empty() ? "" : "\n" + std::string(published);
+  const std::string pictures = "\n![speedups in order](speedups.svg)\n\n![speedup and seconds](seconds.svg)\n";
+  MTMC_RETURN_IF_ERROR(write_file(folder_ / "summary.md", table + below + pictures));
+  MTMC_RETURN_IF_ERROR(write_file(folder_ / "speedups.svg", speedups_svg(rows_.rows())));
+  MTMC_RETURN_IF_ERROR(write_file(folder_ / "seconds.svg", seconds_svg(rows_.rows())));
   progress_.line(totals_.text() + "; rows in " + (folder_ / "rows.jsonl").string());
   return bugs_ > 0 ? kOurBug : totals_.failed > 0 ? kNotBetter : kDone;
 }

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -24,8 +25,9 @@ class BenchRun {
   bool begins(const std::string& task);
   // `bug`: one of ours is the reason why there is no better row.
   void ended(const std::string& task, const Json& row, bool bug);
-  // The table, and the program's exit code. An Error: a row could not be written.
-  Result<int> conclude();
+  // The table with `published` below it, the pictures, and the program's exit code. An Error: something could not be
+  // written.
+  Result<int> conclude(std::string_view published);
   Progress& progress() { return progress_; }
 
  private:

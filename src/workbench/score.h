@@ -1,6 +1,7 @@
 // What the rows of a benchmark amount to, level by level, and what changed from one run of it to another.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ using TaskRows = std::map<std::string, Json>;  // the row of each task, by its n
 
 // Of a task's name: "level1" of "level1/19_ReLU"; all of a name without a folder.
 std::string group_of(const std::string& task);
+
+// The speedup over eager of a task that is certified.
+std::optional<double> over_eager(const Json& row);
 
 // A Markdown table, a column for each group and one for all. Headline figures are of tasks that are not degenerate.
 // fast_p: the share of them that is certified and more than p times as fast as eager (KernelBench, arXiv 2502.10517).

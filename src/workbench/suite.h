@@ -20,6 +20,8 @@ struct SuiteDef {
   std::string_view name, doc;
   // The suite's tasks in the order of their names, numbers by their value. An Error: `root` does not hold the suite.
   Result<std::vector<SuiteTask>> (*tasks)(const std::filesystem::path& root);
+  // What others have published on it, as Markdown that stands below the table of a run; may be empty.
+  std::string_view published = "";
 };
 
 const SuiteDef* find_suite(std::string_view name);

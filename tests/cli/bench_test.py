@@ -73,7 +73,9 @@ def test_a_suite_is_done_task_by_task_and_goes_on_where_it_stopped(tmp_path: Pat
     mended = bench(tmp_path, "files")
     assert mended.returncode == 0, "what failed is tried again: " + mended.stdout
     assert [row["task"] for row in rows(tmp_path)] == ["one", "three", "two", "two"]
-    table = (tmp_path / "out/summary.md").read_text()
+    table, pictures = (tmp_path / "out/summary.md").read_text().split("\n\n", 1)
+    for name in ("speedups.svg", "seconds.svg"):
+        assert name in pictures and (tmp_path / "out" / name).read_text().startswith("<svg")
     assert table.startswith("| | all |") and "| tasks | 3 |\n| failed | 0 |" in table and table in mended.stdout
 
 

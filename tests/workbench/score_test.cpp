@@ -33,9 +33,14 @@ Json with(Json row, const char* field, const Json& value) {
   return row;
 }
 
+Json at_roofline(Json row) {
+  row["roofline_ms"] = 1.0, row["times"] = {{"eager", {{"median_ms", 1.05}}}};
+  return row;
+}
+
 TEST(Score, CountsWhatIsCertifiedAndHowFast) {
   const TaskRows rows = {{"level1/1_a", certified(4, 3, 5, 2)},
-                         {"level1/2_b", certified(1, 0.9, 1.1, 0.5)},
+                         {"level1/2_b", at_roofline(certified(1, 0.9, 1.1, 0.5))},
                          {"level1/3_c", failed()},
                          {"level1/4_d", with(certified(9, 8, 10), "degenerate", true)}};
   const std::string table = score_table(rows);
@@ -45,6 +50,7 @@ TEST(Score, CountsWhatIsCertifiedAndHowFast) {
   EXPECT_THAT(table, HasSubstr("| fast_0 | 67 % |"));
   EXPECT_THAT(table, HasSubstr("| fast_0.8 | 67 % |\n| fast_1 | 33 % |")) << "1.00x is not faster";
   EXPECT_THAT(table, HasSubstr("| fast_1 beyond noise | 33 % |"));
+  EXPECT_THAT(table, HasSubstr("| the same, where eager is not within 1.1 of the roofline | 50 % |"));
   EXPECT_THAT(table, HasSubstr("| over eager, geometric mean | 2.00 (mean 2.50, median 2.50; 2 tasks) |"));
   EXPECT_THAT(table, HasSubstr("| over torch.compile | 1.00 (mean 1.25, median 1.25; 2 tasks) |"));
   EXPECT_THAT(table, HasSubstr("| over eager, degenerate tasks too | 3.30 (mean 4.67, median 4.00; 3 tasks) |"));

@@ -90,6 +90,16 @@ Result<std::vector<SuiteTask>> chosen_tasks(const BenchOptions& options) {
   return tasks;
 }
 
+// A row without one of its baselines says nothing beside it, and would leave it out of every mean.
+Status has_baselines(const Json& result, const Workbench& bench) {
+  if (!bench.times() || !result.at("certified").get<bool>()) return ok_status();
+  for (const std::string& name : bench.options().baselines)
+    if (!result.at("speedup").contains(name))
+      return Error{"timing the result beside " + name, "it has no time",
+                   join(result.at("notes").get<std::vector<std::string>>(), "; "), ""};
+  return ok_status();
+}
+
 // One task from its file to its result folder and its row.
 Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
                      ProgressListener& listener) {
@@ -99,7 +109,9 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
   MTMC_TRY(const Optimized done, bench.optimize(traced, listener));
   MTMC_TRY(const ResultFiles files, result_files(store, done.run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
-  return row_of(options.suite, task, Json::parse(files.result));
+  Json result = Json::parse(files.result);
+  MTMC_RETURN_IF_ERROR(has_baselines(result, bench));
+  return row_of(options.suite, task, result);
 }
 
 // What a member answers: {"row": ..., "bug": ...}. A bug in one task is a row like any other failure, and told in the
@@ -250,7 +262,7 @@ Result<int> run_bench(const BenchOptions& options) {
     MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, *run));
   else if (jobs > 0)
     MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, *run));
-  return run->conclude();
+  return run->conclude(find_suite(options.suite)->published);
 }
 
 VerbBody declare(Options& options) {
