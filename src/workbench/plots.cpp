@@ -36,7 +36,8 @@ Groups points_of(const TaskRows& rows) {
 // A picture with a logarithmic axis of speedups, in which x goes from 0 to `most_x`.
 class Picture {
  public:
-  Picture(const Groups& groups, double most_x, const std::string& x_name) : most_x_(std::max(most_x, 1.0)) {
+  Picture(const Groups& groups, double most_x, const std::string& x_name)
+      : most_x_(4 * std::ceil(std::max(most_x, 1.0) / 4)) {
     for (const auto& [name, points] : groups)
       for (const Point& point : points) {
         low_ = std::min(low_, std::floor(std::log2(point.speedup)));

@@ -47,6 +47,10 @@ std::vector<Case> f32_cases() {
   cases.push_back(matmul("f32[3,20,512]", "f32[3,512,24]", kInChunks, small));
   cases.push_back(matmul("f32[20,512]", "f32[512,24]", {{"precision", "ieee"}, {"split", ""}}, small));
   cases.push_back(matmul("f32[20,515]", "f32[515,24]", kInChunks, small));
+  // Programs walk columns of tiles, the last group of them short.
+  const Choices by_columns = {{"precision", "two_part"}, {"order", "reversed"}};
+  cases.push_back(matmul("f32[70,64]", "f32[64,150]", by_columns, {{"m", 16}, {"n", 16}, {"k", 32}, {"warps", 4}}));
+  cases.push_back(matmul("f32[3,40,64]", "f32[3,64,36]", by_columns, small));
   return cases;
 }
 
