@@ -28,7 +28,7 @@ Status Environment::prepare_next(const SearchNode& next, const std::vector<Propo
   if (!coder_.prepares()) return ok_status();
   // This one is judged in any case: compiled beside on all cores it is ready sooner than when its first call compiles.
   MTMC_RETURN_IF_ERROR(prepare_judge(next.state));
-  if (spent()) return ok_status();
+  if (measuring_ || spent()) return ok_status();
   if (policy_.foresees() && next.state.program != nullptr) {
     MTMC_TRY(const std::vector<Proposal> after, order(next, 0));
     MTMC_RETURN_IF_ERROR(prepare_coder(next.state, after, 0));
