@@ -238,6 +238,11 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   next.state_hash = hash_of(next.state);
   if (SearchNode* known = known_state(next.state_hash)) return Step{known, false};
   next.rewrites = rewrites_of(next.state) > rewrites_of(node.state);
+  if (next.state.code.text == node.state.code.text) {  // the numbers it has were the fastest: nothing to judge
+    next.screen = node.screen;
+    MTMC_TRY(SearchNode * kept, keep(std::move(next), true));
+    return Step{kept, false};
+  }
   say("judging " + proposal.text);
   MTMC_RETURN_IF_ERROR(prepare_next(next, proposals, which + 1));
   MTMC_TRY(Judged verdict, judged(next.state, Tier::screen, record));

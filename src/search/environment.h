@@ -74,7 +74,7 @@ class Environment {
 
   struct Step {
     SearchNode* node = nullptr;  // null: the coder refused, or the budget ended before it was judged
-    bool fresh = false;          // false: a state that is in the tree already; nothing was run
+    bool fresh = false;          // false: a state that is in the tree already, or its code; nothing was run
   };
   // Implements, judges and stores one step: the `which`th of what is wanted at a node. Those behind it, and what the
   // step leads to, will probably be next: while this one is judged they get ready, which changes no result.

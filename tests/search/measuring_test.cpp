@@ -19,6 +19,15 @@ struct LastIsFastest final : Tuner {
   }
 };
 
+struct FirstIsFastest final : Tuner {
+  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
+                                        double) override {
+    std::vector<Measured> all;
+    for (size_t i = 0; i < modules.size(); ++i) all.push_back({static_cast<double>(i + 1), ""});
+    return all;
+  }
+};
+
 TEST(Measuring, WhatWasGuessedIsMeasuredBeforeTheWinnerIsCertified) {
   for (const double seconds : {0.0, 30.0}) {
     World world("triton", network(), h200_hardware());
@@ -51,6 +60,26 @@ TEST(Measuring, WhatWasGuessedIsMeasuredBeforeTheWinnerIsCertified) {
     })) << print(*done->program);
     EXPECT_TRUE(certified.contains(done->code.text));
   }
+}
+
+TEST(Measuring, WhatStaysAsItIsIsNotJudgedAgain) {
+  World world("triton", network(), h200_hardware());
+  world.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
+  world.request.shell.arguments = {"x"};
+  world.request.limits = {.steps = 2, .seconds = 0, .evaluations = 40};
+  FirstIsFastest tuner;
+  BuiltinCoder coder(world.request.target, world.request.hardware, world.request.shell, *world.store, &tuner);
+  std::multiset<std::string> screened;
+  WatchedJudge judge(world.judge, [&](const Candidate& candidate, Tier tier, Verdict&) {
+    if (tier == Tier::screen) screened.insert(candidate.code);
+  });
+  const auto done = world.run(judge, coder);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  const auto& attempts = world.recorder.attempts;
+  EXPECT_TRUE(std::any_of(attempts.begin(), attempts.end(), [](const NodeRecord& one) {
+    return one.action.starts_with("tile ") && one.screen && one.failure.empty();
+  })) << "it is told";
+  for (const std::string& code : screened) EXPECT_EQ(screened.count(code), 1u);
 }
 
 }  // namespace

@@ -97,8 +97,6 @@ Result<Implementation> BuiltinCoder::implement(const CoderRequest& request) {
     for (size_t i : kernels) after.kernels[i].numbers = numbers;
   }
   MTMC_TRY(Code code, target_.emit(after, hardware_, shell_));
-  if (code.text == request.state.code.text)
-    return Error{"implementing the action", "of the numbers that were measured, those it has are the fastest", "", ""};
   return Implementation{std::make_shared<const Program>(std::move(after)), std::move(code),
                         notes.empty() ? "" : Json({{"tuning", notes}}).dump()};
 }
