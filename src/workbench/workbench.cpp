@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "search/cost_judge.h"
-#include "workbench/shell_json.h"
+#include "targets/shell_json.h"
 
 namespace mtmc {
 namespace {
@@ -26,7 +26,7 @@ Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Sto
   MTMC_TRY(const Chosen<PolicyDef> policy, chosen("a policy", options.policy, all_policies()));
   const StrategyDef* strategy = find_strategy(options.strategy);
   MTMC_CHECK(strategy != nullptr, "no strategy is called " + options.strategy);
-  MTMC_TRY(TargetHere here, choose_target(options.target));
+  MTMC_TRY(TargetHere here, choose_target(options.target, options.hardware));
   std::unique_ptr<Workbench> bench(
       new Workbench(std::move(options), store, std::move(here), std::move(coder), *strategy));
   MTMC_RETURN_IF_ERROR(bench->open_policy(policy));

@@ -21,6 +21,7 @@ namespace mtmc {
 struct WorkbenchOptions {
   std::string target = "auto", strategy = "tree";
   std::string policy = "greedy", coder = "builtin";  // NAME or NAME:ARGUMENT
+  std::string hardware;                              // a profile that kernels are priced for; empty: this machine
   bool paper_only = false;
   SearchLimits limits;
   StrategyOptions strategy_options;
