@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "learn/live.h"
 #include "search/prompt.h"
 #include "targets/shell_json.h"
@@ -167,9 +168,13 @@ Result<std::vector<Tree>> trees_of(Store& store, const TreeOptions& options) {
     MTMC_TRY(std::vector<NodeRecord> nodes, store.nodes(run.id));
     builder->add(std::move(nodes));
   }
+  std::vector<Builder*> all;
+  for (Builder& builder : in_order) all.push_back(&builder);
+  std::vector<std::optional<Result<std::optional<Tree>>>> built(all.size());
+  in_parallel(all.size(), [&](size_t i) { built[i] = all[i]->build(); });
   std::vector<Tree> trees;
-  for (Builder& builder : in_order) {
-    MTMC_TRY(auto tree, builder.build());
+  for (auto& one : built) {
+    MTMC_TRY(auto tree, std::move(*one));
     if (tree) trees.push_back(std::move(*tree));
   }
   return trees;
