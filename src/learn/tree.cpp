@@ -3,11 +3,13 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/check.h"
+#include "base/json.h"
 #include "base/parallel.h"
 #include "learn/live.h"
 #include "search/prompt.h"
@@ -15,6 +17,12 @@
 
 namespace mtmc {
 namespace {
+
+// Whether a run had the paper's action space.
+bool is_papers(const RunRecord& run) {
+  const Json options = Json::parse(run.options, nullptr, false);
+  return options.is_object() && options.value("actions", "all") == "paper";
+}
 
 // The store's records of one task as a tree in the making.
 class Builder {
@@ -141,7 +149,7 @@ class Builder {
     return ok_status();
   }
 
-  ActionContext context() const { return {run_.hardware, *target_}; }
+  ActionContext context() const { return {run_.hardware, *target_, is_papers(run_)}; }
 
   const RunRecord& run_;
   TreeOptions options_;
@@ -159,11 +167,11 @@ class Builder {
 
 Result<std::vector<Tree>> trees_of(Store& store, const TreeOptions& options) {
   MTMC_TRY(const std::vector<RunRecord> runs, store.runs());
-  using Key = std::tuple<std::string, std::string, std::string, std::string>;
+  using Key = std::tuple<std::string, std::string, std::string, std::string, bool>;
   std::map<Key, Builder*> builders;
   std::list<Builder> in_order;
   for (const RunRecord& run : runs) {
-    Builder*& builder = builders[{run.task_hash, run.target, run.hardware.name, run.evaluator}];
+    Builder*& builder = builders[{run.task_hash, run.target, run.hardware.name, run.evaluator, is_papers(run)}];
     if (builder == nullptr) builder = &in_order.emplace_back(run, options);
     MTMC_TRY(std::vector<NodeRecord> nodes, store.nodes(run.id));
     builder->add(std::move(nodes));

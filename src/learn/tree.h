@@ -35,8 +35,8 @@ struct Tree {
   bool operator==(const Tree&) const = default;
 };
 
-// The trees of a store, one for each task, target, machine and judge, in the order in which they were begun. Verdicts
-// are those of the screen tier. Tasks whose start is refused have none.
+// The trees of a store, one for each task, target, machine, judge and action space, in the order in which they were
+// begun. Verdicts are those of the screen tier. Tasks whose start is refused have none.
 Result<std::vector<Tree>> trees_of(Store& store, const TreeOptions& options = {});
 
 class TreeDynamics final : public Dynamics {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "coder/faulty.h"
+#include "base/hash.h"
 #include "learn/live.h"
 #include "learn/tree.h"
 #include "search/world.h"
@@ -14,15 +14,33 @@ namespace {
 
 using testing::World;
 
+// The builtin coder with mistakes that depend on the state alone: in the tree and live they are the same.
+class Mistaken final : public Coder {
+ public:
+  explicit Mistaken(World& world) : other_(world.coder) {}
+  std::string name() const override { return "mistaken"; }
+  Result<Implementation> implement(const CoderRequest& request) override {
+    MTMC_TRY(Implementation made, other_.implement(request));
+    const uint64_t kind = std::stoull(short_hash(state_hash(*made.program), 8), nullptr, 16) % 6;
+    if (kind == 0) return Error{"coding", "no idea", "", ""};
+    if (kind == 1) made.code.text += "# fault: compile-error\n";
+    if (kind == 2) made.code.text += "# fault: wrong-result\n";
+    return made;
+  }
+
+ private:
+  Coder& other_;
+};
+
 // Tries everything that is legal, to a depth of `steps`.
-void explore(World& world, int steps, int evaluations) {
+void explore(World& world, int steps, int evaluations, Coder* coder = nullptr) {
   world.request.shell_json = to_json_text(world.request.shell);
   world.request.limits = {.steps = steps, .seconds = 0, .evaluations = evaluations};
   world.request.strategy_options.width = world.request.strategy_options.breadth = 1000;
   world.policy = "random";
   for (uint64_t seed = 1; seed <= 3; ++seed) {  // a random order has its stop somewhere
     world.request.seed = seed;
-    const auto done = world.run();
+    const auto done = world.run(world.judge, coder != nullptr ? *coder : world.coder);
     ASSERT_TRUE(done.ok()) << done.error().message();
   }
 }
@@ -35,7 +53,7 @@ RunId begun(Store& store, const World& world) {
 
 // A live environment of its own for the world's task.
 struct Live {
-  explicit Live(World& world)
+  explicit Live(World& world, Coder& coder)
       : policy(find_policy("random")->make({world.hardware, world.target}).value()),
         environment({.task = world.request.task,
                      .task_hash = "live",
@@ -48,7 +66,7 @@ struct Live {
                      .shell = world.request.shell,
                      .limits = {.steps = 100, .seconds = 0, .evaluations = 0},
                      .run = begun(*store, world)},
-                    world.judge, *store, world.coder, *policy, world.recorder),
+                    world.judge, *store, coder, *policy, world.recorder),
         dynamics(environment) {}
   std::unique_ptr<Store> store = open_store(":memory:").value();
   std::unique_ptr<Policy> policy;
@@ -56,40 +74,49 @@ struct Live {
   LiveDynamics dynamics;
 };
 
-TEST(Episode, TheTreeRewardsWhatTheLiveEnvironmentRewards) {
-  World world;
-  explore(world, 3, 400);
-  auto trees = trees_of(*world.store);
-  ASSERT_TRUE(trees.ok()) << trees.error().message();
-  ASSERT_EQ(trees->size(), 1u);
-  ASSERT_GT(trees->front().places.size(), 20u);
-  TreeDynamics dynamics(std::move(trees).value());
-  Live live(world);
+// Walks at random in the tree, and does the same live. Returns the rewards.
+std::vector<double> walk_in_both(World& world, Coder& coder) {
+  std::vector<double> rewards;
+  TreeDynamics dynamics(trees_of(*world.store).value());
+  Live live(world, coder);
   Episode in_tree(dynamics, {}), in_life(live.dynamics, {});
   Rng rng(5);
-  int steps = 0, revisited = 0;
   for (int episode = 0; episode < 40; ++episode) {
-    ASSERT_TRUE(in_tree.reset(0, 1).ok());
-    ASSERT_TRUE(in_life.reset(0, 1).ok());
+    EXPECT_TRUE(in_tree.reset(0, 1).ok() && in_life.reset(0, 1).ok());
     while (!in_tree.done()) {
       const size_t chosen = rng.below(in_tree.actions().size());
       const std::string text = in_tree.actions()[chosen];
       const auto& offered = in_life.actions();
       const auto same = std::find(offered.begin(), offered.end(), text);
-      ASSERT_NE(same, offered.end()) << text;
-      ASSERT_EQ(in_tree.place().code, in_life.place().code);
+      EXPECT_NE(same, offered.end()) << text;
+      EXPECT_EQ(in_tree.place().code, in_life.place().code);
+      if (same == offered.end()) return rewards;
       const auto tree_step = in_tree.step(chosen),
                  live_step = in_life.step(static_cast<size_t>(same - offered.begin()));
-      ASSERT_TRUE(tree_step.ok() && live_step.ok());
+      EXPECT_TRUE(tree_step.ok() && live_step.ok());
       EXPECT_DOUBLE_EQ(tree_step->reward, live_step->reward) << text;
       EXPECT_EQ(in_tree.place().state, in_life.place().state);
-      revisited += text != "stop" && tree_step->reward == 0;
-      ++steps;
+      if (text != "stop") rewards.push_back(tree_step->reward);
     }
     EXPECT_DOUBLE_EQ(in_tree.best(), in_life.best());
   }
-  EXPECT_GT(steps, 40);
-  EXPECT_GT(revisited, 0);
+  return rewards;
+}
+
+TEST(Episode, TheTreeRewardsWhatTheLiveEnvironmentRewards) {
+  World world;
+  explore(world, 3, 400);
+  const std::vector<double> rewards = walk_in_both(world, world.coder);
+  EXPECT_GT(rewards.size(), 40u);
+  EXPECT_NE(std::count(rewards.begin(), rewards.end(), 0), 0) << "no state was there twice";
+}
+
+TEST(Episode, TheTreeRewardsMistakesAsTheLiveEnvironmentDoes) {
+  World world;
+  Mistaken mistaken(world);
+  explore(world, 4, 400, &mistaken);
+  const std::vector<double> rewards = walk_in_both(world, mistaken);
+  for (const double penalty : {-1.0, -0.5}) EXPECT_GT(std::count(rewards.begin(), rewards.end(), penalty), 1);
 }
 
 TEST(Episode, TheSameSeedIsTheSameEpisode) {
