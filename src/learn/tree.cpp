@@ -27,7 +27,7 @@ bool is_papers(const RunRecord& run) {
 // The store's records of one task as a tree in the making.
 class Builder {
  public:
-  Builder(const RunRecord& run, const TreeOptions& options) : run_(run), options_(options) {}
+  Builder(const RunRecord& run, const TreeOptions& options) : run_(run), options_(options), papers_(is_papers(run)) {}
 
   void add(std::vector<NodeRecord> nodes) {
     records_.push_back(std::move(nodes));
@@ -149,10 +149,11 @@ class Builder {
     return ok_status();
   }
 
-  ActionContext context() const { return {run_.hardware, *target_, is_papers(run_)}; }
+  ActionContext context() const { return {run_.hardware, *target_, papers_}; }
 
   const RunRecord& run_;
   TreeOptions options_;
+  bool papers_;
   ModuleShell shell_;
   const TargetDef* target_ = nullptr;
   std::list<std::vector<NodeRecord>> records_;
