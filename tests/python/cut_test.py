@@ -32,6 +32,7 @@ class GraphModule(torch.nn.Module):
         ones = torch.ones([1, 1, 1, 2], device=device(type="cuda", index=0))
         scaled = gelu * ones;  gelu = ones = None
         masked = torch.masked_fill(scaled, L_mask_, 0.0)
+        _set_grad_enabled = torch._C._set_grad_enabled(False);  _set_grad_enabled = None
         shifted = masked + 1.0;  masked = None
         out = torch.softmax(shifted, -1)
         return (out,)

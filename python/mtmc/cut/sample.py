@@ -15,6 +15,8 @@ import torch
 
 from mtmc.scan.scan import WithoutData
 
+MODES = {"set_grad_enabled", "_set_grad_enabled", "_enter_autocast", "_exit_autocast", "_enter_inference_mode"}
+
 
 @dataclass
 class Meta:
@@ -68,6 +70,19 @@ def forward_of(tree: ast.Module) -> ast.FunctionDef | None:
 def frees(node: ast.stmt) -> bool:
     """`x = None`, or a chain of it: memory is given back."""
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is None
+
+
+def sets_a_mode(node: ast.stmt) -> bool:
+    """Gradients and autocast on or off: for all that follows, which a part of it must not depend on."""
+    return any(isinstance(one, ast.Attribute) and one.attr in MODES for one in ast.walk(node))
+
+
+def before_transforms(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """What stands before the first of torch.func's: those open levels that the whole process is in until they are closed."""
+    for place, node in enumerate(statements):
+        if "_functorch" in ast.unparse(node):
+            return statements[:place]
+    return statements
 
 
 def without_aliases(statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -137,7 +152,7 @@ def read_sample(folder: Path, root: Path) -> Sample | None:
     }
     sample = Sample(str(folder.relative_to(root)), metas, arguments, weights)
     body = [node for node in forward.body if not frees(node) and not isinstance(node, ast.Return)]
-    statements = without_aliases(body)
+    statements = without_aliases([node for node in before_transforms(body) if not sets_a_mode(node)])
     sample.values = run_on_meta(statements, {name: argument(metas[name]) for name in arguments})
     sample.statements = statements[: len(sample.values)]
     return sample
