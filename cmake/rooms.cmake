@@ -23,6 +23,29 @@ ${names}};
 ")
 endfunction()
 
+# Writes the files of FOLDER that end in .SUFFIX into generated/HEADER: `TABLE`, pairs of a file's stem and its text.
+function(generate_texts folder suffix namespace table header)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.${suffix})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  set(pairs "")
+  foreach(file ${files})
+    get_filename_component(stem ${file} NAME_WE)
+    file(READ ${file} text)
+    string(APPEND pairs "    {\"${stem}\", R\"text(${text})text\"},\n")
+  endforeach()
+  set(content
+"// Generated from the files in src/${folder}; do not edit.
+#pragma once
+#include <string_view>
+#include <utility>
+namespace ${namespace} {
+inline constexpr std::pair<std::string_view, std::string_view> ${table}[] = {
+${pairs}};
+}  // namespace ${namespace}
+")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${header} CONTENT "${content}" @ONLY)
+endfunction()
+
 # Precompiles HEADER for TARGET and all who reuse it from there: they have the same flags. ccache tells precompiled headers
 # apart by what is in their .sum: all that HEADER includes, without its places, so that checkouts share their objects all
 # the same and a library's new version is noticed.

@@ -28,6 +28,8 @@ void SearchOptions::declare(Options& options) {
   targets.insert(targets.begin(), "auto");
   options.choice(bench.target, "--target", targets,
                  "what kernels are printed for; auto: the most capable one that this machine can run");
+  options.text(bench.hardware, "--hardware", join(hardware_profiles(), "|") + "|FILE.json",
+               "a machine that is not here: nothing runs, the cost model prices kernels for it");
   options.text(bench.policy, "--policy", words_of(all_policies()), "who chooses the next action (greedy)");
   options.text(bench.coder, "--coder", words_of(all_coders()),
                "who implements it; faulty makes mistakes on purpose, to try the judge (builtin)");

@@ -1,6 +1,13 @@
 #include "ir/hardware.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+
+#include "ir_profiles.h"
 
 namespace mtmc {
 namespace {
@@ -31,6 +38,19 @@ void each_gpu_field(H& hardware, Visit visit) {
   visit("shared_bytes", hardware.shared_bytes);
   visit("registers", hardware.registers);
   visit("capability", hardware.capability);
+  visit("memory_bytes", hardware.memory_bytes);
+}
+
+std::string architecture(int capability) {
+  struct Generation {
+    int first;
+    const char* name;
+  };
+  const Generation generations[] = {{100, "Blackwell"}, {90, "Hopper"}, {89, "Ada"},
+                                    {80, "Ampere"},     {75, "Turing"}, {70, "Volta"}};
+  for (const Generation& one : generations)
+    if (capability >= one.first) return one.name;
+  return fmt::format("sm_{}", capability);
 }
 
 }  // namespace
@@ -59,15 +79,45 @@ Result<Hardware> hardware_from_json(const Json& json) {
 
 Hardware null_hardware() { return {}; }
 
-Hardware h200_hardware() {
-  Hardware h;
-  h.name = "NVIDIA H200 (facts only)", h.target = "triton", h.cores = 132, h.vector_bytes = 16;
-  h.bandwidth = 4.15e12, h.cache_bandwidth = 7e12;
-  h.l1_bytes = h.l2_bytes = 233472, h.l3_bytes = 62914560;
-  h.flops_f32 = 51e12, h.flops_special = 12.8e12, h.flops_tf32 = 370e12, h.flops_f16 = 700e12;
-  h.launch_seconds = 1e-5, h.library_seconds = 4e-6;
-  h.shared_bytes = 232448, h.registers = 65536, h.capability = 90;
-  return h;
+Hardware h200_hardware() { return hardware_profile("h200").value(); }
+
+Result<Hardware> hardware_profile(const std::string& name_or_file) {
+  std::string text;
+  for (const auto& [name, json] : kProfiles)
+    if (name == name_or_file) text = json;
+  if (text.empty() && !name_or_file.ends_with(".json"))
+    return Error{"choosing hardware", "no such profile", "'" + name_or_file + "'",
+                 join(hardware_profiles(), ", ") + ", or a JSON file with the fields of src/ir/hardware.h"};
+  if (text.empty()) {
+    MTMC_TRY(text, read_file(name_or_file));
+  }
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return Error{"reading hardware facts", "not JSON", name_or_file, "an object of facts"};
+  return hardware_from_json(json);
+}
+
+std::vector<std::string> hardware_profiles() {
+  std::vector<std::string> names;
+  for (const auto& [name, json] : kProfiles) names.emplace_back(name);
+  return names;
+}
+
+std::string hardware_line(const Hardware& h) {
+  std::vector<std::string> facts;
+  const auto add = [&](double amount, const char* text) {
+    if (amount > 0) facts.push_back(fmt::format("{:.3g}{}", amount, text));
+  };
+  const bool gpu = h.capability > 0;
+  if (gpu) facts.push_back(architecture(h.capability));
+  facts.push_back(fmt::format("{} {}", h.cores, gpu ? "SMs" : "cores"));
+  constexpr double kKilo = 1 << 10, kMega = 1 << 20, kGiga = 1 << 30;
+  add(static_cast<double>(h.memory_bytes) / kGiga, " GB memory");
+  add(static_cast<double>(h.shared_bytes) / kKilo, " KB shared memory per SM");
+  if (!gpu) add(static_cast<double>(h.l2_bytes) / kMega, " MB L2 per core");
+  add(static_cast<double>(h.l3_bytes) / kMega, gpu ? " MB L2" : " MB L3");
+  facts.push_back(fmt::format("{:.0f} GB/s", h.bandwidth / 1e9));
+  add(h.flops_f32 / 1e12, " TFLOP/s FP32");
+  return h.name + ": " + join(facts, ", ");
 }
 
 }  // namespace mtmc

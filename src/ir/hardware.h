@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -25,6 +26,7 @@ struct Hardware {
   double flops_tf32 = 0, flops_f16 = 0;     // of the matrix units, as a library reaches them
   int64_t shared_bytes = 0, registers = 0;  // shared memory that one block may have; 32-bit registers, a multiprocessor
   int capability = 0;                       // 90 for sm_90
+  int64_t memory_bytes = 0;                 // of the device
   bool operator==(const Hardware&) const = default;
 };
 
@@ -39,6 +41,13 @@ std::vector<std::string> gpus();
 // The first of them, as python/mtmc/device/hardware.py finds and measures it, kept like the CPU's. Empty
 // where there is none; an Error where there is one that does not work.
 Result<std::optional<Hardware>> detect_gpu();
+// A machine that is not here: one of src/ir/profiles by its name ("h100"), or a JSON file with these fields. An Error
+// names the profiles there are.
+Result<Hardware> hardware_profile(const std::string& name_or_file);
+std::vector<std::string> hardware_profiles();  // their names
+// The features that kernels are chosen by, in one line, as the paper's Table 2 has them: "NVIDIA H100: Hopper, 132 SMs,
+// 80 GB memory, 227 KB shared memory per SM, 50 MB L2, 2900 GB/s, 51 TFLOP/s FP32". What is not known is left out.
+std::string hardware_line(const Hardware& hardware);
 // An H200 as it was measured: emits and ranks for the target triton on machines without a GPU.
 Hardware h200_hardware();
 // Fixed facts, equal everywhere: for the null target, tests and training.

@@ -181,13 +181,15 @@ Result<std::vector<Proposal>> Environment::legal(const CodeState& state) {
 Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit) {
   if (node.step >= parts_.limits.steps) return std::vector<Proposal>{};
   MTMC_TRY(std::vector<Proposal> proposals, legal(node.state));
-  Observation observation{parts_.hardware.name,
+  Observation observation{hardware_line(parts_.hardware),
                           parts_.description,
                           node.state.code.text,
                           node.state.program.get(),
                           {},
                           node.state_hash,
-                          visit};
+                          visit,
+                          node.step,
+                          parts_.limits.steps};
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
     observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
   std::reverse(observation.history.begin(), observation.history.end());

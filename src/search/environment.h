@@ -72,6 +72,9 @@ class Environment {
   // What the policy wants to try at a node, best first, cut at its `stop`; empty at the step limit.
   Result<std::vector<Proposal>> ranked(const SearchNode& node);
 
+  // All that can be done at a node, one `stop` included, in a stable order.
+  Result<std::vector<Proposal>> legal(const SearchNode& node) { return legal(node.state); }
+
   struct Step {
     SearchNode* node = nullptr;  // null: the coder refused, or the budget ended before it was judged
     bool fresh = false;          // false: a state that is in the tree already, or its code; nothing was run
@@ -115,6 +118,9 @@ class Environment {
   int evaluations() const { return evaluations_; }
   const SearchLimits& limits() const { return parts_.limits; }
   double seconds() const;
+  // What the task and the machine are, in the words that a policy reads.
+  const std::string& description() const { return parts_.description; }
+  ActionContext context() const { return {parts_.hardware, parts_.target, parts_.paper_only}; }
 
  private:
   struct Judged {
@@ -126,7 +132,6 @@ class Environment {
   // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record);
   Result<Implementation> implement(const SearchNode& node, const Proposal& proposal, const NodeRecord* record);
-  // All that can be done at a state, one `stop` included, in a stable order.
   Result<std::vector<Proposal>> legal(const CodeState& state);
   SearchNode* known_state(const std::string& hash) const;  // null: not in the tree, or refused
   Result<std::vector<Proposal>> order(const SearchNode& node, int visit);
@@ -141,7 +146,6 @@ class Environment {
   // Stores a screened node and puts it into the tree.
   Result<SearchNode*> keep(SearchNode node, bool remembered);
   Status keep_refusal(const SearchNode& node, const Proposal& proposal, const Error& error);
-  ActionContext context() const { return {parts_.hardware, parts_.target, parts_.paper_only}; }
   // Seconds that count against the limit: a resumed run has all of it again, to replay and go on.
   double searching() const;
   void say(const std::string& what) { listener_.on_doing(what, status()); }

@@ -31,6 +31,7 @@ std::string options_text(const OptimizeRequest& request, const Coder& coder, con
                 {"evaluator", request.evaluator},  // its verdicts are no other judge's, nor another machine's
                 {"hardware", request.hardware.name},
                 {"seed", request.seed}});
+  if (request.explores) options["explores"] = true;
   if (const std::optional<Weights> weights = policy.weights())
     options["weights"] = {{"path", weights->path.string()}, {"digest", weights->digest}};
   return options.dump();
@@ -131,6 +132,10 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
                          const StrategyDef& strategy) {
   MTMC_TRY(SearchNode * start, environment.start());
   if (!start->screen.certified()) return conclude(request, environment, run, *start, Answer::refused);
+  if (request.explores) {
+    MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, request.strategy_options));
+    return conclude(request, environment, run, *environment.best(), Answer::explored);
+  }
   const bool nothing_to_gain = at_roofline(request, *start);
   if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, request.strategy_options));
   const double seconds_for_one = nothing_to_gain ? 0 : environment.seconds_for_one();
@@ -153,6 +158,7 @@ std::string to_string(Answer answer) {
     case Answer::at_roofline: return "at-roofline";
     case Answer::not_faster: return "not-faster";
     case Answer::refused: return "refused";
+    case Answer::explored: return "explored";
   }
   MTMC_CHECK(false, "an answer without a name");
 }

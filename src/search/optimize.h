@@ -24,6 +24,7 @@ struct OptimizeRequest {
   SearchLimits limits;
   StrategyOptions strategy_options;
   uint64_t seed = 0;
+  bool explores = false;      // only screens: nothing is certified, and what is at the roofline is searched, too
   Clock clock = now_seconds;  // what the limit of time is measured with
 };
 
@@ -32,6 +33,7 @@ enum class Answer {
   at_roofline,  // the untouched start is within 5 % of the roofline
   not_faster,   // nothing that was tried is certified and faster than the untouched start
   refused,      // not even the untouched start is certified: its verdict says why
+  explored,     // nothing was certified: that was not asked for
 };
 std::string to_string(Answer answer);  // "faster", "at-roofline", ...
 

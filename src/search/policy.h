@@ -22,12 +22,14 @@ struct HistoryStep {
 };
 
 struct Observation {
-  std::string hardware, description;
+  std::string hardware;  // see hardware_line
+  std::string description;
   const std::string& code;
   const Program* program;  // null: the state has none, and its proposals come from the coder
   std::vector<HistoryStep> history;
   std::string state_hash;
-  int visit = 0;  // how often this state was ranked before in this run
+  int visit = 0;            // how often this state was ranked before in this run
+  int step = 0, steps = 8;  // steps that led here, and the most there may be
 };
 
 class Policy {

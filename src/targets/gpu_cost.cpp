@@ -73,8 +73,9 @@ GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Har
     if (reads_half(program, *node)) {
       rate = hardware.flops_f16;
     } else if (op && op->in_tf32) {
-      rate = node->attrs.integer("groups", 1) > 1 ? kLibraryGrouped * hardware.flops_f32
-                                                  : kLibraryTf32 * hardware.flops_tf32;
+      rate = node->attrs.integer("groups", 1) > 1
+                 ? kLibraryGrouped * hardware.flops_f32
+                 : std::max(kLibraryTf32 * hardware.flops_tf32, kExact * hardware.flops_f32);
     }
     time.memory += work.bytes / (hardware.bandwidth * kGpuLibraryMemory);
     time.arithmetic += work.contraction_flops / rate + (work.flops - work.contraction_flops) / hardware.flops_f32 +

@@ -48,9 +48,22 @@ Result<TargetHere> best_target() {
   return Error{"choosing a target", "this machine runs no target's kernels", "auto", "a target by its name"};
 }
 
+// The target on a machine that is not here.
+Result<TargetHere> elsewhere(const TargetDef& target, const std::string& profile) {
+  MTMC_TRY(Hardware hardware, hardware_profile(profile));
+  const bool gpu = hardware.capability > 0;
+  if (target.device != Device::none && gpu != (target.device == Device::cuda))
+    return Error{"choosing hardware", "the target " + std::string(target.name) + " does not run there", hardware.name,
+                 gpu ? "--target triton or null" : "--target cpu or null"};
+  return TargetHere{&target, Machine{std::move(hardware), false}};
+}
+
 }  // namespace
 
-Result<TargetHere> choose_target(std::string_view name) {
+Result<TargetHere> choose_target(std::string_view name, const std::string& hardware) {
+  if (name == "auto" && !hardware.empty())
+    return Error{"choosing a target", "auto is what this machine runs, and --hardware names another", hardware,
+                 "--target null or triton"};
   if (name == "auto") return best_target();
   const TargetDef* target = find_target(name);
   if (target == nullptr) {
@@ -58,6 +71,7 @@ Result<TargetHere> choose_target(std::string_view name) {
     for (const TargetDef* one : all_targets()) names.emplace_back(one->name);
     return Error{"choosing a target", "no target has this name", std::string(name), join(names, ", ")};
   }
+  if (!hardware.empty()) return elsewhere(*target, hardware);
   MTMC_TRY(Machine machine, target->machine());
   return TargetHere{target, std::move(machine)};
 }

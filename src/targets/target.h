@@ -110,7 +110,9 @@ struct TargetHere {
   const TargetDef* target;
   Machine machine;
 };
-// By name, or what `auto` means here. An Error: no target has this name, or what it needs does not work.
-Result<TargetHere> choose_target(std::string_view name);
+// By name, or what `auto` means here. With `hardware`, a profile (see ir/hardware.h), nothing runs here: kernels are
+// priced for that machine. An Error: no target or profile has this name, the two do not go together, or what the target
+// needs does not work.
+Result<TargetHere> choose_target(std::string_view name, const std::string& hardware = "");
 
 }  // namespace mtmc

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "search/cost_judge.h"
-#include "workbench/shell_json.h"
+#include "targets/shell_json.h"
 
 namespace mtmc {
 namespace {
@@ -26,9 +26,9 @@ Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Sto
   MTMC_TRY(const Chosen<PolicyDef> policy, chosen("a policy", options.policy, all_policies()));
   const StrategyDef* strategy = find_strategy(options.strategy);
   MTMC_CHECK(strategy != nullptr, "no strategy is called " + options.strategy);
-  MTMC_TRY(TargetHere here, choose_target(options.target));
+  MTMC_TRY(TargetHere here, choose_target(options.target, options.hardware));
   std::unique_ptr<Workbench> bench(
-      new Workbench(std::move(options), store, std::move(here), std::move(coder), *strategy));
+      new Workbench(std::move(options), store, std::move(here), std::move(coder), strategy));
   MTMC_RETURN_IF_ERROR(bench->open_policy(policy));
   bench->make_judge();
   return bench;
@@ -40,6 +40,16 @@ Status Workbench::open_policy(const Chosen<PolicyDef>& policy) {
                                       .paper_only = options_.paper_only,
                                       .seed = options_.seed,
                                       .argument = policy.argument}));
+  return ok_status();
+}
+
+Status Workbench::search_by(const std::string& policy, const std::string& strategy, uint64_t seed) {
+  MTMC_TRY(const Chosen<PolicyDef> wanted, chosen("a policy", policy, all_policies()));
+  const StrategyDef* found = find_strategy(strategy);
+  if (found == nullptr) return Error{"choosing a strategy", "there is no such one", "'" + strategy + "'", ""};
+  options_.seed = seed;
+  MTMC_RETURN_IF_ERROR(open_policy(wanted));
+  strategy_ = found;
   return ok_status();
 }
 
@@ -84,7 +94,8 @@ Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& 
                                 .paper_only = options_.paper_only,
                                 .limits = options_.limits,
                                 .strategy_options = options_.strategy_options,
-                                .seed = options_.seed};
+                                .seed = options_.seed,
+                                .explores = options_.explores};
   MTMC_TRY(const auto coder, coder_.def->make({.target = target(),
                                                .hardware = hardware(),
                                                .shell = request.shell,
@@ -93,9 +104,9 @@ Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& 
                                                .paper_only = options_.paper_only,
                                                .seed = options_.seed,
                                                .argument = coder_.argument}));
-  if (judge_) return mtmc::optimize(request, *judge_, store_, *coder, *policy_, strategy_, listener);
+  if (judge_) return mtmc::optimize(request, *judge_, store_, *coder, *policy_, *strategy_, listener);
   CostJudge priced(*task.program, target(), hardware());
-  return mtmc::optimize(request, priced, store_, *coder, *policy_, strategy_, listener);
+  return mtmc::optimize(request, priced, store_, *coder, *policy_, *strategy_, listener);
 }
 
 }  // namespace mtmc

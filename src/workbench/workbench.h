@@ -21,14 +21,16 @@ namespace mtmc {
 struct WorkbenchOptions {
   std::string target = "auto", strategy = "tree";
   std::string policy = "greedy", coder = "builtin";  // NAME or NAME:ARGUMENT
+  std::string hardware;                              // a profile that kernels are priced for; empty: this machine
   bool paper_only = false;
   SearchLimits limits;
   StrategyOptions strategy_options;
   std::vector<std::string> baselines = {"compile"};  // of kBaselines: what winners are timed against beside eager
   Accuracy accuracy = Accuracy::eager;
   bool freeze_weights = false;
-  uint64_t seed = 0;  // of the search and of the hidden draws
-  bool many = false;  // tasks, one after the other: what takes long is begun for the next while one is traced
+  uint64_t seed = 0;      // of the search and of the hidden draws
+  bool explores = false;  // nothing is certified: see OptimizeRequest
+  bool many = false;      // tasks, one after the other: what takes long is begun for the next while one is traced
 };
 
 // A user's module as a search begins with it.
@@ -51,6 +53,9 @@ class Workbench {
   bool times() const { return judge_ != nullptr; }
   const WorkbenchOptions& options() const { return options_; }
 
+  // From here on another policy and strategy, by their words, and another seed of the search. An Error: a word that
+  // names nothing.
+  Status search_by(const std::string& policy, const std::string& strategy, uint64_t seed);
   // Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
   Result<TracedTask> trace(const Task& task);
   // Searches for a faster implementation; the run and all its attempts are in the store afterwards.
@@ -58,7 +63,7 @@ class Workbench {
 
  private:
   Workbench(WorkbenchOptions options, Store& store, TargetHere here, Chosen<CoderDef> coder,
-            const StrategyDef& strategy)
+            const StrategyDef* strategy)
       : options_(std::move(options)),
         store_(store),
         here_(std::move(here)),
@@ -72,7 +77,7 @@ class Workbench {
   Tracer tracer_;
   TargetHere here_;
   Chosen<CoderDef> coder_;
-  const StrategyDef& strategy_;
+  const StrategyDef* strategy_;
   std::unique_ptr<PythonTuner> tuner_;  // null: nothing is timed here
   std::unique_ptr<Judge> judge_;        // null: the cost model judges, another for each task
   std::string evaluator_;

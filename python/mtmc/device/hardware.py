@@ -84,6 +84,7 @@ def findings() -> dict[str, Any]:
         "shared_bytes": facts.shared_memory_per_block_optin,
         "registers": facts.regs_per_multiprocessor,
         "capability": 10 * facts.major + facts.minor,
+        "memory_bytes": facts.total_memory,
     }
 
 

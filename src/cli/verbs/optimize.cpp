@@ -51,6 +51,7 @@ void print_conclusion(Progress& progress, const Optimized& done, const std::stri
                         ? "done: nothing certified is surely faster than eager: this machine was too busy to say"
                         : "done: nothing certified is faster than eager");
       break;
+    case Answer::explored:  // `mtmc collect` asks for that
     case Answer::refused:
       progress.line("done: nothing is certified: " + verdict.reason + ": " + verdict.message);
       break;

@@ -9,8 +9,8 @@
 #include "ir/program.h"
 #include "report/diff.h"
 #include "store/store.h"
+#include "targets/shell_json.h"
 #include "targets/target.h"
-#include "workbench/shell_json.h"
 
 namespace mtmc {
 namespace {

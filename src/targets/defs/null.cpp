@@ -52,6 +52,11 @@ bool distinguishes(const Program& alone, const Choice& choice, const Hardware&) 
   return group.ok() && has_serial_reduction(*group);
 }
 
+// Of a GPU's profile as triton's kernels are priced.
+KernelCost cost(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  return hardware.capability > 0 ? gpu_cost(program, kernel, hardware) : cpu_cost(program, kernel, hardware);
+}
+
 Result<Machine> machine() { return Machine{null_hardware(), false}; }
 
 }  // namespace
@@ -61,7 +66,7 @@ const TargetDef null_def{.name = "null",
                          .doc = "no compiler: times come from the cost model; for tests and training",
                          .words = {"tiled", "pipelined", "split", "order"},
                          .machine = machine,
-                         .cost = cpu_cost,
+                         .cost = cost,
                          .emit = emit,
                          .supports = supports,
                          .initial_choices = initial_choices,

@@ -1,4 +1,4 @@
-#include "workbench/shell_json.h"
+#include "targets/shell_json.h"
 
 #include <nlohmann/json.hpp>
 

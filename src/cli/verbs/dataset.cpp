@@ -1,0 +1,60 @@
+// `mtmc dataset`: what a store holds as trees to learn from, in a file; and what such a file holds.
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "cli/verb.h"
+#include "learn/dataset.h"
+
+namespace mtmc {
+namespace {
+
+struct DatasetOptions {
+  std::string what, file, store, unknown = "hidden", show = "code";
+};
+
+void print_facts(const std::vector<Tree>& trees) {
+  const DatasetFacts facts = facts_of(trees);
+  fmt::print("{} tasks, {} states ({} right, {} refused; median {} a task), {} transitions, {} of them without code\n",
+             facts.tasks, facts.states, facts.right, facts.refused, facts.median_states, facts.transitions,
+             facts.no_code);
+  fmt::print("{:.0f} trajectories of at most 8 steps to a right state\n", facts.trajectories);
+  fmt::print("{:<12}{:>10}{:>10}{:>10}\n", "type", "offered", "tried", "best next");
+  for (const auto& [type, counts] : facts.types)
+    fmt::print("{:<12}{:>10}{:>10}{:>10}\n", type, counts.offered, counts.tried, counts.best);
+}
+
+Result<int> run_dataset(const DatasetOptions& options) {
+  if (options.what == "describe") {
+    MTMC_TRY(const std::vector<Tree> trees, read_trees(options.file));
+    print_facts(trees);
+    return kDone;
+  }
+  if (options.what != "export")
+    return Error{"choosing what to do with a dataset", "there is no such word", "'" + options.what + "'",
+                 "export or describe"};
+  MTMC_TRY(const auto store, open_store(store_path(options.store), OpenFor::reading));
+  const Unknown unknown = options.unknown == "ends" ? Unknown::ends : Unknown::hidden;
+  MTMC_TRY(const std::vector<Tree> trees, trees_of(*store, {.unknown = unknown, .program = options.show == "program"}));
+  MTMC_RETURN_IF_ERROR(write_trees(options.file, trees));
+  print_facts(trees);
+  return kDone;
+}
+
+VerbBody declare(Options& options) {
+  const auto given = std::make_shared<DatasetOptions>();
+  options.positional(given->what, "WORD", "export: from the store to FILE; describe: what FILE holds");
+  options.positional(given->file, "FILE", "the dataset, lines of JSON");
+  options.choice(given->unknown, "--unknown", {"hidden", "ends"},
+                 "actions that were never tried: not offered, or they end an episode (hidden)");
+  options.choice(given->show, "--view", {"code", "program"}, "what a policy is shown (code)");
+  options.text(given->store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
+  return [given] { return run_dataset(*given); };
+}
+
+}  // namespace
+
+extern const Verb dataset_def;
+const Verb dataset_def{"dataset", "What a store holds as trees for a policy to learn from, as a file.", declare};
+
+}  // namespace mtmc

@@ -1,0 +1,76 @@
+#include "learn/live.h"
+
+#include <algorithm>
+
+#include "search/offer.h"
+#include "search/prompt.h"
+
+namespace mtmc {
+
+Standing standing_of(const Verdict& verdict) {
+  if (verdict.certified()) return Standing::right;
+  const bool built = verdict.stage != "compile" && verdict.reason != "compile-error";
+  return built ? Standing::wrong : Standing::no_build;
+}
+
+double time_of(const Verdict& verdict) {
+  const Speedup* eager = speedup_over(verdict, "eager");
+  return verdict.certified() && eager != nullptr && eager->median > 0 ? 1 / eager->median : 1;
+}
+
+Result<Place> place_of(const CodeState& state, const std::string& state_hash, const Verdict& verdict,
+                       const std::vector<Proposal>& proposals, const ActionContext& context, bool program) {
+  Place place;
+  place.state = state_hash, place.code = state.code.text;
+  place.standing = standing_of(verdict), place.time = time_of(verdict);
+  place.outcome = verdict.certified() ? to_string(verdict.outcome) : verdict.reason;
+  std::vector<double> shares(proposals.size(), 0);
+  if (state.program != nullptr) shares = time_shares(proposals, *state.program, context);
+  const Offer offer = first_pass(proposals, shares);
+  place.left_out = offer.left_out;
+  const bool as_program = program && state.program != nullptr;
+  const Code shown = as_program ? program_text(*state.program) : Code{};
+  if (as_program) place.code = shown.text;
+  for (size_t i : offer.kept) {
+    if (proposals[i].stop()) continue;
+    const Action& action = proposals[i].action;
+    std::string text = as_program ? render(action, *state.program, shown) : proposals[i].text;
+    place.actions.push_back({std::move(text), store_text(action), shares[i]});
+  }
+  return place;
+}
+
+Result<const Place*> LiveDynamics::known(SearchNode& node) {
+  if (const auto at = places_.find(&node); at != places_.end()) return &at->second.place;
+  Known known{&node, {}, {}};
+  if (node.screen.certified()) {
+    MTMC_TRY(known.proposals, environment_.legal(node));
+  }
+  MTMC_TRY(known.place,
+           place_of(node.state, node.state_hash, node.screen, known.proposals, environment_.context(), program_));
+  const Known& kept = places_.emplace(&node, std::move(known)).first->second;
+  known_[&kept.place] = &kept;
+  return &kept.place;
+}
+
+Result<const Place*> LiveDynamics::start(size_t) {
+  if (start_ == nullptr) {
+    MTMC_TRY(start_, environment_.start());
+  }
+  return known(*start_);
+}
+
+Result<const Place*> LiveDynamics::take(size_t, const Place& place, size_t which, Rng&) {
+  if (environment_.spent())
+    return Error{"taking a step", "the environment's limits are spent", "", "limits without an end"};
+  const Known& from = *known_.at(&place);
+  const auto at = std::find_if(from.proposals.begin(), from.proposals.end(), [&](const Proposal& proposal) {
+    return store_text(proposal.action) == place.actions[which].action;
+  });
+  MTMC_CHECK(at != from.proposals.end(), "an action that is no proposal");
+  MTMC_TRY(const Environment::Step taken, environment_.step(*from.node, {*at}, 0));
+  if (taken.node == nullptr) return nullptr;
+  return known(*taken.node);
+}
+
+}  // namespace mtmc

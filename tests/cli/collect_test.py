@@ -1,0 +1,59 @@
+"""`mtmc collect` and `mtmc dataset` from end to end on the null target: generated tasks, explored, resumed, exported."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
+os.environ["MTMC_PYTHON"] = sys.executable
+
+
+def mtmc(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    argv = [str(BINARY), *map(str, words)]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_tasks_are_explored_once_and_become_a_dataset(tmp_path: Path) -> None:
+    tasks, store, dataset = tmp_path / "tasks", tmp_path / "s.db", tmp_path / "d.jsonl"
+    assert mtmc("tasks", "--kind", "operator", "--size", "small", "--count", "2", "--out", tasks).returncode == 0
+    (tasks / "broken.py").write_text("class Model(torch.nn.Module): ...\n")
+    words = ["collect", "--root", tasks, "--target", "null", "--store", store, "--evaluations", "4"]
+    words += ["--ways", "random/rollout", "greedy/tree"]
+
+    spent = mtmc(*words, "--hardware", "a100", "--budget", "0.001")
+    assert "the same command goes on with" in spent.stdout
+    first = mtmc(*words, "--hardware", "a100")
+    assert first.returncode == 1  # the broken one
+    assert "broken: failed: loading broken" in first.stdout
+    again = mtmc(*words, "--hardware", "a100")
+    assert "0 explorations, 0 candidates judged, 4 explored before, 1 failed" in again.stdout
+    elsewhere = mtmc(*words, "--hardware", "v100")
+    assert "0 explored before" in elsewhere.stdout
+
+    exported = mtmc("dataset", "export", dataset, "--store", store)
+    assert exported.returncode == 0, exported.stderr
+    lines = [json.loads(line) for line in dataset.read_text().splitlines()]
+    assert lines[0] == {"format": "mtmc-trees-1", "trees": 4}
+    assert {tree["hardware"].split(":")[0] for tree in lines[1:]} == {
+        "NVIDIA A100 (facts only)",
+        "NVIDIA V100 (facts only)",
+    }
+    described = mtmc("dataset", "describe", dataset)
+    assert described.stdout == exported.stdout and described.stdout.startswith("4 tasks, ")
+
+
+def test_mistakes_are_told(tmp_path: Path) -> None:
+    assert "POLICY/STRATEGY" in mtmc("collect", "--root", tmp_path, "--ways", "random").stderr
+    task = ROOT / "examples" / "gelu_mlp.py"
+    done = mtmc("optimize", task, "--target", "null", "--hardware", "h300", "--out", tmp_path / "out")
+    assert done.returncode == 2 and "no such profile" in done.stderr and "a100, h100, h200, v100" in done.stderr
+    done = mtmc("optimize", task, "--target", "cpu", "--hardware", "h100", "--out", tmp_path / "out")
+    assert done.returncode == 2 and "the target cpu does not run there" in done.stderr
+    (tmp_path / "d.jsonl").write_text('{"format": "mtmc-trees-0", "trees": 0}\n')
+    done = mtmc("dataset", "describe", tmp_path / "d.jsonl")
+    assert done.returncode == 2 and "another format" in done.stderr and "mtmc-trees-1" in done.stderr

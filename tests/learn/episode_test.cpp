@@ -1,0 +1,223 @@
+// Both dynamics on the null target: what a random policy meets in the tree of a search is what it meets live.
+#include "learn/episode.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "learn/live.h"
+#include "learn/tree.h"
+#include "search/world.h"
+#include "targets/shell_json.h"
+
+namespace mtmc {
+namespace {
+
+using testing::World;
+
+// The builtin coder with mistakes that depend on the state alone: in the tree and live they are the same.
+class Mistaken final : public Coder {
+ public:
+  explicit Mistaken(World& world) : other_(world.coder) {}
+  std::string name() const override { return "mistaken"; }
+  Result<Implementation> implement(const CoderRequest& request) override {
+    MTMC_TRY(Implementation made, other_.implement(request));
+    const uint64_t kind = std::stoull(short_hash(state_hash(*made.program), 8), nullptr, 16) % 6;
+    if (kind == 0) return Error{"coding", "no idea", "", ""};
+    if (kind == 1) made.code.text += "# fault: compile-error\n";
+    if (kind == 2) made.code.text += "# fault: wrong-result\n";
+    return made;
+  }
+
+ private:
+  Coder& other_;
+};
+
+// Tries everything that is legal, to a depth of `steps`.
+void explore(World& world, int steps, int evaluations, Coder* coder = nullptr) {
+  world.request.shell_json = to_json_text(world.request.shell);
+  world.request.limits = {.steps = steps, .seconds = 0, .evaluations = evaluations};
+  world.request.strategy_options.width = world.request.strategy_options.breadth = 1000;
+  world.policy = "random";
+  for (uint64_t seed = 1; seed <= 3; ++seed) {  // a random order has its stop somewhere
+    world.request.seed = seed;
+    const auto done = world.run(world.judge, coder != nullptr ? *coder : world.coder);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+  }
+}
+
+RunId begun(Store& store, const World& world) {
+  RunRecord run;
+  run.task = world.request.task, run.task_hash = "live";
+  return store.begin_run(run).value();
+}
+
+// A live environment of its own for the world's task.
+struct Live {
+  explicit Live(World& world, Coder& coder)
+      : policy(find_policy("random")->make({world.hardware, world.target}).value()),
+        environment({.task = world.request.task,
+                     .task_hash = "live",
+                     .description = world.request.shell.description,
+                     .evaluator = world.request.evaluator,
+                     .baselines = {},
+                     .program = world.program,
+                     .target = world.target,
+                     .hardware = world.hardware,
+                     .shell = world.request.shell,
+                     .limits = {.steps = 100, .seconds = 0, .evaluations = 0},
+                     .run = begun(*store, world)},
+                    world.judge, *store, coder, *policy, world.recorder),
+        dynamics(environment) {}
+  std::unique_ptr<Store> store = open_store(":memory:").value();
+  std::unique_ptr<Policy> policy;
+  Environment environment;
+  LiveDynamics dynamics;
+};
+
+// Walks at random in the tree, and does the same live. Returns the rewards.
+std::vector<double> walk_in_both(World& world, Coder& coder) {
+  std::vector<double> rewards;
+  TreeDynamics dynamics(trees_of(*world.store).value());
+  Live live(world, coder);
+  Episode in_tree(dynamics, {}), in_life(live.dynamics, {});
+  Rng rng(5);
+  for (int episode = 0; episode < 40; ++episode) {
+    EXPECT_TRUE(in_tree.reset(0, 1).ok() && in_life.reset(0, 1).ok());
+    while (!in_tree.done()) {
+      const size_t chosen = rng.below(in_tree.actions().size());
+      const std::string text = in_tree.actions()[chosen];
+      const auto& offered = in_life.actions();
+      const auto same = std::find(offered.begin(), offered.end(), text);
+      EXPECT_NE(same, offered.end()) << text;
+      EXPECT_EQ(in_tree.place().code, in_life.place().code);
+      if (same == offered.end()) return rewards;
+      const auto tree_step = in_tree.step(chosen),
+                 live_step = in_life.step(static_cast<size_t>(same - offered.begin()));
+      EXPECT_TRUE(tree_step.ok() && live_step.ok());
+      EXPECT_DOUBLE_EQ(tree_step->reward, live_step->reward) << text;
+      EXPECT_EQ(in_tree.place().state, in_life.place().state);
+      if (text != "stop") rewards.push_back(tree_step->reward);
+    }
+    EXPECT_DOUBLE_EQ(in_tree.best(), in_life.best());
+  }
+  return rewards;
+}
+
+TEST(Episode, TheTreeRewardsWhatTheLiveEnvironmentRewards) {
+  World world;
+  explore(world, 3, 400);
+  const std::vector<double> rewards = walk_in_both(world, world.coder);
+  EXPECT_GT(rewards.size(), 40u);
+  EXPECT_NE(std::count(rewards.begin(), rewards.end(), 0), 0) << "no state was there twice";
+}
+
+TEST(Episode, TheTreeRewardsMistakesAsTheLiveEnvironmentDoes) {
+  World world;
+  Mistaken mistaken(world);
+  explore(world, 4, 400, &mistaken);
+  const std::vector<double> rewards = walk_in_both(world, mistaken);
+  for (const double penalty : {-1.0, -0.5}) EXPECT_GT(std::count(rewards.begin(), rewards.end(), penalty), 1);
+}
+
+TEST(Episode, TheSameSeedIsTheSameEpisode) {
+  World world;
+  explore(world, 3, 60);
+  TreeDynamics dynamics(trees_of(*world.store).value());
+  const auto rewards = [&](uint64_t seed) {
+    Episode episode(dynamics, {});
+    Rng rng(seed);
+    std::vector<double> all;
+    EXPECT_TRUE(episode.reset(0, seed).ok());
+    while (!episode.done()) all.push_back(episode.step(rng.below(episode.actions().size()))->reward);
+    return all;
+  };
+  EXPECT_EQ(rewards(3), rewards(3));
+}
+
+TEST(Episode, ShowsWhatWasDoneAndWhatItDid) {
+  World world;
+  explore(world, 2, 60);
+  TreeDynamics dynamics(trees_of(*world.store).value());
+  Episode episode(dynamics, {.steps = 2});
+  ASSERT_TRUE(episode.reset(0, 1).ok());
+  const std::string first = episode.actions().front();
+  ASSERT_TRUE(episode.step(0).ok());
+  const auto prompt = episode.prompt({.context = 10000});
+  ASSERT_TRUE(prompt.ok());
+  EXPECT_NE(prompt->find("1. " + first + ": "), std::string::npos) << *prompt;
+  EXPECT_NE(prompt->find("step 2 of 2\n"), std::string::npos);
+  EXPECT_EQ(episode.actions().back(), "stop");
+  const auto stopped = episode.step(episode.actions().size() - 1);
+  EXPECT_TRUE(stopped->done && !stopped->cut);
+  EXPECT_EQ(stopped->reward, 0);
+}
+
+TEST(Tree, AnUnknownActionIsHiddenOrEndsTheEpisode) {
+  World world;
+  explore(world, 1, 3);
+  const Tree hidden = trees_of(*world.store).value().front();
+  const Tree ends = trees_of(*world.store, {.unknown = Unknown::ends}).value().front();
+  EXPECT_LT(hidden.places[0].actions.size(), ends.places[0].actions.size());
+  EXPECT_EQ(hidden.places[0].actions.size() + hidden.places[0].left_out,
+            ends.places[0].actions.size() + ends.places[0].left_out);
+  TreeDynamics dynamics({ends});
+  Episode episode(dynamics, {});
+  ASSERT_TRUE(episode.reset(0, 1).ok());
+  for (size_t i = 0; i < ends.places[0].actions.size(); ++i) {
+    if (!ends.outcomes[0][i].empty()) continue;
+    const auto stepped = episode.step(i);
+    EXPECT_TRUE(stepped->done && stepped->cut);
+    EXPECT_EQ(stepped->reward, 0);
+    return;
+  }
+  FAIL() << "three candidates cannot be all";
+}
+
+// A coder that writes what does not build, every other time.
+class Clumsy final : public Coder {
+ public:
+  explicit Clumsy(Coder& other) : other_(other) {}
+  std::string name() const override { return "clumsy"; }
+  Result<Implementation> implement(const CoderRequest& request) override {
+    MTMC_TRY(Implementation made, other_.implement(request));
+    if (++calls_ % 2 == 0) made.code.text += "# fault: compile-error " + std::to_string(calls_) + "\n";
+    return made;
+  }
+
+ private:
+  Coder& other_;
+  int calls_ = 0;
+};
+
+TEST(Tree, LeadsToEachOfSeveralResultsByTheSeed) {
+  World world;
+  world.request.shell_json = to_json_text(world.request.shell);
+  world.request.limits = {.steps = 1, .seconds = 0, .evaluations = 1};
+  world.strategy = "rollout";
+  Clumsy clumsy(world.coder);
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    world.request.seed = seed;
+    ASSERT_TRUE(world.run(world.judge, clumsy).ok());
+  }
+  TreeDynamics dynamics(trees_of(*world.store).value());
+  const Tree& tree = dynamics.trees().front();
+  ASSERT_EQ(tree.places[0].actions.size(), 1u);
+  EXPECT_EQ(tree.outcomes[0][0].size(), 6u);
+  Episode episode(dynamics, {});
+  int broken = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    ASSERT_TRUE(episode.reset(0, seed).ok());
+    const std::string before = episode.place().state;
+    const auto stepped = episode.step(0);
+    if (stepped->reward > 0) continue;
+    ++broken;
+    EXPECT_EQ(stepped->reward, -1);
+    EXPECT_EQ(episode.place().state, before);
+    EXPECT_EQ(episode.history().back().outcome, "compile-error");
+  }
+  EXPECT_GT(broken, 5);
+  EXPECT_LT(broken, 45);
+}
+
+}  // namespace
+}  // namespace mtmc
