@@ -26,8 +26,8 @@ if(NOT torch_folder AND DEFINED ENV{MTMC_PYTHON} AND NOT MTMC_SANITIZE)
 endif()
 if(torch_folder AND EXISTS "${torch_folder}/lib/libtorch_cpu.so" AND EXISTS "${torch_folder}/include/ATen/core/Tensor.h")
   add_library(mtmc_torch INTERFACE)
-  target_include_directories(mtmc_torch SYSTEM INTERFACE
-    ${torch_folder}/include ${torch_folder}/include/torch/csrc/api/include)
+  # Last, as torch brings headers of libraries (fmt) in versions that are not those we link to.
+  target_compile_options(mtmc_torch INTERFACE "SHELL:-idirafter ${torch_folder}/include")
   target_link_directories(mtmc_torch INTERFACE ${torch_folder}/lib)
   # libtorch_cuda.so is loaded when a device asks for it (lm/device.cpp): a start without it takes a tenth of the time.
   target_link_libraries(mtmc_torch INTERFACE torch_cpu c10)
