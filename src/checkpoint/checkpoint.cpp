@@ -43,13 +43,15 @@ Result<std::vector<std::string>> shards_of(const fs::path& folder) {
     names.insert(shard.get<std::string>());
   }
   for (const std::string& name : names)
-    if (!fs::exists(folder / name)) return Error{opening(folder), "a shard is missing", name, fmt::format("{}", fmt::join(names, ", "))};
+    if (!fs::exists(folder / name))
+      return Error{opening(folder), "a shard is missing", name, fmt::format("{}", fmt::join(names, ", "))};
   return std::vector<std::string>(names.begin(), names.end());
 }
 
 Result<Checkpoint> open_folder(const fs::path& folder) {
   for (const char* name : {"config.json", "tokenizer.json"})
-    if (!fs::exists(folder / name)) return Error{opening(folder), fmt::format("no {}", name), "", "a Hugging Face folder"};
+    if (!fs::exists(folder / name))
+      return Error{opening(folder), fmt::format("no {}", name), "", "a Hugging Face folder"};
   Checkpoint found;
   MTMC_TRY(const Json json, read_json(folder / "config.json"));
   MTMC_TRY(found.config, read_config(json));
@@ -70,9 +72,11 @@ std::string plain_name(const std::string& name) {
                                                              {"output_norm.weight", "model.norm.weight"},
                                                              {"output.weight", "lm_head.weight"}};
   static const std::map<std::string, std::string> inside = {
-      {"attn_norm", "input_layernorm"},   {"ffn_norm", "post_attention_layernorm"}, {"attn_q", "self_attn.q_proj"},
-      {"attn_k", "self_attn.k_proj"},     {"attn_v", "self_attn.v_proj"},           {"attn_output", "self_attn.o_proj"},
-      {"ffn_gate", "mlp.gate_proj"},      {"ffn_up", "mlp.up_proj"},                {"ffn_down", "mlp.down_proj"}};
+      {"attn_norm", "input_layernorm"}, {"ffn_norm", "post_attention_layernorm"},
+      {"attn_q", "self_attn.q_proj"},   {"attn_k", "self_attn.k_proj"},
+      {"attn_v", "self_attn.v_proj"},   {"attn_output", "self_attn.o_proj"},
+      {"ffn_gate", "mlp.gate_proj"},    {"ffn_up", "mlp.up_proj"},
+      {"ffn_down", "mlp.down_proj"}};
   if (const auto found = outside.find(name); found != outside.end()) return found->second;
   const auto parts = split(name, '.');
   if (parts.size() != 4 || parts[0] != "blk") return "";
@@ -119,11 +123,10 @@ Result<Checkpoint> open_file(const fs::path& path) {
   try {
     if (all.value("tokenizer.ggml.model", "") != "gpt2")
       return Error{opening(path), "unknown tokenizer", all.value("tokenizer.ggml.model", ""), "gpt2 (byte-level BPE)"};
-    MTMC_TRY(found.tokenizer,
-             Tokenizer::from_gguf(all.value("tokenizer.ggml.pre", ""),
-                                  all.at("tokenizer.ggml.tokens").get<std::vector<std::string>>(),
-                                  all.at("tokenizer.ggml.token_type").get<std::vector<int32_t>>(),
-                                  all.at("tokenizer.ggml.merges").get<std::vector<std::string>>()));
+    MTMC_TRY(found.tokenizer, Tokenizer::from_gguf(all.value("tokenizer.ggml.pre", ""),
+                                                   all.at("tokenizer.ggml.tokens").get<std::vector<std::string>>(),
+                                                   all.at("tokenizer.ggml.token_type").get<std::vector<int32_t>>(),
+                                                   all.at("tokenizer.ggml.merges").get<std::vector<std::string>>()));
   } catch (const Json::exception& error) {
     return Error{opening(path), error.what(), "", "a tokenizer in the file"};
   }
@@ -146,9 +149,11 @@ Status check_weights(Checkpoint& found) {
   for (const auto& [name, shape] : wanted) {
     const auto tensor = found.tensors.find(name);
     if (tensor == found.tensors.end())
-      return Error{opening(found.path), "a weight is missing", "", fmt::format("{} [{}]", name, fmt::join(shape, ", "))};
+      return Error{opening(found.path), "a weight is missing", "",
+                   fmt::format("{} [{}]", name, fmt::join(shape, ", "))};
     if (tensor->second.shape != shape)
-      return Error{opening(found.path), name + " has a wrong shape", fmt::format("[{}]", fmt::join(tensor->second.shape, ", ")),
+      return Error{opening(found.path), name + " has a wrong shape",
+                   fmt::format("[{}]", fmt::join(tensor->second.shape, ", ")),
                    fmt::format("[{}]", fmt::join(shape, ", "))};
   }
   std::erase_if(found.tensors, [&](const auto& entry) {  // what older files carry along
@@ -156,7 +161,8 @@ Status check_weights(Checkpoint& found) {
   });
   for (const auto& [name, tensor] : found.tensors)
     if (!wanted.contains(name))
-      return Error{opening(found.path), "a weight that this architecture does not have", name, found.config.architecture};
+      return Error{opening(found.path), "a weight that this architecture does not have", name,
+                   found.config.architecture};
   return ok_status();
 }
 
@@ -186,7 +192,8 @@ std::string fingerprint_of(const Checkpoint& found) {
 }  // namespace
 
 Result<Checkpoint> open_checkpoint(const fs::path& path) {
-  if (!fs::exists(path)) return Error{opening(path), "no such file or folder", "", "a Hugging Face folder or a GGUF file"};
+  if (!fs::exists(path))
+    return Error{opening(path), "no such file or folder", "", "a Hugging Face folder or a GGUF file"};
   auto opened = fs::is_directory(path) ? open_folder(path) : open_file(path);
   if (!opened.ok()) {
     Error error = opened.error();

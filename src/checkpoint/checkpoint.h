@@ -11,8 +11,8 @@
 
 namespace mtmc {
 
-// How rotary frequencies are stretched for longer contexts: not, all alike, or as Llama 3 does by wavelength; `factors` divide
-// each frequency, which is how GGUF states the result.
+// How rotary frequencies are stretched for longer contexts: not, all alike, or as Llama 3 does by wavelength; `factors`
+// divide each frequency, which is how GGUF states the result.
 struct RopeScaling {
   enum class Kind { none, linear, llama3, factors } kind = Kind::none;
   double factor = 1, low = 1, high = 4;

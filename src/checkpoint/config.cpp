@@ -8,7 +8,7 @@
 namespace mtmc {
 namespace {
 
-constexpr const char* kReading = "reading config.json";
+constexpr const char* kReadingConfig = "reading config.json";
 
 Status read_rope(const Json& json, ModelConfig& config) {
   Json rope = json.value("rope_parameters", Json());
@@ -27,7 +27,7 @@ Status read_rope(const Json& json, ModelConfig& config) {
     config.rope.high = rope.at("high_freq_factor");
     config.rope.original_context = rope.at("original_max_position_embeddings");
   } else {
-    return Error{kReading, "unknown rotary scaling", kind, "default, linear or llama3"};
+    return Error{kReadingConfig, "unknown rotary scaling", kind, "default, linear or llama3"};
   }
   return ok_status();
 }
@@ -35,9 +35,10 @@ Status read_rope(const Json& json, ModelConfig& config) {
 Status check_sizes(const ModelConfig& config) {
   for (const int64_t size : {config.vocabulary, config.width, config.inner, config.layers, config.heads,
                              config.kv_heads, config.head_width, config.context})
-    if (size <= 0 || size > (1 << 28)) return Error{kReading, "an impossible size", std::to_string(size), "1 or more"};
+    if (size <= 0 || size > (1 << 28))
+      return Error{kReadingConfig, "an impossible size", std::to_string(size), "1 or more"};
   if (config.heads % config.kv_heads != 0 || config.head_width % 2 != 0)
-    return Error{kReading, "heads that do not go together",
+    return Error{kReadingConfig, "heads that do not go together",
                  fmt::format("{} heads of {} with {} of keys", config.heads, config.head_width, config.kv_heads), ""};
   return ok_status();
 }
@@ -45,10 +46,10 @@ Status check_sizes(const ModelConfig& config) {
 Result<ModelConfig> read_fields(const Json& json) {
   ModelConfig config;
   const std::string kind = json.value("model_type", "");
-  if (kind != "llama" && kind != "qwen2") return Error{kReading, "unknown architecture", kind, "llama or qwen2"};
+  if (kind != "llama" && kind != "qwen2") return Error{kReadingConfig, "unknown architecture", kind, "llama or qwen2"};
   if (const std::string act = json.value("hidden_act", "silu"); act != "silu")
-    return Error{kReading, "unknown activation", act, "silu"};
-  if (json.value("use_sliding_window", false)) return Error{kReading, "a sliding window", "", "full attention"};
+    return Error{kReadingConfig, "unknown activation", act, "silu"};
+  if (json.value("use_sliding_window", false)) return Error{kReadingConfig, "a sliding window", "", "full attention"};
   config.architecture = kind;
   config.vocabulary = json.at("vocab_size");
   config.width = json.at("hidden_size");
@@ -80,7 +81,7 @@ Result<ModelConfig> read_config(const Json& json) {
   try {
     return read_fields(json);
   } catch (const Json::exception& error) {
-    return Error{kReading, error.what(), "", "the fields of transformers' config.json"};
+    return Error{kReadingConfig, error.what(), "", "the fields of transformers' config.json"};
   }
 }
 

@@ -39,16 +39,17 @@ std::string spell_spaces(const std::string& pattern) {
 
 }  // namespace
 
-struct Splitter::Compiled {
+class CompiledPattern {
+ public:
   pcre2_code* code = nullptr;
-  ~Compiled() { pcre2_code_free(code); }
+  ~CompiledPattern() { pcre2_code_free(code); }
 };
 
 Result<Splitter> Splitter::make(const std::string& pattern, Keep keep) {
   const std::string spelled = spell_spaces(pattern);
   int code = 0;
   size_t where = 0;
-  auto compiled = std::make_shared<Compiled>();
+  auto compiled = std::make_shared<CompiledPattern>();
   compiled->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(spelled.data()), spelled.size(), PCRE2_UTF | PCRE2_UCP,
                                  &code, &where, nullptr);
   if (compiled->code == nullptr) {

@@ -1,5 +1,6 @@
-// Pre-tokenizers: how a text is cut into the words that byte-pair encoding works on. A pattern is a regular expression in the
-// dialect of Hugging Face's tokenizers (Oniguruma), run by PCRE2: \s is Unicode's White_Space there, in PCRE2 nearly so.
+// Pre-tokenizers: how a text is cut into the words that byte-pair encoding works on. A pattern is a regular expression
+// in the dialect of Hugging Face's tokenizers (Oniguruma), run by PCRE2: \s is Unicode's White_Space there, in PCRE2
+// nearly so.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +11,10 @@
 
 namespace mtmc {
 
-// One compiled pattern. Matches and what lies between them become words of their own (`isolated`), or one of both is dropped.
+class CompiledPattern;
+
+// One compiled pattern. Matches and what lies between them become words of their own (`isolated`), or one of both is
+// dropped.
 class Splitter {
  public:
   enum class Keep { both, gaps, matches };
@@ -20,8 +24,7 @@ class Splitter {
   void split(std::string_view text, std::vector<std::string_view>& words) const;
 
  private:
-  struct Compiled;
-  std::shared_ptr<const Compiled> compiled_;
+  std::shared_ptr<const CompiledPattern> compiled_;
   Keep keep_ = Keep::both;
 };
 

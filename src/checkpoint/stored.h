@@ -29,8 +29,8 @@ class MappedFile {
   size_t size_;
 };
 
-// f32, f16 and bf16 are plain numbers. q8_0: blocks of 32 as an f16 scale and int8. q4_1: blocks of 32 as f16 scale, f16 least
-// value and 4 bits each, the low halves of the bytes first (GGUF's specification).
+// f32, f16 and bf16 are plain numbers. q8_0: blocks of 32 as an f16 scale and int8. q4_1: blocks of 32 as f16 scale,
+// f16 least value and 4 bits each, the low halves of the bytes first (GGUF's specification).
 enum class StoredType { f32, f16, bf16, q8_0, q4_1 };
 
 struct StoredTensor {
@@ -38,7 +38,8 @@ struct StoredTensor {
   std::vector<int64_t> shape;  // as torch says it: the last axis is contiguous
   std::span<const std::byte> bytes;
   std::shared_ptr<const MappedFile> file;
-  // Rows lie in this many heads whose rotary pairs are neighbours, as llama.cpp wants them; 0: halves, as in Hugging Face's.
+  // Rows lie in this many heads whose rotary pairs are neighbours, as llama.cpp wants them; 0: halves, as in Hugging
+  // Face's.
   int64_t paired_heads = 0;
 
   int64_t count() const;

@@ -124,8 +124,8 @@ std::vector<AddedTokens::Found> AddedTokens::find(std::string_view text) const {
     }
     size_t from = at, to = at + token->text.size();
     at = to;
-    const bool inside = (from > 0 && is_word(code_at(text, before(text, from)))) ||
-                        (to < text.size() && is_word(code_at(text, to)));
+    const bool inside =
+        (from > 0 && is_word(code_at(text, before(text, from)))) || (to < text.size() && is_word(code_at(text, to)));
     if (token->single_word && inside) continue;
     if (token->lstrip)
       while (from > done && is_space(code_at(text, before(text, from)))) from = before(text, from);
@@ -138,20 +138,20 @@ std::vector<AddedTokens::Found> AddedTokens::find(std::string_view text) const {
   return found;
 }
 
-std::string Tokenizer::Parts::normalize(std::string_view text) const {
+std::string TokenizerParts::normalize(std::string_view text) const {
   const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; });
   if (!nfc || ascii) return std::string(text);
   utf8proc_uint8_t* made = nullptr;
-  const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                   static_cast<utf8proc_ssize_t>(text.size()), &made,
-                                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  const auto length =
+      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()), static_cast<utf8proc_ssize_t>(text.size()),
+                   &made, static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
   MTMC_CHECK(length >= 0, utf8proc_errmsg(length));
   std::string normal(reinterpret_cast<const char*>(made), static_cast<size_t>(length));
   std::free(made);
   return normal;
 }
 
-TokenId Tokenizer::Parts::token_of_word(std::string_view word) const {
+TokenId TokenizerParts::token_of_word(std::string_view word) const {
   std::string text;
   for (const char c : word) text += byte_alphabet()[static_cast<uint8_t>(c)];
   const auto found = ids.find(text);
@@ -159,7 +159,7 @@ TokenId Tokenizer::Parts::token_of_word(std::string_view word) const {
 }
 
 // Merges the pair of the lowest rank, the leftmost first, until none is left.
-void Tokenizer::Parts::encode_word(std::string_view word, std::vector<TokenId>& out) const {
+void TokenizerParts::encode_word(std::string_view word, std::vector<TokenId>& out) const {
   if (whole_words_first)
     if (const TokenId whole = token_of_word(word); whole >= 0) return out.push_back(whole);
   struct Symbol {
@@ -203,7 +203,7 @@ void Tokenizer::Parts::encode_word(std::string_view word, std::vector<TokenId>& 
   for (int i = 0; i >= 0; i = symbols[static_cast<size_t>(i)].next) out.push_back(symbols[static_cast<size_t>(i)].id);
 }
 
-void Tokenizer::Parts::encode_plain(std::string_view text, std::vector<TokenId>& out) const {
+void TokenizerParts::encode_plain(std::string_view text, std::vector<TokenId>& out) const {
   std::vector<std::string> kept;  // what prefix spaces made
   kept.reserve(pre.size());       // views point into it
   std::vector<std::string_view> words{text};

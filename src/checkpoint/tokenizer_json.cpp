@@ -12,7 +12,8 @@ namespace mtmc {
 namespace {
 
 constexpr const char* kReading = "reading a tokenizer";
-constexpr const char* kWords = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";  // GPT-2's
+constexpr const char* kWords =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";  // GPT-2's
 
 Error unknown(const std::string& what, const Json& got, const std::string& wanted) {
   return Error{kReading, "unknown " + what, got.dump().substr(0, 200), wanted};
@@ -26,14 +27,15 @@ Status add_splitter(const std::string& pattern, Splitter::Keep keep, std::vector
 
 std::string escape(const std::string& text) {
   std::string escaped;
-  for (const char c : text) escaped += fmt::format("{}{}", std::string_view("\\^$.|?*+()[]{}").find(c) < 14 ? "\\" : "", c);
+  for (const char c : text)
+    escaped += fmt::format("{}{}", std::string_view("\\^$.|?*+()[]{}").find(c) < 14 ? "\\" : "", c);
   return escaped;
 }
 
 Status read_split(const Json& json, std::vector<PreTokenizer>& steps) {
   const Json& pattern = json.at("pattern");
-  const std::string regex =
-      pattern.contains("Regex") ? pattern.at("Regex").get<std::string>() : escape(pattern.at("String").get<std::string>());
+  const std::string regex = pattern.contains("Regex") ? pattern.at("Regex").get<std::string>()
+                                                      : escape(pattern.at("String").get<std::string>());
   const std::string behavior = json.at("behavior");
   if (behavior == "Isolated") return add_splitter(regex, Splitter::Keep::both, steps);
   if (behavior == "Removed")
@@ -50,7 +52,8 @@ Status read_pre(const Json& json, std::vector<PreTokenizer>& steps) {
   }
   if (type == "Split") return read_split(json, steps);
   if (type == "Digits")
-    return add_splitter(json.at("individual_digits").get<bool>() ? R"(\p{N})" : R"(\p{N}+)", Splitter::Keep::both, steps);
+    return add_splitter(json.at("individual_digits").get<bool>() ? R"(\p{N})" : R"(\p{N}+)", Splitter::Keep::both,
+                        steps);
   if (type != "ByteLevel") return unknown("pre-tokenizer", json, "Sequence, Split, Digits or ByteLevel");
   if (json.value("add_prefix_space", true)) {
     if (!steps.empty()) return unknown("place of a prefix space", json, "add_prefix_space in the first step only");
@@ -78,7 +81,7 @@ Status read_normalizer(const Json& json, bool& nfc) {
   return ok_status();
 }
 
-Status read_vocabulary(const Json& model, const Json& added, Tokenizer::Parts& parts) {
+Status read_vocabulary(const Json& model, const Json& added, TokenizerParts& parts) {
   TokenId size = 0;
   for (const auto& [token, id] : model.at("vocab").items()) {
     parts.ids.emplace(token, id.get<TokenId>());
@@ -113,7 +116,7 @@ Status read_vocabulary(const Json& model, const Json& added, Tokenizer::Parts& p
   return ok_status();
 }
 
-Status read_merges(const Json& merges, Tokenizer::Parts& parts) {
+Status read_merges(const Json& merges, TokenizerParts& parts) {
   int32_t rank = 0;
   const auto id_of = [&](const std::string& token) {
     const auto found = parts.ids.find(token);
@@ -138,13 +141,14 @@ Status read_merges(const Json& merges, Tokenizer::Parts& parts) {
 }
 
 // `single` of a TemplateProcessing: special tokens before and after the text.
-Status read_template(const Json& json, Tokenizer::Parts& parts) {
+Status read_template(const Json& json, TokenizerParts& parts) {
   if (json.is_null() || json.at("type") == "ByteLevel") return ok_status();
   if (json.at("type") == "Sequence") {
     for (const Json& step : json.at("processors")) MTMC_RETURN_IF_ERROR(read_template(step, parts));
     return ok_status();
   }
-  if (json.at("type") != "TemplateProcessing") return unknown("post-processor", json, "TemplateProcessing or ByteLevel");
+  if (json.at("type") != "TemplateProcessing")
+    return unknown("post-processor", json, "TemplateProcessing or ByteLevel");
   bool text = false;
   for (const Json& piece : json.at("single")) {
     if (piece.contains("Sequence")) {
@@ -158,8 +162,8 @@ Status read_template(const Json& json, Tokenizer::Parts& parts) {
   return ok_status();
 }
 
-Result<std::shared_ptr<Tokenizer::Parts>> read_parts(const Json& json) {
-  auto parts = std::make_shared<Tokenizer::Parts>();
+Result<std::shared_ptr<TokenizerParts>> read_parts(const Json& json) {
+  auto parts = std::make_shared<TokenizerParts>();
   const Json& model = json.at("model");
   if (model.value("type", "BPE") != "BPE" || model.value("byte_fallback", false))
     return unknown("model", model.value("type", Json("byte_fallback")), "byte-level BPE");
@@ -188,7 +192,8 @@ Json bytes(bool use_regex) { return {{"type", "ByteLevel"}, {"add_prefix_space",
 // The pre-tokenizers that llama.cpp gives these names to, as the models' own tokenizer.json have them.
 Json named_pre(const std::string& name) {
   const auto sequence = [](Json steps) { return Json{{"type", "Sequence"}, {"pretokenizers", std::move(steps)}}; };
-  const std::string newer = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+  const std::string newer =
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   const auto digits = [&](const std::string& count) {
     std::string regex = newer;
     return regex.replace(regex.find('%'), 1, count);
@@ -235,7 +240,8 @@ Result<Tokenizer> Tokenizer::from_gguf(const std::string& pre, const std::vector
                                        const std::vector<int32_t>& types, const std::vector<std::string>& merges) {
   const Json steps = named_pre(pre);
   if (steps.is_null())
-    return Error{kReading, "unknown pre-tokenizer of a GGUF file", pre, "smollm, llama-bpe, qwen2, deepseek-coder or gpt-2"};
+    return Error{kReading, "unknown pre-tokenizer of a GGUF file", pre,
+                 "smollm, llama-bpe, qwen2, deepseek-coder or gpt-2"};
   if (types.size() != tokens.size())
     return Error{kReading, "not a type for each token", std::to_string(types.size()), std::to_string(tokens.size())};
   Json vocabulary = Json::object(), added = Json::array();

@@ -46,7 +46,7 @@ struct Merge {
   TokenId made = 0;
 };
 
-struct Tokenizer::Parts {
+struct TokenizerParts {
   std::vector<std::string> tokens;  // by id, in the byte alphabet; added ones as they are; "" where there is none
   std::unordered_map<std::string, TokenId> ids;
   std::vector<bool> special;

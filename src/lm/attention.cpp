@@ -1,7 +1,7 @@
 // Each region is attended to by itself and the two are joined by their log-sum-exps. A probability is exp(score - joint
-// log-sum-exp) in either region, so that a flash kernel's backward, given the joint result and log-sum-exp, has each region's
-// gradients: nothing is kept but q, k, v, the result and a number a query. A fused kernel replaces `forward_regions` and
-// `backward_regions`.
+// log-sum-exp) in either region, so that a flash kernel's backward, given the joint result and log-sum-exp, has each
+// region's gradients: nothing is kept but q, k, v, the result and a number a query. A fused kernel replaces
+// `forward_regions` and `backward_regions`.
 #include "lm/attention.h"
 
 #include <ATen/TensorOperators.h>
@@ -73,9 +73,10 @@ Gradients attend_backward(const Tensor& grad, const Tensor& q, const Tensor& k, 
         at::_scaled_dot_product_flash_attention_for_cpu_backward(grad, q, k, v, out, lse, 0.0, causal);
     return {by_q, by_k, by_v};
   }
-  const Tensor none = at::empty({0}, q.options().dtype(at::kInt)), seed = at::empty({2}, q.options().dtype(at::kUInt64));
-  auto [by_q, by_k, by_v] = at::_scaled_dot_product_flash_attention_backward(
-      grad, q, k, v, out, lse, {}, {}, q.size(2), k.size(2), 0.0, causal, seed, none);
+  const Tensor none = at::empty({0}, q.options().dtype(at::kInt)),
+               seed = at::empty({2}, q.options().dtype(at::kUInt64));
+  auto [by_q, by_k, by_v] = at::_scaled_dot_product_flash_attention_backward(grad, q, k, v, out, lse, {}, {}, q.size(2),
+                                                                             k.size(2), 0.0, causal, seed, none);
   return {by_q, by_k, by_v};
 }
 
@@ -100,8 +101,8 @@ Tensor sum_repeated(const Tensor& x, int64_t groups) {
   return x.reshape({x.size(0), groups, x.size(1) / groups, x.size(2), x.size(3)}).sum(2);
 }
 
-Attended forward_regions(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& shared_k, const Tensor& shared_v,
-                         AttentionKernel kernel) {
+Attended forward_regions(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& shared_k,
+                         const Tensor& shared_v, AttentionKernel kernel) {
   const int64_t heads = q.size(1), groups = k.size(1);
   const Attended own = attend(q, repeat(k, heads), repeat(v, heads), true, kernel);
   if (shared_k.size(1) == 0) return own;
@@ -109,7 +110,8 @@ Attended forward_regions(const Tensor& q, const Tensor& k, const Tensor& v, cons
   shared.out = unfold(shared.out, q);
   shared.lse = unfold(shared.lse.unsqueeze(-1), q).squeeze(-1);
   const Tensor lse = at::logaddexp(own.lse, shared.lse);
-  const Tensor out = own.out * (own.lse - lse).exp().unsqueeze(-1) + shared.out * (shared.lse - lse).exp().unsqueeze(-1);
+  const Tensor out =
+      own.out * (own.lse - lse).exp().unsqueeze(-1) + shared.out * (shared.lse - lse).exp().unsqueeze(-1);
   return {out.to(q.scalar_type()), lse};
 }
 

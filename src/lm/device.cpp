@@ -16,7 +16,8 @@ Result<Placement> find_placement(const std::string& device, const std::string& d
   int index = 0;
   const bool numbered = device.starts_with("cuda:");
   const auto read = std::from_chars(device.data() + (numbered ? 5 : 0), device.data() + device.size(), index);
-  if (device != "cuda" && (!numbered || read.ec != std::errc() || read.ptr != device.data() + device.size() || index < 0))
+  if (device != "cuda" &&
+      (!numbered || read.ec != std::errc() || read.ptr != device.data() + device.size() || index < 0))
     return Error{choosing, "unknown device", device, "cpu, cuda or cuda:N"};
   // Before anything else asks torch about GPUs: it remembers the answer.
   if (dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr)

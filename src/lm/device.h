@@ -13,8 +13,8 @@ struct Placement {
   at::ScalarType dtype = at::kFloat;
 };
 
-// `device`: cpu, cuda or cuda:N; `dtype`: fp32 or bf16. Loads libtorch_cuda.so when a GPU is asked for; an Error where this
-// torch has none or no GPU answers.
+// `device`: cpu, cuda or cuda:N; `dtype`: fp32 or bf16. Loads libtorch_cuda.so when a GPU is asked for; an Error where
+// this torch has none or no GPU answers.
 Result<Placement> find_placement(const std::string& device, const std::string& dtype);
 
 }  // namespace mtmc::lm

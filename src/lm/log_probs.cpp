@@ -29,7 +29,8 @@ class TokenLogProbs : public torch::autograd::Function<TokenLogProbs> {
     std::vector<Tensor> parts;
     each_part(hidden.size(0), [&](int64_t from, int64_t rows) {
       const Tensor logits = at::matmul(hidden.narrow(0, from, rows), head.t()).to(at::kFloat);
-      parts.push_back(logits.gather(1, tokens.narrow(0, from, rows).unsqueeze(1)).squeeze(1) - at::logsumexp(logits, 1));
+      parts.push_back(logits.gather(1, tokens.narrow(0, from, rows).unsqueeze(1)).squeeze(1) -
+                      at::logsumexp(logits, 1));
     });
     context->save_for_backward({hidden, head, tokens});
     return at::cat(parts);

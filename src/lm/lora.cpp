@@ -31,7 +31,8 @@ Result<LoraShape> read_shape(const std::filesystem::path& folder) {
   MTMC_TRY(const std::string text, read_file(path));
   try {
     const Json json = Json::parse(text);
-    if (json.at("peft_type") != "LORA") return Error{reading, "unknown kind of adapter", json["peft_type"].dump(), "LORA"};
+    if (json.at("peft_type") != "LORA")
+      return Error{reading, "unknown kind of adapter", json["peft_type"].dump(), "LORA"};
     for (const char* option : {"use_dora", "fan_in_fan_out", "lora_bias"})
       if (json.value(option, false)) return Error{reading, "unknown option", option, "plain LoRA"};
     for (const char* option : {"rank_pattern", "alpha_pattern", "modules_to_save", "layers_to_transform"})
@@ -77,7 +78,8 @@ Status Model::add_lora(const LoraShape& shape, Rng& rng) {
   for (const std::string& target : shape.targets)
     if (std::find(known.begin(), known.end(), target) == known.end())
       return Error{"adding LoRA", "unknown projection", target, fmt::format("{}", fmt::join(known, ", "))};
-  if (shape.targets.empty()) return Error{"adding LoRA", "no projections", "", fmt::format("{}", fmt::join(known, ", "))};
+  if (shape.targets.empty())
+    return Error{"adding LoRA", "no projections", "", fmt::format("{}", fmt::join(known, ", "))};
   changes_ = weight_version() + 1;
   for (Layer& layer : layers_)
     for (auto& [name, linear] : layer.linear) {
@@ -118,7 +120,8 @@ Status Model::load_adapter(const std::filesystem::path& folder) {
     if (place == wanted.end()) return Error{loading, "it has a matrix that this base has no place for", name, name_};
     if (stored.shape != place->second.sizes().vec())
       return Error{loading, "it belongs to another base: " + name + " has a wrong shape",
-                   fmt::format("[{}]", fmt::join(stored.shape, ", ")), fmt::format("[{}]", fmt::join(place->second.sizes(), ", "))};
+                   fmt::format("[{}]", fmt::join(stored.shape, ", ")),
+                   fmt::format("[{}]", fmt::join(place->second.sizes(), ", "))};
     const at::AutoGradMode no_grad(false);
     Tensor numbers = at::empty(stored.shape, at::kFloat);
     read_floats(stored, {numbers.data_ptr<float>(), static_cast<size_t>(numbers.numel())});

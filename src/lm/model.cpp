@@ -45,7 +45,8 @@ std::vector<float> rotary_frequencies(const ModelConfig& config) {
   const RopeScaling& rope = config.rope;
   std::vector<float> all;
   for (int64_t i = 0; i < config.head_width / 2; ++i) {
-    double frequency = 1 / std::pow(config.rope_theta, 2.0 * static_cast<double>(i) / static_cast<double>(config.head_width));
+    double frequency =
+        1 / std::pow(config.rope_theta, 2.0 * static_cast<double>(i) / static_cast<double>(config.head_width));
     switch (rope.kind) {
       case RopeScaling::Kind::none: break;
       case RopeScaling::Kind::linear: frequency /= rope.factor; break;
@@ -69,9 +70,7 @@ Tensor rotate(const Tensor& x, const Tensor& cos, const Tensor& sin) {
   return x * cos + turned * sin;
 }
 
-Tensor after(const Tensor& past, const Tensor& fresh) {
-  return past.defined() ? at::cat({past, fresh}, 1) : fresh;
-}
+Tensor after(const Tensor& past, const Tensor& fresh) { return past.defined() ? at::cat({past, fresh}, 1) : fresh; }
 
 }  // namespace
 
@@ -135,7 +134,8 @@ Tensor Model::attend(const Layer& layer, const Tensor& x, const Tensor& cos, con
   const Tensor k = rotate(heads("self_attn.k_proj", config_.kv_heads), cos, sin);
   const Tensor v = heads("self_attn.v_proj", config_.kv_heads);
   const bool shared = pass.past != nullptr && pass.past->length() > 0;
-  const Tensor past_k = shared ? pass.past->keys[index] : Tensor(), past_v = shared ? pass.past->values[index] : Tensor();
+  const Tensor past_k = shared ? pass.past->keys[index] : Tensor(),
+               past_v = shared ? pass.past->values[index] : Tensor();
   if (pass.kept != nullptr) {
     pass.kept->keys.push_back(after(past_k, k[0]));
     pass.kept->values.push_back(after(past_v, v[0]));

@@ -1,5 +1,6 @@
-// A decoder-only transformer of the Llama family on libtorch (RMS norms, Zhang and Sennrich 2019; rotary positions, Su et al.
-// 2021; grouped queries, Ainslie et al. 2023; SwiGLU, Shazeer 2020), with LoRA (Hu et al. 2021) on any of its projections.
+// A decoder-only transformer of the Llama family on libtorch (RMS norms, Zhang and Sennrich 2019; rotary positions, Su
+// et al. 2021; grouped queries, Ainslie et al. 2023; SwiGLU, Shazeer 2020), with LoRA (Hu et al. 2021) on any of its
+// projections.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -48,8 +49,8 @@ class Model {
     KeyValues* kept = nullptr;        // gets past and the new tokens' keys and values; for one sequence
     bool adapters = true;
   };
-  // tokens [N, R] int64 on any device -> the last layer's normed states [N, R, width]. Padding goes to the right, where causal
-  // attention keeps it from mattering.
+  // tokens [N, R] int64 on any device -> the last layer's normed states [N, R, width]. Padding goes to the right, where
+  // causal attention keeps it from mattering.
   at::Tensor states(const at::Tensor& tokens, const Pass& pass) const;
   // [vocabulary, width]: logits are states times its transpose.
   const at::Tensor& head() const { return config_.tied ? embedding_ : head_; }
@@ -59,8 +60,8 @@ class Model {
 
   // A new adapter, which changes nothing yet: A uniform in ±1/sqrt(in), B zero. Replaces the one that is there.
   Status add_lora(const LoraShape& shape, Rng& rng);
-  // Reads adapter_config.json and adapter_model.safetensors as PEFT writes them. An Error for an adapter that belongs to another
-  // base, that has what is not plain LoRA, or that lacks a matrix.
+  // Reads adapter_config.json and adapter_model.safetensors as PEFT writes them. An Error for an adapter that belongs
+  // to another base, that has what is not plain LoRA, or that lacks a matrix.
   Status load_adapter(const std::filesystem::path& folder);
   Status save_adapter(const std::filesystem::path& folder) const;
   // Adds the adapter to the weights and forgets it.

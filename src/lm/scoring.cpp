@@ -28,7 +28,8 @@ Tensor padded(const std::vector<std::vector<TokenId>>& rows, const Model& model)
   size_t length = 0;
   for (const auto& row : rows) length = std::max(length, row.size());
   std::vector<int64_t> flat(rows.size() * length, 0);
-  for (size_t i = 0; i < rows.size(); ++i) std::copy(rows[i].begin(), rows[i].end(), flat.begin() + static_cast<long>(i * length));
+  for (size_t i = 0; i < rows.size(); ++i)
+    std::copy(rows[i].begin(), rows[i].end(), flat.begin() + static_cast<long>(i * length));
   return ids(flat, model).view({static_cast<int64_t>(rows.size()), static_cast<int64_t>(length)});
 }
 
@@ -49,8 +50,7 @@ Tensor gather_scores(const Model& model, const Tensor& states, const std::vector
                                                          : actions[i].words;
     divisors.push_back(static_cast<float>(count));
   }
-  const Tensor each =
-      token_log_probs(at::index_select(states, 0, ids(rows, model)), model.head(), ids(tokens, model));
+  const Tensor each = token_log_probs(at::index_select(states, 0, ids(rows, model)), model.head(), ids(tokens, model));
   const Tensor sums = at::zeros({static_cast<int64_t>(actions.size())}, each.options().requires_grad(false));
   return sums.index_add(0, ids(owner, model), each) / at::tensor(divisors).to(each.device());
 }
@@ -135,9 +135,8 @@ Tensor score(const Model& model, const Understood& prompt, const std::vector<Can
     const Tensor own = model.states(padded(inputs, model), {&prompt.past, nullptr, adapters});
     states = at::cat({states, own.flatten(0, 1)});
   }
-  return gather_scores(model, states, actions, mode, [&](size_t i, size_t j) {
-    return j == 0 ? 0 : static_cast<int64_t>(1 + i * length + j - 1);
-  });
+  return gather_scores(model, states, actions, mode,
+                       [&](size_t i, size_t j) { return j == 0 ? 0 : static_cast<int64_t>(1 + i * length + j - 1); });
 }
 
 Tensor score_replicated(const Model& model, const Prompt& prompt, ScoreMode mode, bool adapters) {

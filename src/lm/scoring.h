@@ -1,5 +1,5 @@
-// How likely a prompt's continuations are: the joint probability of an action's tokens, as TWOSOME (Tan et al. 2024) and the
-// paper's equation 2 score actions, and the categorical distribution over those that are valid.
+// How likely a prompt's continuations are: the joint probability of an action's tokens, as TWOSOME (Tan et al. 2024)
+// and the paper's equation 2 score actions, and the categorical distribution over those that are valid.
 #pragma once
 #include <ATen/core/Tensor.h>
 
@@ -14,7 +14,8 @@
 
 namespace mtmc::lm {
 
-// The sum of an action's log-probabilities; or divided by its number of tokens, or of words, so that long ones lose nothing.
+// The sum of an action's log-probabilities; or divided by its number of tokens, or of words, so that long ones lose
+// nothing.
 enum class ScoreMode { sum, per_token, per_word };
 Result<ScoreMode> score_mode(const std::string& name);
 
@@ -27,8 +28,8 @@ struct Prompt {
   std::vector<TokenId> tokens;
   std::vector<Candidate> actions;
 };
-// Prompt and actions are tokenised apart, and their ids joined: an action has the same tokens after every prompt. An Error
-// for no action, one without tokens, or more tokens than the model's context has.
+// Prompt and actions are tokenised apart, and their ids joined: an action has the same tokens after every prompt. An
+// Error for no action, one without tokens, or more tokens than the model's context has.
 Result<Prompt> read_prompt(const Tokenizer& tokenizer, const ModelConfig& config, const std::string& text,
                            const std::vector<std::string>& actions);
 
@@ -38,13 +39,13 @@ struct Understood {
   KeyValues past;
   at::Tensor last;  // [width]
 };
-// Understands a prompt, differentiably where gradients are on. `begun`, a prompt whose first `shared` tokens are the same, saves
-// computing those.
+// Understands a prompt, differentiably where gradients are on. `begun`, a prompt whose first `shared` tokens are the
+// same, saves computing those.
 Understood understand(const Model& model, const std::vector<TokenId>& tokens, bool adapters = true,
                       const Understood* begun = nullptr, int64_t shared = 0);
 
-// Understood prompts by (weight version, tokens): the same prompt is not computed again, nor is what a longer one shares with
-// it. Holds the last few; without gradients.
+// Understood prompts by (weight version, tokens): the same prompt is not computed again, nor is what a longer one
+// shares with it. Holds the last few; without gradients.
 class PromptCache {
  public:
   explicit PromptCache(size_t capacity = 4) : capacity_(capacity) {}

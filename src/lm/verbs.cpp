@@ -74,8 +74,7 @@ Result<Json> answer_score(const Opened& opened, PromptCache& cache, const Json& 
     return Error{"scoring actions", "impossible temperature", fmt::format("{}", temperature), "more than 0"};
   MTMC_TRY(const Prompt prompt, read_prompt(opened.checkpoint.tokenizer, opened.model.config(), request.at("prompt"),
                                             request.at("actions").get<std::vector<std::string>>()));
-  const at::Tensor scores =
-      score(opened.model, cache.understand(opened.model, prompt.tokens), prompt.actions, mode);
+  const at::Tensor scores = score(opened.model, cache.understand(opened.model, prompt.tokens), prompt.actions, mode);
   const Categorical choice = categorical(scores, temperature);
   Json json = {{"scores", floats(scores)},
                {"log_probabilities", floats(choice.log_probabilities)},
@@ -92,7 +91,8 @@ Result<Json> answer_score(const Opened& opened, PromptCache& cache, const Json& 
 
 Result<Json> answer_tokenize(const Tokenizer& tokenizer, const Json& request) {
   if (request.contains("tokens"))
-    return Json{{"text", tokenizer.decode(request["tokens"].get<std::vector<TokenId>>(), request.value("skip_special", false))}};
+    return Json{{"text", tokenizer.decode(request["tokens"].get<std::vector<TokenId>>(),
+                                          request.value("skip_special", false))}};
   MTMC_TRY(auto tokens, tokenizer.encode(request.at("text").get<std::string>(), request.value("special", true)));
   return Json{{"tokens", tokens}};
 }
@@ -114,7 +114,8 @@ Result<Json> answer_logits(const Opened& opened, const Json& request) {
                  fmt::format("1 to {}", config.context)};
   for (const TokenId token : tokens)
     if (token < 0 || token >= config.vocabulary)
-      return Error{"computing logits", "no such token", std::to_string(token), fmt::format("0 to {}", config.vocabulary - 1)};
+      return Error{"computing logits", "no such token", std::to_string(token),
+                   fmt::format("0 to {}", config.vocabulary - 1)};
   Json rows = Json::array();
   const at::Tensor row = at::tensor(std::vector<int64_t>(tokens.begin(), tokens.end()), at::kLong).unsqueeze(0);
   const at::Tensor states = opened.model.states(row, {})[0];

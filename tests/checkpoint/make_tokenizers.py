@@ -13,9 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(__file__).parent / "data"
 SIZE = 420
 
-LLAMA = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+LLAMA = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 QWEN = LLAMA.replace("{1,3}", "")
 
 TEXTS = [
@@ -67,18 +65,24 @@ def train(style):
     tokenizer.decoder = decoders.ByteLevel()
     if style == "qwen":
         tokenizer.normalizer = normalizers.NFC()
-    files = [str(ROOT / name) for name in ("docs/WORDS.md", "docs/JUDGE.md", "examples/gelu_mlp.py", "python/mtmc/trace/trace.py")]
+    files = [
+        str(ROOT / name)
+        for name in ("docs/WORDS.md", "docs/JUDGE.md", "examples/gelu_mlp.py", "python/mtmc/trace/trace.py")
+    ]
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     special = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     tokenizer.train(
-        files, trainers.BpeTrainer(vocab_size=SIZE, initial_alphabet=alphabet, special_tokens=special, show_progress=False)
+        files,
+        trainers.BpeTrainer(vocab_size=SIZE, initial_alphabet=alphabet, special_tokens=special, show_progress=False),
     )
-    tokenizer.add_tokens([
-        AddedToken("<mark>", lstrip=True, normalized=False),
-        AddedToken("<wide>", rstrip=True, normalized=True),
-        AddedToken("<alone>", single_word=True, normalized=False),
-        AddedToken("  ", normalized=False) if style == "deepseek" else AddedToken("é", normalized=True),
-    ])
+    tokenizer.add_tokens(
+        [
+            AddedToken("<mark>", lstrip=True, normalized=False),
+            AddedToken("<wide>", rstrip=True, normalized=True),
+            AddedToken("<alone>", single_word=True, normalized=False),
+            AddedToken("  ", normalized=False) if style == "deepseek" else AddedToken("é", normalized=True),
+        ]
+    )
     if style in ("llama", "deepseek"):
         template = processors.TemplateProcessing(single="<|im_start|> $A", special_tokens=[("<|im_start|>", 1)])
         tokenizer.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), template])
@@ -94,13 +98,15 @@ def main():
         for text in TEXTS:
             plain = tokenizer.encode(text, add_special_tokens=False).ids
             whole = tokenizer.encode(text).ids
-            cases.append({
-                "text": text,
-                "plain": plain,
-                "whole": whole,
-                "decoded": tokenizer.decode(whole, skip_special_tokens=True),
-                "broken": tokenizer.decode(plain[::2], skip_special_tokens=False),
-            })
+            cases.append(
+                {
+                    "text": text,
+                    "plain": plain,
+                    "whole": whole,
+                    "decoded": tokenizer.decode(whole, skip_special_tokens=True),
+                    "broken": tokenizer.decode(plain[::2], skip_special_tokens=False),
+                }
+            )
         (DATA / f"{style}.cases.json").write_text(json.dumps(cases, ensure_ascii=True, separators=(",", ":")) + "\n")
 
 

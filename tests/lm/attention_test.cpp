@@ -1,5 +1,6 @@
 #include "lm/attention.h"
 
+#include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/log_softmax.h>
@@ -7,7 +8,6 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/softmax.h>
-#include <ATen/Context.h>
 
 #include "lm/log_probs.h"
 #include "lm/world.h"
@@ -56,13 +56,16 @@ TEST_P(TorchAttention, NeedsNoPrompt) {
   EXPECT_LT(difference(two_region_attention(q, k, v, {}, {}, GetParam()), wanted), 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(TorchKernels, TorchAttention, ::testing::Values(AttentionKernel::fastest, AttentionKernel::plain),
-                         [](const auto& kernel) { return kernel.param == AttentionKernel::plain ? "plain" : "fastest"; });
+INSTANTIATE_TEST_SUITE_P(TorchKernels, TorchAttention,
+                         ::testing::Values(AttentionKernel::fastest, AttentionKernel::plain), [](const auto& kernel) {
+                           return kernel.param == AttentionKernel::plain ? "plain" : "fastest";
+                         });
 
 TEST(TorchLogProbs, AreLogSoftmaxWithItsGradients) {
   at::manual_seed(3);
   const Tensor hidden = at::randn({1500, 6}).set_requires_grad(true), head = at::randn({11, 6}).set_requires_grad(true);
-  const Tensor tokens = at::randn({1500}).abs().mul(1000).to(at::kLong).remainder(11), weights = at::randn({1500}, at::kDouble);
+  const Tensor tokens = at::randn({1500}).abs().mul(1000).to(at::kLong).remainder(11),
+               weights = at::randn({1500}, at::kDouble);
   const Tensor exact_hidden = hidden.detach().to(at::kDouble).set_requires_grad(true);
   const Tensor exact_head = head.detach().to(at::kDouble).set_requires_grad(true);
   const Tensor wanted =

@@ -112,7 +112,11 @@ def write_adapter(model, folder):
     scores = scores_of(model, adapted(model, adapter))
     (scores * torch.tensor(WEIGHTS)).sum().backward()
     folder.mkdir()
-    save_file({name: tensor.detach() for name, tensor in adapter.items()}, folder / "adapter_model.safetensors", {"format": "pt"})
+    save_file(
+        {name: tensor.detach() for name, tensor in adapter.items()},
+        folder / "adapter_model.safetensors",
+        {"format": "pt"},
+    )
     config = {
         "peft_type": "LORA",
         "r": RANK,
@@ -192,7 +196,9 @@ def write_gguf(model, tokenizer, path):
         weight.copy_(pairs(numbers, half, 2) if heads else numbers)
         tensors.append((f"blk.{layer}.{gguf}.weight" if layer else f"{gguf}.weight", weight.shape, kind, stored))
     vocabulary = sorted(tokenizer["model"]["vocab"].items(), key=lambda item: item[1])
-    tokens = [token for token, _ in vocabulary] + [t["content"] for t in tokenizer["added_tokens"] if t["id"] >= len(vocabulary)]
+    tokens = [token for token, _ in vocabulary] + [
+        t["content"] for t in tokenizer["added_tokens"] if t["id"] >= len(vocabulary)
+    ]
     tokens += [f"[PAD{i}]" for i in range(len(tokens), config.vocab_size)]
     special = {token["content"]: 3 if token["special"] else 4 for token in tokenizer["added_tokens"]}
     keys = {

@@ -51,8 +51,10 @@ TEST_P(TorchModel, GoesOnFromKeysAndValues) {
   EXPECT_LT(difference(middle, whole.narrow(0, 3, 4)), 1e-5);
   EXPECT_LT(difference(last, whole.narrow(0, 7, 1)), 1e-5);
 }
-INSTANTIATE_TEST_SUITE_P(TorchFamilies, TorchModel, ::testing::Values("llama", "qwen", "deepseek", "smollm", "smollm.gguf"),
-                         [](const auto& name) { return std::string(name.param == std::string("smollm.gguf") ? "gguf" : name.param); });
+INSTANTIATE_TEST_SUITE_P(TorchFamilies, TorchModel,
+                         ::testing::Values("llama", "qwen", "deepseek", "smollm", "smollm.gguf"), [](const auto& name) {
+                           return std::string(name.param == std::string("smollm.gguf") ? "gguf" : name.param);
+                         });
 
 // What make_models.py asks of its adapter.
 Prompt adapter_prompt() {
@@ -115,8 +117,12 @@ TEST(TorchScoring, ModesDivideAndTheCategoricalAddsUp) {
   const Prompt prompt = adapter_prompt();
   const Understood understood = understand(model, prompt.tokens);
   const Tensor sum = score(model, understood, prompt.actions, ScoreMode::sum);
-  EXPECT_LT(difference(score(model, understood, prompt.actions, ScoreMode::per_token), sum / at::tensor({3.0f, 1.0f, 4.0f})), 1e-6);
-  EXPECT_LT(difference(score(model, understood, prompt.actions, ScoreMode::per_word), sum / at::tensor({2.0f, 1.0f, 3.0f})), 1e-6);
+  EXPECT_LT(
+      difference(score(model, understood, prompt.actions, ScoreMode::per_token), sum / at::tensor({3.0f, 1.0f, 4.0f})),
+      1e-6);
+  EXPECT_LT(
+      difference(score(model, understood, prompt.actions, ScoreMode::per_word), sum / at::tensor({2.0f, 1.0f, 3.0f})),
+      1e-6);
   const Categorical choice = categorical(sum, 2.0);
   EXPECT_NEAR(choice.log_probabilities.exp().sum().item<double>(), 1, 1e-6);
   EXPECT_EQ(choice.greedy(), sum.argmax().item<int64_t>());
@@ -185,7 +191,8 @@ TEST(TorchAdapter, OfAnotherBaseIsRefused) {
   EXPECT_FALSE(deepseek.has_adapter());
   const Status other_shape = smollm.load_adapter(data("adapter"));  // without our fingerprint: by shape
   ASSERT_FALSE(other_shape.ok());
-  EXPECT_NE(other_shape.error().message().find("has a wrong shape"), std::string::npos) << other_shape.error().message();
+  EXPECT_NE(other_shape.error().message().find("has a wrong shape"), std::string::npos)
+      << other_shape.error().message();
   Rng rng(0);
   EXPECT_NE(model.add_lora({2, 2, {"x_proj"}}, rng).error().message().find("unknown projection: got x_proj"),
             std::string::npos);
