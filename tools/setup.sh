@@ -67,6 +67,9 @@ apt_install() {
   return 1
 }
 
+# What only mtmc-lm needs. (pcre2.h wants a macro before it.)
+lm_headers="pcre2posix.h:libpcre2-dev utf8proc.h:libutf8proc-dev"
+
 # ready_packages [HEADER:PACKAGE...]: the packages that everything needs, and those named.
 ready_packages() {
   missing_packages "$*"
@@ -218,7 +221,7 @@ ready_build() {
   local folder=$stamps/$1 target=$2 stamp=$stamps/$1/.built-$2 built_in=""
   shift 2
   [[ -f $stamp ]] && read -r built_in <"$stamp"
-  if [[ $target != all && $built_in == "$root" &&
+  if [[ $target != all && $built_in == "$root $*" &&
     -z $(find "$root/src" "$root/cmake" "$root/CMakeLists.txt" "$root/tools/setup.sh" -newer "$stamp" -print -quit) ]]; then
     return
   fi
@@ -230,7 +233,7 @@ ready_build() {
   fi
   mkdir -p "$folder"
   local log=$folder/build.log begun=$folder/.begun generator=()
-  printf '%s\n' "$root" >"$begun" # its time is the build's: what is edited from now on is newer
+  printf '%s\n' "$root $*" >"$begun" # its time is the build's: what is edited from now on is newer
   command -v ninja >/dev/null && [[ ! -f $folder/CMakeCache.txt ]] && generator=(-G Ninja)
   if ! cmake -S "$root" -B "$folder" "${generator[@]}" "$@" >"$log" 2>&1; then
     cat "$log" >&2

@@ -1,0 +1,73 @@
+// mtmc-lm: the language model as a process of its own, so that mtmc starts without loading torch.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <functional>
+#include <new>
+
+#include "lm/verbs.h"
+
+namespace mtmc::lm {
+namespace {
+
+constexpr int kUserMistake = 2, kOurBug = 3;
+
+struct Verb {
+  const char* name;
+  const char* doc;
+  Status (*run)(const VerbOptions& options);
+  bool computes;
+};
+
+constexpr Verb kVerbs[] = {
+    {"score", R"({"prompt", "actions"} -> how likely each action is)", score_lines, true},
+    {"generate", R"({"prompt", "tokens", "temperature", "seed"} -> text)", generate_lines, true},
+    {"tokenize", R"({"text"} -> tokens, {"tokens"} -> text)", tokenize_lines, false},
+    {"logits", R"({"tokens"} -> logits, to compare with other implementations)", logits_lines, true},
+};
+
+Result<int> run(int argc, char** argv) {
+  CLI::App app("The language model behind a policy: lines of JSON in, lines of JSON out (docs/LM.md).", "mtmc-lm");
+  app.require_subcommand(1);
+  VerbOptions options;
+  std::vector<CLI::App*> verbs;
+  for (const Verb& verb : kVerbs) {
+    CLI::App* command = app.add_subcommand(verb.name, verb.doc);
+    command->add_option("--model", options.model, "a Hugging Face folder or a GGUF file")->required();
+    verbs.push_back(command);
+    if (!verb.computes) continue;
+    command->add_option("--adapter", options.adapter, "a LoRA adapter in PEFT's layout");
+    command->add_option("--device", options.device, "cpu (the default), cuda or cuda:N");
+    command->add_option("--dtype", options.dtype, "fp32 (the default) or bf16");
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return Error{"reading the command line", error.what(), "", "what `mtmc-lm --help` shows"};
+  }
+  for (size_t i = 0; i < verbs.size(); ++i)
+    if (verbs[i]->parsed()) MTMC_RETURN_IF_ERROR(kVerbs[i].run(options));
+  return 0;
+}
+
+}  // namespace
+}  // namespace mtmc::lm
+
+int main(int argc, char** argv) {
+  using namespace mtmc;
+  try {
+    const Result<int> code = lm::run(argc, argv);
+    if (code.ok()) return *code;
+    fmt::print(stderr, "mtmc-lm: {}\n", code.error().message());
+    return lm::kUserMistake;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "mtmc-lm: out of memory: wanted a machine with more, or --dtype bf16\n");
+    return lm::kUserMistake;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "mtmc-lm: this is a bug of ours, not a mistake of yours.\n{}\n", error.what());
+    return lm::kOurBug;
+  }
+}

@@ -1,0 +1,78 @@
+// How likely a prompt's continuations are: the joint probability of an action's tokens, as TWOSOME (Tan et al. 2024)
+// and the paper's equation 2 score actions, and the categorical distribution over those that are valid.
+#pragma once
+#include <ATen/core/Tensor.h>
+
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/rng.h"
+#include "lm/model.h"
+
+namespace mtmc::lm {
+
+// The sum of an action's log-probabilities; or divided by its number of tokens, or of words, so that long ones lose
+// nothing.
+enum class ScoreMode { sum, per_token, per_word };
+Result<ScoreMode> score_mode(const std::string& name);
+
+struct Candidate {
+  std::vector<TokenId> tokens;
+  int64_t words = 1;
+};
+
+struct Prompt {
+  std::vector<TokenId> tokens;
+  std::vector<Candidate> actions;
+};
+// Prompt and actions are tokenised apart, and their ids joined: an action has the same tokens after every prompt. An
+// Error for no action, one without tokens, or more tokens than the model's context has.
+Result<Prompt> read_prompt(const Tokenizer& tokenizer, const ModelConfig& config, const std::string& text,
+                           const std::vector<std::string>& actions);
+
+// What is known of a prompt: its tokens' keys and values, and the state after the last.
+struct Understood {
+  std::vector<TokenId> tokens;
+  KeyValues past;
+  at::Tensor last;  // [width]
+};
+// Understands a prompt, differentiably where gradients are on. `begun`, a prompt whose first `shared` tokens are the
+// same, saves computing those.
+Understood understand(const Model& model, const std::vector<TokenId>& tokens, bool adapters = true,
+                      const Understood* begun = nullptr, int64_t shared = 0);
+
+// Understood prompts by (weight version, tokens): the same prompt is not computed again, nor is what a longer one
+// shares with it. Holds the last few; without gradients.
+class PromptCache {
+ public:
+  explicit PromptCache(size_t capacity = 4) : capacity_(capacity) {}
+  const Understood& understand(const Model& model, const std::vector<TokenId>& tokens);
+  // Of the last prompt: how many tokens were not computed.
+  int64_t reused() const { return reused_; }
+
+ private:
+  size_t capacity_;
+  uint64_t version_ = 0;
+  std::list<Understood> prompts_;  // the last used first
+  int64_t reused_ = 0;
+};
+
+// The actions' scores [N] in fp32, from prompt + sum of actions' tokens through the model; differentiable.
+at::Tensor score(const Model& model, const Understood& prompt, const std::vector<Candidate>& actions, ScoreMode mode,
+                 bool adapters = true);
+// The same from N (prompt + action) tokens, each sequence by itself: what `score` is compared with.
+at::Tensor score_replicated(const Model& model, const Prompt& prompt, ScoreMode mode, bool adapters = true);
+
+// The categorical distribution softmax(scores / temperature) over the candidates; temperature > 0.
+struct Categorical {
+  at::Tensor log_probabilities;  // [N], differentiable
+  at::Tensor entropy() const;    // a scalar
+  int64_t greedy() const;        // the first of the likeliest
+  int64_t sample(Rng& rng) const;
+};
+Categorical categorical(const at::Tensor& scores, double temperature);
+
+}  // namespace mtmc::lm
