@@ -36,10 +36,13 @@ void write_line(const Json& json) {
   std::fflush(stdout);
 }
 
-// Says that it is ready, then calls `answer`, Json -> Result<Json>, for each line; "id" comes back as it was sent.
+// Says that it is ready, and how many tokens the model reads, then calls `answer`, Json -> Result<Json>, for each line;
+// "id" comes back as it was sent.
 template <typename Answer>
-Status serve(Answer&& answer) {
-  write_line({{"ready", true}});
+Status serve(const ModelConfig* config, Answer&& answer) {
+  Json ready = {{"ready", true}};
+  if (config != nullptr) ready["context"] = config->context;
+  write_line(ready);
   for (std::string line; std::getline(std::cin, line);) {
     if (line.empty()) continue;
     const Json request = Json::parse(line, nullptr, false);
@@ -68,6 +71,10 @@ std::vector<float> floats(const at::Tensor& tensor) {
 }
 
 Result<Json> answer_score(const Opened& opened, PromptCache& cache, const Json& request) {
+  if (request.contains("count")) {
+    MTMC_TRY(const auto tokens, opened.checkpoint.tokenizer.encode(request["count"].get<std::string>(), false));
+    return Json{{"tokens", tokens.size()}};
+  }
   MTMC_TRY(const ScoreMode mode, score_mode(request.value("mode", "sum")));
   const double temperature = request.value("temperature", 1.0);
   if (!(temperature > 0))
@@ -128,29 +135,29 @@ Result<Json> answer_logits(const Opened& opened, const Json& request) {
 Status tokenize_lines(const VerbOptions& options) {
   if (options.model.ends_with(".json")) {
     MTMC_TRY(const Tokenizer tokenizer, Tokenizer::from_file(options.model));
-    return serve([&](const Json& request) { return answer_tokenize(tokenizer, request); });
+    return serve(nullptr, [&](const Json& request) { return answer_tokenize(tokenizer, request); });
   }
   MTMC_TRY(const Checkpoint checkpoint, open_checkpoint(options.model));
-  return serve([&](const Json& request) { return answer_tokenize(checkpoint.tokenizer, request); });
+  return serve(nullptr, [&](const Json& request) { return answer_tokenize(checkpoint.tokenizer, request); });
 }
 
 Status score_lines(const VerbOptions& options) {
   const at::AutoGradMode no_grad(false);
   MTMC_TRY(const Opened opened, open_model(options));
   PromptCache cache;
-  return serve([&](const Json& request) { return answer_score(opened, cache, request); });
+  return serve(&opened.model.config(), [&](const Json& request) { return answer_score(opened, cache, request); });
 }
 
 Status generate_lines(const VerbOptions& options) {
   const at::AutoGradMode no_grad(false);
   MTMC_TRY(const Opened opened, open_model(options));
-  return serve([&](const Json& request) { return answer_generate(opened, request); });
+  return serve(&opened.model.config(), [&](const Json& request) { return answer_generate(opened, request); });
 }
 
 Status logits_lines(const VerbOptions& options) {
   const at::AutoGradMode no_grad(false);
   MTMC_TRY(const Opened opened, open_model(options));
-  return serve([&](const Json& request) { return answer_logits(opened, request); });
+  return serve(&opened.model.config(), [&](const Json& request) { return answer_logits(opened, request); });
 }
 
 }  // namespace mtmc::lm

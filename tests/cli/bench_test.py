@@ -123,7 +123,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         (("files", "--compare", "one"), "comparing two runs: not two files: got one, wanted --compare BEFORE"),
         (
             ("files", "--policy", "oracle"),
-            "choosing a policy: there is no such one: got 'oracle', wanted greedy, random",
+            "choosing a policy: there is no such one: got 'oracle', wanted greedy, lm:MODEL, random",
         ),
         (("files", "--coder", "builtin:x"), "choosing a coder: builtin takes no argument: got 'builtin:x'"),
     ):

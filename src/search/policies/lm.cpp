@@ -1,0 +1,104 @@
+// A small causal language model puts the actions in order by their probability behind a prompt (docs/LM.md). The model
+// runs in a process of its own, mtmc-lm.
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "base/json.h"
+#include "base/process.h"
+#include "search/policy.h"
+#include "search/prompt.h"
+
+namespace mtmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kLoading = 300, kScoring = 300;  // seconds, the most
+constexpr size_t kContext = 1024;                 // tokens of a prompt, where the model takes as many
+constexpr size_t kForAction = 96;                 // tokens that are left for the action behind it
+
+// A model's process: a line of JSON out, one back.
+class Scorer {
+ public:
+  static Result<Scorer> start(const fs::path& model) {
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "mtmc-lm";
+    if (!fs::exists(program))
+      return Error{"starting the language model", "mtmc-lm is not built", "'" + program.string() + "'",
+                   "./mtmc lm --help, which builds it or says what is missing"};
+    MTMC_TRY(LineProcess process, LineProcess::start({.argv = {"bash", "-c", "exec \"$@\" <&3 >&4", "bash",
+                                                               program.string(), "score", "--model", model.string()}}));
+    Scorer scorer(std::move(process));
+    MTMC_TRY(const Json ready, scorer.reply(kLoading));
+    scorer.context_ = ready.at("context");
+    return scorer;
+  }
+
+  size_t context() const { return context_; }
+  Result<Json> ask(const Json& request) {
+    MTMC_RETURN_IF_ERROR(process_.send(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
+    return reply(kScoring);
+  }
+
+ private:
+  explicit Scorer(LineProcess process) : process_(std::move(process)) {}
+  Result<Json> reply(double seconds) {
+    const Result<std::string> line = process_.receive(seconds);
+    // What it says of its own end is on standard error.
+    if (!line.ok()) return Error{"asking the language model", "mtmc-lm gave no answer", line.error().wrong, ""};
+    Json json = Json::parse(*line, nullptr, false);
+    MTMC_CHECK(json.is_object(), "mtmc-lm answered " + *line);
+    if (const auto error = json.find("error"); error != json.end())
+      return Error{error->at("doing"), error->at("wrong"), error->at("got"), error->at("wanted")};
+    return json;
+  }
+
+  LineProcess process_;
+  size_t context_ = 0;
+};
+
+class LmPolicy final : public Policy {
+ public:
+  LmPolicy(const PolicyContext& context, Weights weights, Scorer scorer)
+      : context_{context.hardware, context.target, context.paper_only},
+        weights_(std::move(weights)),
+        scorer_(std::move(scorer)) {
+    options_.context = std::min(kContext, scorer_.context() - std::min(scorer_.context() / 2, kForAction));
+    options_.count = [this](std::string_view text) {
+      const Result<Json> counted = scorer_.ask({{"count", text}});
+      return counted.ok() ? counted->at("tokens").get<size_t>() : quarter_of_characters(text);
+    };
+  }
+  std::string name() const override { return "lm"; }
+  std::optional<Weights> weights() const override { return weights_; }
+
+  Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
+    MTMC_TRY(const PolicyView view, policy_view(observation, proposals, context_, options_));
+    MTMC_TRY(const Json scored, scorer_.ask({{"prompt", view.prompt}, {"actions", view.actions}}));
+    const auto scores = scored.at("scores").get<std::vector<double>>();
+    std::vector<size_t> order(scores.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+    for (size_t& at : order) at = view.offer.kept[at];
+    return order;
+  }
+
+ private:
+  ActionContext context_;
+  Weights weights_;
+  Scorer scorer_;
+  PromptOptions options_;
+};
+
+}  // namespace
+
+extern const PolicyDef lm_def;
+const PolicyDef lm_def{"lm", "a language model's likeliest action, from a prompt that it reads", "MODEL",
+                       [](const PolicyContext& context) -> Result<std::unique_ptr<Policy>> {
+                         MTMC_TRY(Weights weights, find_weights(context.argument));
+                         MTMC_TRY(Scorer scorer, Scorer::start(weights.path));
+                         return std::make_unique<LmPolicy>(context, std::move(weights), std::move(scorer));
+                       }};
+
+}  // namespace mtmc
