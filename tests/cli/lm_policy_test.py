@@ -37,16 +37,21 @@ def optimize(folder: Path, model: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, stdin=subprocess.DEVNULL)
 
 
+def tiny_model(folder: Path, context: int) -> Path:
+    model = folder / "model"
+    shutil.copytree(ROOT / "tests/lm/data/smollm", model)
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": context}))
+    return model
+
+
 def steps(done: subprocess.CompletedProcess[str]) -> list[str]:
     return [line for line in done.stdout.splitlines() if line[:3].strip().isdigit()]
 
 
 @built
 def test_it_chooses_the_same_steps_each_time(tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    shutil.copytree(ROOT / "tests/lm/data/smollm", model)
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 4096}))
+    model = tiny_model(tmp_path, context=4096)
     first, again = optimize(tmp_path, model), optimize(tmp_path, model)
     assert first.returncode in (0, 1), first.stdout + first.stderr
     assert len(steps(first)) > 1 and steps(first) == steps(again)
@@ -54,10 +59,7 @@ def test_it_chooses_the_same_steps_each_time(tmp_path: Path) -> None:
 
 @built
 def test_a_prompt_that_does_not_fit_is_told(tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    shutil.copytree(ROOT / "tests/lm/data/smollm", model)
-    config = json.loads((model / "config.json").read_text())
-    (model / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 16}))
+    model = tiny_model(tmp_path, context=16)
     done = optimize(tmp_path, model)
     assert done.returncode == 2 and "the context is too small: got 8 tokens" in done.stderr, done.stdout + done.stderr
 
