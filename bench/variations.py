@@ -84,8 +84,8 @@ def sizes(text: str) -> list[tuple[str, str, int]]:
     return found
 
 
-def runs(source: str) -> bool:
-    """On fake tensors: sizes of layers and arguments still fit together."""
+def refusal(source: str) -> str:
+    """Why a task does not run on fake tensors: sizes of layers and arguments no longer fit together. Empty: it runs."""
     import torch
     from torch._subclasses import FakeTensorMode
 
@@ -95,9 +95,9 @@ def runs(source: str) -> bool:
             exec(compile(source, "variation", "exec"), names)
             with torch.no_grad():
                 names["Model"](*names["get_init_inputs"]())(*names["get_inputs"]())
-    except Exception:  # whatever it says: this is no task
-        return False
-    return True
+    except Exception as error:  # whatever it says: this is no task
+        return f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}"
+    return ""
 
 
 def variation(task: str, path: Path, kind: str, rng: random.Random) -> str | None:
@@ -115,7 +115,7 @@ def variation(task: str, path: Path, kind: str, rng: random.Random) -> str | Non
         other = value // 2 if kind == "smaller" else value * 7 // 8 + (value * 7 // 8 + 1) % 2
         changes = [(line, f"{name} = {other}")]
         text = FILE.format(**fields, what=f"{name} = {other} instead of {value}", changes=changes, argument="x")
-        if runs(text):
+        if not refusal(text):
             return text
     return None
 
@@ -128,18 +128,24 @@ def write(args: argparse.Namespace) -> int:
         raise SystemExit(f"no task of {root} is meant by {' '.join(args.tasks)}")
     rng = random.Random(args.seed)
     args.out.mkdir(parents=True, exist_ok=True)
-    written = 0
+    written, why = 0, "none has a size that can be varied"
     for number in range(20 * args.count):
         if written == args.count:
             return 0
         task, kind = rng.choice(tasks), KINDS[number % len(KINDS)]
         file = args.out / f"{task.replace('/', '_')}__{kind}.py"
         text = None if file.exists() else variation(task, root / f"{task}.py", kind, rng)
-        if text is not None and runs(text):
-            file.write_text(text)
-            written += 1
-            print(file.stem)
-    raise SystemExit(f"only {written} variations of these tasks were found, wanted {args.count}")
+        if text is None:
+            continue
+        if refused := refusal(text):
+            why = f"{file.stem}: {refused}"
+            continue
+        file.write_text(text)
+        written += 1
+        print(file.stem)
+    raise SystemExit(
+        f"only {written} variations of these tasks were found, wanted {args.count}; the last refusal: {why}"
+    )
 
 
 def rows_of(file: Path) -> dict[str, dict[str, Any]]:

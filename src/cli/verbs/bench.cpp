@@ -11,6 +11,7 @@
 #include "base/cores.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/tempdir.h"
 #include "base/text.h"
 #include "cli/bench_run.h"
 #include "cli/search_options.h"
@@ -223,8 +224,11 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
               run.ended(task, failed_row(options.suite, {task, {}}, reply.error()), true);
           },
   };
-  const auto members =
+  const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
+  auto members =
       options.ray.empty() ? member_commands(command, jobs, gpus()) : remote_commands(command, jobs, options.ray);
+  if (options.ray.empty())
+    for (Command& member : members) member.environment["TMPDIR"] = folder.path();
   return work_off(members, left, listener);
 }
 

@@ -65,6 +65,7 @@ class LmPolicy final : public Policy {
         weights_(std::move(weights)),
         scorer_(std::move(scorer)) {
     options_.context = std::min(kContext, scorer_.context() - std::min(scorer_.context() / 2, kForAction));
+    // A model that has died is told of by the question that follows.
     options_.count = [this](std::string_view text) {
       const Result<Json> counted = scorer_.ask({{"count", text}});
       return counted.ok() ? counted->at("tokens").get<size_t>() : quarter_of_characters(text);
