@@ -1,4 +1,4 @@
-# What language models need beside the rest: PCRE2 and utf8proc for the room `checkpoint`, and for `lm` the libtorch of an
+# What language models need beside the rest: PCRE2 and utf8proc for the room `checkpoint`, and for `lm` and `train` the libtorch of an
 # installed PyTorch (MTMC_TORCH, the folder of the package `torch`; by default that of MTMC_PYTHON's). What is missing is left
 # out with a line that says so; `mtmc` needs none of it. PyTorch's own TorchConfig.cmake wants a CUDA toolkit where torch was
 # built for CUDA; compiling C++ needs no more than the headers and three libraries.
@@ -13,7 +13,7 @@ if(PCRE2_INCLUDE AND PCRE2_LIBRARY AND UTF8PROC_INCLUDE AND UTF8PROC_LIBRARY)
   target_include_directories(mtmc_text SYSTEM INTERFACE ${PCRE2_INCLUDE} ${UTF8PROC_INCLUDE})
   target_link_libraries(mtmc_text INTERFACE ${PCRE2_LIBRARY} ${UTF8PROC_LIBRARY})
 else()
-  list(APPEND MTMC_LEFT_OUT checkpoint lm)
+  list(APPEND MTMC_LEFT_OUT checkpoint lm train)
   message(STATUS "mtmc-lm is left out: wanted PCRE2 and utf8proc  (sudo apt-get install libpcre2-dev libutf8proc-dev)")
 endif()
 
@@ -33,6 +33,6 @@ if(torch_folder AND EXISTS "${torch_folder}/lib/libtorch_cpu.so" AND EXISTS "${t
   target_link_libraries(mtmc_torch INTERFACE torch_cpu c10)
   target_link_options(mtmc_torch INTERFACE -Wl,-rpath,${torch_folder}/lib -Wl,--allow-shlib-undefined)
 else()
-  list(APPEND MTMC_LEFT_OUT lm)
+  list(APPEND MTMC_LEFT_OUT lm train)
   message(STATUS "mtmc-lm is left out: no libtorch in '${torch_folder}': wanted -DMTMC_TORCH=FOLDER, or MTMC_PYTHON with torch >= 2.9")
 endif()

@@ -29,7 +29,10 @@ shelter_caches() {
 
 # ---- system packages -------------------------------------------------------------------------------------------------
 
-has_header() { printf '#include <%s>\n' "$1" | "${CXX:-g++}" -I"$root/.deps/include" -E -x c++ - >/dev/null 2>&1; }
+has_header() {
+  printf '#include <%s>\n' "$1" |
+    "${CXX:-g++}" -I"$root/.deps/include" -I"$root/.deps/include/$("${CXX:-g++}" -print-multiarch)" -E -x c++ - >/dev/null 2>&1
+}
 has_venv() { "$1" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; }
 any_python() {
   local candidate
@@ -39,9 +42,9 @@ any_python() {
   return 1
 }
 
-# The Debian packages that are missing; `needed` stops us, `useful` does not.
+# The Debian packages that are missing: without `needed` we stop, for `wanted` we try once, `useful` only comes along.
 missing_packages() {
-  needed=() useful=()
+  needed=() wanted=() useful=()
   command -v "${CXX:-g++}" >/dev/null || needed+=(g++)
   command -v cmake >/dev/null || needed+=(cmake)
   command -v ninja >/dev/null || command -v make >/dev/null || needed+=(ninja-build)
@@ -51,6 +54,8 @@ missing_packages() {
     sqlite3.h:libsqlite3-dev $1; do
     has_header "${pair%%:*}" || needed+=("${pair##*:}")
   done
+  # Only language models need it: where it cannot be had we ask once, and go on without.
+  [[ -f $stamps/.without-curl ]] || has_header curl/curl.h || wanted+=(libcurl4-openssl-dev)
   command -v ccache >/dev/null || useful+=(ccache)
   command -v bwrap >/dev/null || useful+=(bubblewrap)
 }
@@ -73,22 +78,23 @@ lm_headers="pcre2posix.h:libpcre2-dev utf8proc.h:libutf8proc-dev"
 # ready_packages [HEADER:PACKAGE...]: the packages that everything needs, and those named.
 ready_packages() {
   missing_packages "$*"
-  [[ ${#needed[@]} == 0 ]] && return # what is only useful comes along, and is never worth a wait without network
+  [[ ${#needed[@]} == 0 && ${#wanted[@]} == 0 ]] && return # what is only useful comes along, and is never worth a wait without network
   if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
-    apt_install "${needed[@]}" "${useful[@]}" || true
+    apt_install "${needed[@]}" "${wanted[@]}" "${useful[@]}" || true
     missing_packages "$*"
   else
     packages_without_root
     missing_packages "$*"
   fi
   [[ ${#needed[@]} == 0 ]] ||
-    fail "setting up: system packages are missing: wanted  sudo apt-get install ${needed[*]} ${useful[*]}"
+    fail "setting up: system packages are missing: wanted  sudo apt-get install ${needed[*]} ${wanted[*]} ${useful[*]}"
+  [[ ${#wanted[@]} == 0 ]] || { mkdir -p "$stamps" && touch "$stamps/.without-curl"; }
 }
 
 # Without root: libraries are unpacked into .deps, cmake and ninja come as wheels. A compiler must be there.
 packages_without_root() {
   local package wheels=() libraries=()
-  for package in "${needed[@]}"; do
+  for package in "${needed[@]}" "${wanted[@]}"; do
     case $package in
       cmake) wheels+=(cmake) ;;
       ninja-build) wheels+=(ninja) ;;
@@ -186,6 +192,14 @@ ready_python() {
   unlock_setup
 }
 
+# Sets pip: that of $python, or one of our own that works for it.
+find_pip() {
+  pip=("$python" -m pip)
+  "${pip[@]}" --version >/dev/null 2>&1 && return
+  [[ -x $stamps/pip/bin/pip ]] || flock "$stamps/.lock-pip" "$(any_python)" -m venv "$stamps/pip"
+  pip=("$stamps/pip/bin/pip" --python "$python")
+}
+
 # add_packages FOLDER WHY PACKAGE...: what this Python lacks of these, in build/FOLDER: never in the user's own environment. A
 # package with a program has a folder of its own: pip replaces a folder's bin/ as a whole. MODULE:PACKAGE where their names
 # differ. Without network we go on without.
@@ -199,11 +213,8 @@ add_packages() {
   done
   if [[ ${#missing[@]} != 0 ]]; then
     say "installing $why: ${missing[*]}"
-    local pip=("$python" -m pip)
-    if ! "${pip[@]}" --version >/dev/null 2>&1; then
-      [[ -x $stamps/pip/bin/pip ]] || "$(any_python)" -m venv "$stamps/pip"
-      pip=("$stamps/pip/bin/pip" --python "$python")
-    fi
+    local pip
+    find_pip
     "${pip[@]}" install -q --disable-pip-version-check --root-user-action ignore --upgrade --target "$tools" \
       "${missing[@]}" >"$stamps/packages.log" 2>&1 || {
       tail -n 3 "$stamps/packages.log" >&2
@@ -215,6 +226,19 @@ add_packages() {
 
 # ---- the build -------------------------------------------------------------------------------------------------------
 
+# The C sources that src/source reads code with, in .deps (also for a machine without network: tools/fetch_deps). Where they
+# cannot be had we ask once and go on without.
+ready_grammars() {
+  cmp -s "$root/tools/grammars.txt" "$root/.deps/tree-sitter/grammars.txt" && return
+  cmp -s "$root/tools/grammars.txt" "$stamps/.without-tree-sitter" && return
+  local pip
+  say "fetching tree-sitter"
+  find_pip
+  PIP=$(printf '%s\n' "${pip[@]}") "$root/tools/fetch_deps" tree-sitter >/dev/null && return
+  say "going on without tree-sitter: code that has no Program is one region (to try again: tools/fetch_deps tree-sitter)"
+  cp "$root/tools/grammars.txt" "$stamps/.without-tree-sitter"
+}
+
 # ready_build NAME TARGET [-DOPTION...]: build/NAME holds TARGET, built from the sources as they are now. The target `all`
 # (with the tests) always asks the build system; others only when a source is newer than the last build.
 ready_build() {
@@ -222,11 +246,12 @@ ready_build() {
   shift 2
   [[ -f $stamp ]] && read -r built_in <"$stamp"
   if [[ $target != all && $built_in == "$root $*" &&
-    -z $(find "$root/src" "$root/cmake" "$root/CMakeLists.txt" "$root/tools/setup.sh" -newer "$stamp" -print -quit) ]]; then
+    -z $(find "$root/src" "$root/cmake" "$root/CMakeLists.txt" "$root/tools/setup.sh" "$root/tools/grammars.txt" -newer "$stamp" -print -quit) ]]; then
     return
   fi
   lock_setup build
   want_python=no ready_packages
+  ready_grammars
   # CMake keeps absolute paths: a checkout that has moved starts afresh.
   if [[ -f $folder/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     rm -rf "$folder"

@@ -101,9 +101,7 @@ std::string render(const Action& action, const Program& program, const Code& cod
   for (size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : i + 1 == ops.size() ? " and " : ", ") + ops[i];
   if (ops.size() > shown) text += " and " + std::to_string(ops.size() - shown) + " more";
   if (!action.detail.empty()) text += " as " + replace_all(action.detail, "_", " ");
-  if (lines.first > 0)
-    text += lines.first == lines.last ? " in line " + std::to_string(lines.first)
-                                      : " in lines " + std::to_string(lines.first) + "-" + std::to_string(lines.last);
+  if (lines.first > 0) text += " in " + to_string(lines);
   if (action.regions.size() > 1) text += " (" + std::to_string(action.regions.size()) + " places)";
   return text;
 }

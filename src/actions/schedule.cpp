@@ -27,15 +27,6 @@ Kernel* kernel_with(Program& program, const std::vector<ValueId>& values) {
   return const_cast<Kernel*>(kernel_with(std::as_const(program), values));
 }
 
-std::vector<const Node*> nodes_of(const Program& program, const Kernel& kernel) {
-  std::vector<const Node*> nodes;
-  std::vector<ValueId> own = kernel.values;
-  std::sort(own.begin(), own.end());
-  for (const Node& node : program.nodes)
-    if (std::binary_search(own.begin(), own.end(), node.outputs[0])) nodes.push_back(&node);
-  return nodes;
-}
-
 bool is_view_kernel(const Links& links, const Kernel& kernel) {
   if (kernel.family != Family::library) return false;
   for (const Node* node : links.nodes(kernel.values)) {

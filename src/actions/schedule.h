@@ -12,7 +12,6 @@ namespace mtmc {
 // The kernel that computes exactly these values, or null.
 const Kernel* kernel_with(const Program& program, const std::vector<ValueId>& values);
 Kernel* kernel_with(Program& program, const std::vector<ValueId>& values);
-std::vector<const Node*> nodes_of(const Program& program, const Kernel& kernel);
 // A kernel that only renames memory: views of something, run by torch for nothing.
 bool is_view_kernel(const Links& links, const Kernel& kernel);
 // A kernel without operands: a constant made in place.

@@ -115,21 +115,26 @@ Result<ModelConfig> config_of(const GgufFile& file) {
   return config;
 }
 
-Result<Checkpoint> open_file(const fs::path& path) {
-  MTMC_TRY(GgufFile file, open_gguf(path));
-  Checkpoint found;
-  MTMC_TRY(found.config, config_of(file));
+Result<Json> tokenizer_of(const GgufFile& file, const fs::path& path) {
   const Json& all = *file.metadata;
   try {
     if (all.value("tokenizer.ggml.model", "") != "gpt2")
       return Error{opening(path), "unknown tokenizer", all.value("tokenizer.ggml.model", ""), "gpt2 (byte-level BPE)"};
-    MTMC_TRY(found.tokenizer, Tokenizer::from_gguf(all.value("tokenizer.ggml.pre", ""),
-                                                   all.at("tokenizer.ggml.tokens").get<std::vector<std::string>>(),
-                                                   all.at("tokenizer.ggml.token_type").get<std::vector<int32_t>>(),
-                                                   all.at("tokenizer.ggml.merges").get<std::vector<std::string>>()));
+    return tokenizer_json(all.value("tokenizer.ggml.pre", ""),
+                          all.at("tokenizer.ggml.tokens").get<std::vector<std::string>>(),
+                          all.at("tokenizer.ggml.token_type").get<std::vector<int32_t>>(),
+                          all.at("tokenizer.ggml.merges").get<std::vector<std::string>>());
   } catch (const Json::exception& error) {
     return Error{opening(path), error.what(), "", "a tokenizer in the file"};
   }
+}
+
+Result<Checkpoint> open_file(const fs::path& path) {
+  MTMC_TRY(GgufFile file, open_gguf(path));
+  Checkpoint found;
+  MTMC_TRY(found.config, config_of(file));
+  MTMC_TRY(const Json tokenizer, tokenizer_of(file, path));
+  MTMC_TRY(found.tokenizer, Tokenizer::from_json(tokenizer));
   for (auto& [name, tensor] : file.tensors) {
     if (name == "rope_freqs.weight") continue;
     const std::string plain = plain_name(name);
@@ -205,6 +210,14 @@ Result<Checkpoint> open_checkpoint(const fs::path& path) {
   MTMC_RETURN_IF_ERROR(check_tokenizer(*opened));
   opened->fingerprint = fingerprint_of(*opened);
   return opened;
+}
+
+Result<std::string> tokenizer_text(const fs::path& model) {
+  if (fs::is_directory(model)) return read_file(model / "tokenizer.json");
+  if (model.extension() == ".json") return read_file(model);
+  MTMC_TRY(const GgufFile file, open_gguf(model));
+  MTMC_TRY(const Json json, tokenizer_of(file, model));
+  return json.dump();
 }
 
 }  // namespace mtmc

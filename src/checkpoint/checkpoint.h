@@ -33,6 +33,8 @@ struct ModelConfig {
 
 // config.json in the spelling of transformers 4 and 5.
 Result<ModelConfig> read_config(const Json& json);
+// The same in transformers 5's spelling. An Error for rotary factors of a GGUF file, which config.json has no word for.
+Result<Json> config_json(const ModelConfig& config);
 // The weights of such a model, by the names that Hugging Face gives them: name -> shape.
 std::map<std::string, std::vector<int64_t>> weights_of(const ModelConfig& config);
 
@@ -46,5 +48,8 @@ struct Checkpoint {
 
 // Refuses what is incomplete, of another shape than config.json says, unknown, or has a tokenizer of another model.
 Result<Checkpoint> open_checkpoint(const std::filesystem::path& path);
+
+// The text of a model's tokenizer.json: that of its folder, the file itself, or what a GGUF file says.
+Result<std::string> tokenizer_text(const std::filesystem::path& model);
 
 }  // namespace mtmc

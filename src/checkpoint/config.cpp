@@ -85,6 +85,42 @@ Result<ModelConfig> read_config(const Json& json) {
   }
 }
 
+Result<Json> config_json(const ModelConfig& config) {
+  Json rope = {{"rope_type", "default"}, {"rope_theta", config.rope_theta}};
+  switch (config.rope.kind) {
+    case RopeScaling::Kind::none: break;
+    case RopeScaling::Kind::linear: rope.update({{"rope_type", "linear"}, {"factor", config.rope.factor}}); break;
+    case RopeScaling::Kind::llama3:
+      rope.update({{"rope_type", "llama3"},
+                   {"factor", config.rope.factor},
+                   {"low_freq_factor", config.rope.low},
+                   {"high_freq_factor", config.rope.high},
+                   {"original_max_position_embeddings", config.rope.original_context}});
+      break;
+    case RopeScaling::Kind::factors:
+      return Error{"writing config.json", "rotary factors of a GGUF file", "", "default, linear or llama3 scaling"};
+  }
+  Json json = {{"model_type", config.architecture},
+               {"architectures", {config.architecture == "qwen2" ? "Qwen2ForCausalLM" : "LlamaForCausalLM"}},
+               {"vocab_size", config.vocabulary},
+               {"hidden_size", config.width},
+               {"intermediate_size", config.inner},
+               {"num_hidden_layers", config.layers},
+               {"num_attention_heads", config.heads},
+               {"num_key_value_heads", config.kv_heads},
+               {"head_dim", config.head_width},
+               {"max_position_embeddings", config.context},
+               {"rms_norm_eps", config.norm_epsilon},
+               {"rope_parameters", rope},
+               {"hidden_act", "silu"},
+               {"mlp_bias", config.mlp_bias},
+               {"tie_word_embeddings", config.tied},
+               {"dtype", "float32"}};
+  if (config.architecture == "llama") json["attention_bias"] = config.qkv_bias;
+  if (!config.end.empty()) json["eos_token_id"] = config.end;
+  return json;
+}
+
 std::map<std::string, std::vector<int64_t>> weights_of(const ModelConfig& config) {
   const int64_t queries = config.heads * config.head_width, keys = config.kv_heads * config.head_width;
   std::map<std::string, std::vector<int64_t>> weights = {

@@ -41,4 +41,8 @@ class Tokenizer {
   std::shared_ptr<const TokenizerParts> parts_;
 };
 
+// What a GGUF file says of its tokenizer as a tokenizer.json; see from_gguf.
+Result<Json> tokenizer_json(const std::string& pre, const std::vector<std::string>& tokens,
+                            const std::vector<int32_t>& types, const std::vector<std::string>& merges);
+
 }  // namespace mtmc

@@ -236,8 +236,8 @@ Result<Tokenizer> Tokenizer::from_file(const std::filesystem::path& path) {
   return tokenizer;
 }
 
-Result<Tokenizer> Tokenizer::from_gguf(const std::string& pre, const std::vector<std::string>& tokens,
-                                       const std::vector<int32_t>& types, const std::vector<std::string>& merges) {
+Result<Json> tokenizer_json(const std::string& pre, const std::vector<std::string>& tokens,
+                            const std::vector<int32_t>& types, const std::vector<std::string>& merges) {
   const Json steps = named_pre(pre);
   if (steps.is_null())
     return Error{kReading, "unknown pre-tokenizer of a GGUF file", pre,
@@ -253,11 +253,17 @@ Result<Tokenizer> Tokenizer::from_gguf(const std::string& pre, const std::vector
       vocabulary[tokens[id]] = id;
   }
   Json model = {{"type", "BPE"}, {"vocab", vocabulary}, {"merges", merges}, {"ignore_merges", pre == "llama-bpe"}};
-  return from_json({{"added_tokens", added},
-                    {"normalizer", pre == "qwen2" ? Json{{"type", "NFC"}} : Json()},
-                    {"pre_tokenizer", steps},
-                    {"decoder", {{"type", "ByteLevel"}}},
-                    {"model", model}});
+  return Json{{"added_tokens", added},
+              {"normalizer", pre == "qwen2" ? Json{{"type", "NFC"}} : Json()},
+              {"pre_tokenizer", steps},
+              {"decoder", {{"type", "ByteLevel"}}},
+              {"model", model}};
+}
+
+Result<Tokenizer> Tokenizer::from_gguf(const std::string& pre, const std::vector<std::string>& tokens,
+                                       const std::vector<int32_t>& types, const std::vector<std::string>& merges) {
+  MTMC_TRY(const Json json, tokenizer_json(pre, tokens, types, merges));
+  return from_json(json);
 }
 
 }  // namespace mtmc

@@ -14,7 +14,6 @@
 #include "workbench/plots.h"
 #include "workbench/result_folder.h"
 #include "workbench/rows.h"
-#include "workbench/score.h"
 
 namespace mtmc {
 namespace {
@@ -107,11 +106,11 @@ void BenchRun::ended(const std::string& task, const Json& row, bool bug) {
                                  (folder_ / "rows.jsonl").string()));
 }
 
-Result<int> BenchRun::conclude(std::string_view published) {
+Result<int> BenchRun::conclude(const SuiteDef& suite) {
   MTMC_RETURN_IF_ERROR(kept_);
-  const std::string table = score_table(rows_.rows());
+  const std::string table = suite.table(rows_.rows());
   progress_.line("\n" + table);
-  const std::string below = published.empty() ? "" : "\n" + std::string(published);
+  const std::string below = suite.published.empty() ? "" : "\n" + std::string(suite.published);
   const std::string pictures = "\n![speedups in order](speedups.svg)\n\n![speedup and seconds](seconds.svg)\n";
   MTMC_RETURN_IF_ERROR(write_file(folder_ / "summary.md", table + below + pictures));
   MTMC_RETURN_IF_ERROR(write_file(folder_ / "speedups.svg", speedups_svg(rows_.rows())));

@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/json.h"
+#include "base/progress.h"
 #include "base/result.h"
-#include "cli/progress.h"
 #include "workbench/rows.h"
+#include "workbench/suite.h"
 
 namespace mtmc {
 
@@ -25,9 +25,9 @@ class BenchRun {
   bool begins(const std::string& task);
   // `bug`: one of ours is the reason why there is no better row.
   void ended(const std::string& task, const Json& row, bool bug);
-  // The table with `published` below it, the pictures, and the program's exit code. An Error: something could not be
-  // written.
-  Result<int> conclude(std::string_view published);
+  // The suite's table with what is published below it, the pictures, and the program's exit code. An Error: something
+  // could not be written.
+  Result<int> conclude(const SuiteDef& suite);
   Progress& progress() { return progress_; }
 
  private:

@@ -92,6 +92,16 @@ void Options::seconds(double& value, const std::string& name, const std::string&
   });
 }
 
+void Options::amount(std::optional<double>& value, const std::string& name, const std::string& kind,
+                     const std::string& doc) {
+  text_option(name, kind, doc, [&value, name](const std::string& word) -> Status {
+    double number = 0;
+    if (!read_number(word, number) || !(number >= 0)) return wrong_value(name, word, "a number of at least 0");
+    value = number;
+    return ok_status();
+  });
+}
+
 void Options::words(std::vector<std::string>& value, const std::string& name, const std::string& kind,
                     const std::string& doc) {
   app_.add_option(name, value, doc)->type_name(kind);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class Options {
   void choice(std::string& value, const std::string& name, std::vector<std::string> allowed, const std::string& doc);
   void integer(int64_t& value, const std::string& name, int64_t least, const std::string& doc);
   void seconds(double& value, const std::string& name, const std::string& doc);
+  // A number of at least 0; none when the option is not given.
+  void amount(std::optional<double>& value, const std::string& name, const std::string& kind, const std::string& doc);
   // Zero or more words: `--init 64 128`, or the option repeated.
   void words(std::vector<std::string>& value, const std::string& name, const std::string& kind, const std::string& doc);
   void flag(bool& value, const std::string& name, const std::string& doc);

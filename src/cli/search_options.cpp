@@ -32,7 +32,9 @@ void SearchOptions::declare(Options& options) {
                "a machine that is not here: nothing runs, the cost model prices kernels for it");
   options.text(bench.policy, "--policy", words_of(all_policies()), "who chooses the next action (greedy)");
   options.text(bench.coder, "--coder", words_of(all_coders()),
-               "who implements it; faulty makes mistakes on purpose, to try the judge (builtin)");
+               "who implements it; builtin,llm asks a language model where the builtin coder declines; faulty makes "
+               "mistakes on purpose, to try the judge (builtin)");
+  model_.declare(options);
   options.choice(bench.strategy, "--strategy", names_of(all_strategies()), "which attempt is continued next");
   options.integer(steps_, "--steps", 1, "the most actions in a row (8)");
   options.seconds(bench.limits.seconds, "--time",
@@ -47,8 +49,15 @@ void SearchOptions::declare(Options& options) {
   options.text(store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
 }
 
+void SearchOptions::search_by(const Way& way) {
+  bench.policy = way.policy, bench.strategy = way.strategy;
+  if (!way.coder.empty()) bench.coder = way.coder;
+  actions_ = way.paper_only ? "paper" : "all";
+}
+
 Result<WorkbenchOptions> SearchOptions::read() const {
   WorkbenchOptions read = bench;
+  read.llm = model_.read();
   read.paper_only = actions_ == "paper";
   read.accuracy = accuracy_named(accuracy_);
   read.limits.steps = static_cast<int>(steps_), read.limits.evaluations = static_cast<int>(evaluations_);

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "cli/progress.h"
+#include "base/progress.h"
 #include "search/progress.h"
 
 namespace mtmc {

@@ -3,6 +3,7 @@
 // `extern const CoderDef NAME_def`; a generated table finds it.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 namespace mtmc {
 
 class Tuner;
+struct LlmAccess;
 
 // What a step starts from. Code that was written by something that does not know Programs has none: it is judged like
 // any other, and its own coder says what may be done with it.
@@ -26,16 +28,33 @@ struct CodeState {
   Code code;
 };
 
+// The step that led to a state, seen from a repair of it (through repairs in between).
+struct Origin {
+  const CodeState& before;
+  std::string action;  // "fuse linear and gelu in lines 31-47"
+};
+
+// A state on the way from the start to the one that a step starts from, that one included.
+struct Ancestor {
+  std::string action;  // that led there, as people read it; empty: the start
+  const CodeState& state;
+  const Verdict& verdict;
+};
+
 struct CoderRequest {
   const CodeState& state;
   const Action& action;
-  const Verdict* last = nullptr;  // of the state's code, when it was judged
+  const Verdict* last = nullptr;   // of the state's code, when it was judged
+  std::string_view text = {};      // of the action, as people read it; empty: it can be rendered from the Program
+  const Origin* origin = nullptr;  // of a `repair`
+  const std::vector<Ancestor>* lineage = nullptr;  // the start first
 };
 
 struct Implementation {
   std::shared_ptr<const Program> program;  // null: this code has none
   Code code;
-  std::string notes;  // JSON text for people and the store: what was tried, with which numbers
+  std::string notes;       // JSON text for people and the store: what was tried, with which numbers
+  std::string coder = {};  // who wrote it, where several work together; empty: the one that was asked
 };
 
 class Coder {
@@ -48,6 +67,17 @@ class Coder {
   // What it can do with code that has no Program, in a stable order, without `stop`. (With a Program every legal action
   // is on offer.) `implement` is asked for these actions only.
   virtual Result<std::vector<Proposal>> proposals(const CodeState&) { return std::vector<Proposal>{}; }
+  // It says itself what is done next, always: no state is shown to it with a Program, and its proposals are all that is
+  // on offer.
+  virtual bool chooses() const { return false; }
+  // What it can do about its own code that the judge refuses, after so many repairs in a row: a `repair` action.
+  // Nothing by default: the remedies are asked (search/remedy.h).
+  virtual std::optional<Proposal> repair(const CodeState&, const Verdict&, int /*repairs*/) { return std::nullopt; }
+  // Why it can do nothing any more, whatever it is asked (no money, no key, no network). A search then ends as if time
+  // were up.
+  virtual std::optional<Error> given_up() const { return std::nullopt; }
+  // What it has cost since it was made, as JSON (to_json(Spent)); empty: nothing costs.
+  virtual std::string account() const { return ""; }
   // Can it measure what a target only guesses (TargetDef::measured)? Then that is done before a winner is certified.
   virtual bool measures() const { return false; }
   // Does it prepare? Then `implement`, too, costs little and may be called for what is only likely to be wanted.
@@ -67,7 +97,8 @@ struct CoderContext {
   Tuner* tuner = nullptr;  // null: nothing can be timed here
   bool paper_only = false;
   uint64_t seed = 0;
-  std::string argument = {};  // what --coder NAME:ARGUMENT says behind the colon, such as a model's name
+  std::string argument = {};  // what --coder NAME:ARGUMENT says behind the colon
+  LlmAccess* llm = nullptr;   // null: no large language model can be asked
 };
 
 struct CoderDef {

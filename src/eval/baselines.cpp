@@ -33,11 +33,18 @@ std::map<std::string, std::string> Baselines::made() const {
   return asked_for;
 }
 
-void Baselines::open(TaskFacts& facts) {
+void Baselines::forget() {
   made_.clear(), lost_.clear(), begun_.clear();
+  facts_ = nullptr;
+  for (auto& [home, process] : processes_) {
+    while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));
+    if (process.running())
+      static_cast<void>(process.ask({{"op", "forget"}}, kCallSeconds));  // or it is lost: no memory
+  }
+}
+
+void Baselines::open(TaskFacts& facts) {
   facts_ = &facts;
-  for (auto& [home, process] : processes_)
-    while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));  // of the task before
   if (!apart()) return;                     // a CPU's cores are not ours while something else may be timed
   for (auto& [home, process] : processes_)  // all at a time: a context takes seconds
     if (const Status sent = process.send(opening()); !sent.ok()) lose(home, sent.error());

@@ -23,6 +23,8 @@ class Baselines {
   Status start();
   // Is eager's there? Those of the others may be missing for good.
   bool running() const { return process_of("eager").running(); }
+  // The task is over: its engines are gone, and their memory is free.
+  void forget();
   // A task, which must outlive its engines' use. Where there is a GPU their processes get ready for it.
   void open(TaskFacts& facts);
   // Its draw task-0 is there: where there is a GPU, engines begin to be made.

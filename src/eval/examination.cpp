@@ -116,7 +116,8 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   plan.state = facts_.moving();
   plan.written = facts_.written();
   if (call.check) plan.out = next_out();
-  if (call.glimpses > 0) plan.glimpses = call.glimpses, plan.folders = guest.writable();
+  if (call.glimpses > 0)
+    plan.glimpses = call.glimpses, plan.glimpsed_ms = call.glimpsed_ms, plan.folders = guest.writable();
   plan.timeout_seconds = patience(guest);
   MTMC_TRY(Performance went, mtmc::perform(guest.conductor(), facts_, guest.name(), plan));
   if (!went.ok()) {

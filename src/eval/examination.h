@@ -51,6 +51,7 @@ class Examination {
     bool check = true, same_addresses = false, poison = false, late = false;
     int index = 0;  // of the calls on this draw: torch's generator, and a state, go on from one to the next
     int glimpses = 0;
+    double glimpsed_ms = 0;
   };
   // What it took; nothing when the candidate is refused.
   Result<std::optional<Performance>> perform(Guest& guest, const Call& call);

@@ -39,6 +39,7 @@ Result<Room> Guests::room_for(const Candidate& candidate) {
 Room Guests::next_room(const Room& like) {
   Room room = like;
   room.hidden = hidden_;
+  room.hidden.insert(room.hidden.end(), options_.hidden.begin(), options_.hidden.end());
   room.folder = shared_ / "rooms" / std::to_string(++rooms_);
   room.inbox = shared_ / "inbox" / std::to_string(rooms_);
   remove_everything(room.folder);  // a guest in a weak sandbox may have been there before

@@ -33,10 +33,11 @@ struct JudgeOptions {
   std::string sandbox;          // the strongest level to use: namespaces or rlimits; empty: what the machine has
   // What caches may hold: a call that must touch less proves nothing by its speed. Half as much is swept before a call.
   double cache_bytes = 128 << 20;
-  size_t memory_bytes = 0;         // a candidate's limit; 0: three quarters of the machine's
-  double load_seconds = 180;       // limit on import and compilation
-  double call_seconds = 20;        // limit on a call, beyond 20 times eager's own time
-  Bystander* bystander = nullptr;  // must outlive the judge's work
+  size_t memory_bytes = 0;          // a candidate's limit; 0: three quarters of the machine's
+  std::vector<std::string> hidden;  // files that are empty for candidates: keys
+  double load_seconds = 180;        // limit on import and compilation
+  double call_seconds = 20;         // limit on a call, beyond 20 times eager's own time
+  Bystander* bystander = nullptr;   // must outlive the judge's work
 };
 
 // What may be timed beside eager; graph is eager captured in one CUDA graph.

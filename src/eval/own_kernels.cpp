@@ -14,14 +14,15 @@ namespace mtmc {
 
 namespace {
 
-constexpr int kKernelCalls = 9, kMostKernelCalls = 60;  // calls at least; while they take
-constexpr double kKernelSeconds = 0.4;                  // no longer than this
-constexpr double kLeastClaimMs = 0.3;
-constexpr double kMostOverstated = 0.5;  // of the time, in own kernels
-constexpr int kUnmetDraw = 999;          // of those that are timed: screens begin at 0, certifications at 1000
+constexpr int kKernelCalls = 9, kMostKernelCalls = 60;   // calls at least; while they take
+constexpr double kKernelSeconds = 0.4;                   // no longer than this
+constexpr double kLeastClaimMs = 0.3, kLongClaimMs = 1;  // below, what a call costs in Python is most of it
+constexpr double kMostOverstated = 0.5, kMostOverstatedShort = 0.97;  // of the time, in own kernels
+constexpr int kUnmetDraw = 999;  // of those that are timed: screens begin at 0, certifications at 1000
 constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;          // calls at least; in a call
 constexpr double kGlimpseSeconds = 4, kMostGlimpseSeconds = 15;  // for enough threads at work; for the fewest that tell
 constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 6;         // of threads at work
+constexpr int kEnoughGlimpsesShort = 120;                        // of them, where a small share decides
 constexpr double kLeastLibrary = 0.1;                            // of them: libraries are used
 // Refusals after which there is no time to compare.
 const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
@@ -53,19 +54,21 @@ struct AtWork {
   double share() const { return static_cast<double>(own) / std::max(1, all); }
 };
 
-// It is stopped again and again in the middle of calls: nothing that it says of itself decides where it is found.
+// It is stopped again and again in the middle of calls, from their beginning to their end: nothing that it says of
+// itself decides where it is found.
 // Nothing when a call failed.
-Result<std::optional<AtWork>> seen_at_work(Guest& guest, Examination& examination, const std::string& draw) {
+Result<std::optional<AtWork>> seen_at_work(Guest& guest, Examination& examination, const std::string& draw,
+                                           double call_ms, int enough) {
   AtWork seen;
   const double begun = now_seconds();
   const auto goes_on = [&](int calls) {
     const double seconds = now_seconds() - begun;
-    if (seen.all >= kEnoughGlimpses) return false;
+    if (seen.all >= enough) return false;
     return calls < kGlimpsedCalls || seconds < (seen.tells() ? kGlimpseSeconds : kMostGlimpseSeconds);
   };
   for (int i = 0; goes_on(i); ++i) {
     Examination::Call call = {draw, false, true};
-    call.glimpses = kMostGlimpses;
+    call.glimpses = kMostGlimpses, call.glimpsed_ms = call_ms;
     MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, call));
     if (!went) return std::optional<AtWork>();
     seen.own += went->own, seen.all += went->own + went->library;
@@ -120,9 +123,10 @@ bool loses_time(Examination& examination, const AtWork& seen, double said, const
   verdict.own_kernel_share = std::min(verdict.own_kernel_share.value_or(0), lost / with.inside);
   if (claimed - lost <= kMostOverstated * with.inside) return true;
   // What is neither lost nor seen in libraries is threads that are waited for, or Python. Whoever works that long is
-  // seen.
+  // seen. Of a short call the verdict says how much was seen; it is refused when that is next to nothing.
   if (!seen.tells()) not_measured(verdict);
-  if (seen.tells() && seen.share() < 1 - kMostOverstated)
+  const double most_overstated = claimed < kLongClaimMs ? kMostOverstatedShort : kMostOverstated;
+  if (seen.tells() && seen.share() < 1 - most_overstated)
     return examination.refuse("kernel-unused",
                               fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a "
                                           "call takes {:.2f} ms less",
@@ -144,14 +148,16 @@ Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::str
   if (!pull) return true;
   MTMC_TRY(const auto with, least_ms(guest, examination, draw));
   if (!with) return false;
-  MTMC_TRY(const auto seen, seen_at_work(guest, examination, draw));
+  const double said = verdict.own_kernel_share.value_or(0);
+  const bool is_short = said * with->inside < kLongClaimMs;
+  MTMC_TRY(const auto seen,
+           seen_at_work(guest, examination, draw, with->outside, is_short ? kEnoughGlimpsesShort : kEnoughGlimpses));
   if (!seen) return false;
   MTMC_TRY([[maybe_unused]] const Json pulled, unplug(true));
   MTMC_TRY(const Unplugged without, without_kernels(guest, examination, draw, verdict));
   if (without.right)
     return examination.refuse("kernel-unused", "the answer stays right when the file's own kernels do nothing");
   trace_note(fmt::format("at work: {} of {} threads in own code", seen->own, seen->all));
-  const double said = verdict.own_kernel_share.value_or(0);
   if (seen->tells() && said > seen->share()) verdict.own_kernel_share = seen->share();
   if (seen->tells() && seen->share() < 1 - kLeastLibrary && verdict.library_use == "none") verdict.library_use = "any";
   return without.least ? loses_time(examination, *seen, said, *with, *without.least, verdict)

@@ -54,7 +54,8 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
   Json release = {
       {"op", "release"}, {"go", std::move(go)}, {"timeout", plan.timeout_seconds}, {"most_bytes", facts.most_bytes()}};
   if (!given->fill.empty()) release["fill"] = given->fill;
-  if (plan.glimpses > 0) release["glimpses"] = {{"most", plan.glimpses}, {"folders", plan.folders}};
+  if (plan.glimpses > 0)
+    release["glimpses"] = {{"most", plan.glimpses}, {"folders", plan.folders}, {"seconds", plan.glimpsed_ms / 1e3}};
   if (!plan.out.empty()) release["stay"] = true, release["written"] = plan.written;
   if (!plan.out.empty() && !given->fill.empty()) release["out"] = plan.out.string();
   MTMC_TRY(const Json told, conductor.ask(release, patience));

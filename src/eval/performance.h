@@ -22,7 +22,8 @@ struct CallPlan {
   bool poison = false;             // memory that is handed out holds a pattern
   std::vector<std::string> state;  // entries of the state that are results, too
   std::vector<int> written;        // tensors of the arguments that are results, too
-  int glimpses = 0;                // of its work: see Performance::own and library
+  int glimpses = 0;                // of its work, at most: see Performance::own and library
+  double glimpsed_ms = 0;          // over which they are spread
   std::vector<std::string> folders;  // where code of its own lies
   std::filesystem::path out;         // where the results are put; empty: they are not read
   double timeout_seconds = 30;

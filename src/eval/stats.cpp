@@ -49,6 +49,12 @@ double quantile(std::vector<double> samples, double q) {
   return samples[below] * (1 - share) + samples[above] * share;
 }
 
+double geometric_mean(const std::vector<double>& values) {
+  double logs = 0;
+  for (const double value : values) logs += std::log(value);
+  return std::exp(logs / static_cast<double>(values.size()));
+}
+
 Timing summarize(std::vector<double> samples_ms) {
   Timing timing;
   timing.median_ms = median(samples_ms);

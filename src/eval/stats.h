@@ -10,6 +10,9 @@ namespace mtmc {
 double quantile(std::vector<double> samples, double q);
 inline double median(const std::vector<double>& samples) { return quantile(samples, 0.5); }
 
+// Of numbers above 0, at least one.
+double geometric_mean(const std::vector<double>& values);
+
 // Median and interquartile range; the samples are kept in the order measured.
 Timing summarize(std::vector<double> samples_ms);
 

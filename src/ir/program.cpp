@@ -71,6 +71,15 @@ const Value& Program::value(ValueId id) const {
 
 bool Program::has_value(ValueId id) const { return found_value(values, id) != nullptr; }
 
+std::vector<const Node*> Program::nodes_of(const Kernel& kernel) const {
+  std::vector<const Node*> found;
+  std::vector<ValueId> own = kernel.values;
+  std::sort(own.begin(), own.end());
+  for (const Node& node : nodes)
+    if (std::binary_search(own.begin(), own.end(), node.outputs[0])) found.push_back(&node);
+  return found;
+}
+
 const Node* Program::producer(ValueId id) const {
   for (const Node& node : nodes)
     if (std::find(node.outputs.begin(), node.outputs.end(), id) != node.outputs.end()) return &node;

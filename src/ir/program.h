@@ -95,6 +95,9 @@ struct StateUpdate {
   bool operator==(const StateUpdate&) const = default;
 };
 
+// State that is neither parameter nor buffer (python/mtmc/wire/plain.py): ".hidden", ".rnn.state.0".
+inline bool is_plain(const std::string& name) { return name.starts_with("."); }
+
 // A rewrite of the graph itself: ordinary actions cannot change the answer, these can and carry their flag into the
 // report.
 struct Rewrite {
@@ -119,6 +122,7 @@ struct Program {
   bool has_value(ValueId id) const;
   // The node that computes a value, or null for inputs, parameters, buffers and constants.
   const Node* producer(ValueId id) const;
+  std::vector<const Node*> nodes_of(const Kernel& kernel) const;  // what it computes, in the graph's order
   std::vector<const Node*> users(ValueId id) const;
   const Kernel* kernel(std::string_view kernel_name) const;
   // The kernels that compute a value (several with recomputation).

@@ -8,12 +8,12 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "learn/walks.h"
 
 namespace mtmc {
 namespace {
 
 constexpr const char* kReading = "reading a dataset";
-constexpr double kFaster = 1.01;  // times as fast: less is luck
 constexpr std::pair<Standing, const char*> kStandings[] = {
     {Standing::no_build, "no-build"}, {Standing::wrong, "wrong"}, {Standing::right, "right"}};
 
@@ -52,69 +52,14 @@ bool holds_together(const Tree& tree) {
   return true;
 }
 
-// What can be learned of one tree: for each place the least time that known steps reach, and how many walks there are.
-class Walks {
- public:
-  Walks(const Tree& tree, int steps) : tree_(tree), steps_(steps) {
-    for (const Place& place : tree.places) best_.push_back({place.standing == Standing::right ? place.time : 1e300, 0});
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (size_t p = 0; p < best_.size(); ++p)
-        for_each_right(p, [&](size_t, int to) {
-          if (best_[to].time < best_[p].time ||
-              (best_[to].time == best_[p].time && best_[to].steps + 1 < best_[p].steps))
-            best_[p] = {best_[to].time, best_[to].steps + 1}, changed = true;
-        });
-    }
-  }
+std::string type_of(const PlaceAction& action) { return action.action.substr(0, action.action.find_first_of(": ")); }
 
-  double count() const {
-    std::vector<double> ways(tree_.places.size(), 0);
-    ways[0] = 1;
-    double total = 0;
-    for (int step = 0; step < steps_; ++step) {
-      std::vector<double> next(ways.size(), 0);
-      for (size_t p = 0; p < ways.size(); ++p)
-        if (ways[p] > 0) for_each_right(p, [&](size_t, int to) { next[to] += ways[p]; });
-      for (const double one : next) total += one;
-      ways = std::move(next);
-    }
-    return total;
-  }
-
-  // The types that begin a shortest way to the fastest state; none where the place is it.
-  std::set<std::string> best_types(size_t p) const {
-    std::set<std::string> types;
-    if (tree_.places[p].time < kFaster * best_[p].time) return types;
-    for_each_right(p, [&](size_t action, int to) {
-      if (best_[to].time == best_[p].time && best_[to].steps + 1 == best_[p].steps) types.insert(type_of(p, action));
-    });
-    return types;
-  }
-
-  std::string type_of(size_t place, size_t action) const {
-    const std::string& text = tree_.places[place].actions[action].action;
-    return text.substr(0, text.find_first_of(": "));
-  }
-
- private:
-  template <typename Visit>
-  void for_each_right(size_t place, Visit visit) const {
-    for (size_t a = 0; a < tree_.outcomes[place].size(); ++a) {
-      const std::set<int> results(tree_.outcomes[place][a].begin(), tree_.outcomes[place][a].end());
-      for (const int to : results)
-        if (to != kNoCode && tree_.places[to].standing == Standing::right) visit(a, to);
-    }
-  }
-
-  const Tree& tree_;
-  int steps_;
-  struct Best {
-    double time;
-    int steps;  // that lead there
-  };
-  std::vector<Best> best_;
-};
+std::set<std::string> best_types(const Tree& tree, const Walks& walks, size_t place) {
+  std::set<std::string> types;
+  for (const size_t action : walks.best_actions(place, walks.steps()))
+    types.insert(type_of(tree.places[place].actions[action]));
+  return types;
+}
 
 }  // namespace
 
@@ -170,7 +115,7 @@ DatasetFacts facts_of(const std::vector<Tree>& trees, int steps) {
       std::set<std::string> offered;
       for (size_t a = 0; a < tree.places[p].actions.size(); ++a) {
         const std::set<int> results(tree.outcomes[p][a].begin(), tree.outcomes[p][a].end());
-        const std::string type = walks.type_of(p, a);
+        const std::string type = type_of(tree.places[p].actions[a]);
         offered.insert(type);
         facts.transitions += results.size();
         facts.no_code += results.contains(kNoCode);
@@ -178,7 +123,7 @@ DatasetFacts facts_of(const std::vector<Tree>& trees, int steps) {
       }
       for (const std::string& type : offered) ++facts.types[type].offered;
       if (tree.places[p].standing == Standing::right)
-        for (const std::string& type : walks.best_types(p)) ++facts.types[type].best;
+        for (const std::string& type : best_types(tree, walks, p)) ++facts.types[type].best;
     }
   }
   std::sort(sizes.begin(), sizes.end());

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "lm/floats.h"
 #include "lm/model.h"
 
 namespace mtmc::lm {
@@ -48,12 +49,6 @@ Result<LoraShape> read_shape(const std::filesystem::path& folder) {
   } catch (const Json::exception& error) {
     return Error{reading, error.what(), "", "what PEFT writes"};
   }
-}
-
-FloatTensor floats_of(const Tensor& tensor) {
-  const Tensor on_host = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
-  const float* data = on_host.data_ptr<float>();
-  return {on_host.sizes().vec(), {data, data + on_host.numel()}};
 }
 
 }  // namespace

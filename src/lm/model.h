@@ -68,6 +68,10 @@ class Model {
   void merge_adapter();
   bool has_adapter() const { return lora_.rank > 0; }
 
+  // Writes the weights in fp32 as a Hugging Face folder; an adapter is not part of them. `tokenizer`: the text of its
+  // tokenizer.json.
+  Status save(const std::filesystem::path& folder, const std::string& tokenizer) const;
+
   // By name, as in weights_of and as PEFT names an adapter's ("...q_proj.lora_A.weight"). To train, set requires_grad_.
   std::map<std::string, at::Tensor> base_parameters() const;
   std::map<std::string, at::Tensor> adapter_parameters() const;

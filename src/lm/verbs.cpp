@@ -20,6 +20,7 @@ namespace {
 struct Opened {
   Checkpoint checkpoint;
   Model model;
+  ScoreMode mode = ScoreMode::sum;  // that it was trained with
 };
 
 Result<Opened> open_model(const VerbOptions& options) {
@@ -28,7 +29,8 @@ Result<Opened> open_model(const VerbOptions& options) {
   MTMC_TRY(Model model, Model::load(checkpoint, placement));
   if (!options.adapter.empty()) MTMC_RETURN_IF_ERROR(model.load_adapter(options.adapter));
   checkpoint.tensors.clear();
-  return Opened{std::move(checkpoint), std::move(model)};
+  MTMC_TRY(const ScoreMode mode, kept_score_mode(options.adapter.empty() ? options.model : options.adapter));
+  return Opened{std::move(checkpoint), std::move(model), mode};
 }
 
 void write_line(const Json& json) {
@@ -75,7 +77,7 @@ Result<Json> answer_score(const Opened& opened, PromptCache& cache, const Json& 
     MTMC_TRY(const auto tokens, opened.checkpoint.tokenizer.encode(request["count"].get<std::string>(), false));
     return Json{{"tokens", tokens.size()}};
   }
-  MTMC_TRY(const ScoreMode mode, score_mode(request.value("mode", "sum")));
+  MTMC_TRY(const ScoreMode mode, score_mode(request.value("mode", to_string(opened.mode))));
   const double temperature = request.value("temperature", 1.0);
   if (!(temperature > 0))
     return Error{"scoring actions", "impossible temperature", fmt::format("{}", temperature), "more than 0"};

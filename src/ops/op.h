@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -78,12 +79,26 @@ struct OpDef {
   bool in_tf32 = false;
   std::string (*spell)(const OpCall& call,
                        std::span<const std::string> args) = nullptr;  // where a template is not enough
+  // Torch's call that returns the first result alone and leaves others where operands lie: the spelling, and which
+  // result lies in which operand.
+  struct InPlace {
+    std::string_view spelling;
+    std::vector<std::pair<size_t, size_t>> moved;
+    // Where a node's result lies; kNoValue when nowhere.
+    ValueId operand(const Node& node, size_t result) const {
+      for (const auto& [moving, place] : moved)
+        if (moving == result) return node.inputs[place];
+      return kNoValue;
+    }
+  };
+  InPlace in_place = {};
   // What a recurrent operator computes; it has no `define`.
   Recurrence (*recurrence)(const OpCall& call) = nullptr;
 
   // The torch expression that computes it, given the operands' Python names ("None" where absent); outputs of a
   // multi-output operator are a tuple.
   std::string torch(const OpCall& call, std::span<const std::string> args) const;
+  std::string torch_in_place(const OpCall& call, std::span<const std::string> args) const;
   bool is_pointwise() const { return scalar.promotion != ScalarRule::Promotion::none; }
 };
 using OpFile = std::vector<OpDef>;

@@ -40,10 +40,8 @@ struct Python {
   }
 };
 
-}  // namespace
-
-std::string OpDef::torch(const OpCall& call, std::span<const std::string> args) const {
-  if (spell) return spell(call, args);
+std::string filled(std::string_view op, std::string_view spelling, const OpCall& call,
+                   std::span<const std::string> args) {
   std::string text;
   for (size_t i = 0; i < spelling.size(); ++i) {
     if (spelling[i] != '{') {
@@ -61,12 +59,22 @@ std::string OpDef::torch(const OpCall& call, std::span<const std::string> args) 
     } else if (call.attrs.has(key)) {
       text += std::visit(Python{}, call.attrs.find(key)->second);
     } else {
-      MTMC_CHECK(key.size() < whole.size(), std::string(name) + " without its attribute " + std::string(key));
+      MTMC_CHECK(key.size() < whole.size(), std::string(op) + " without its attribute " + std::string(key));
       text += whole.substr(key.size() + 1);
     }
     i = end;
   }
   return text;
+}
+
+}  // namespace
+
+std::string OpDef::torch(const OpCall& call, std::span<const std::string> args) const {
+  return spell ? spell(call, args) : filled(name, spelling, call, args);
+}
+
+std::string OpDef::torch_in_place(const OpCall& call, std::span<const std::string> args) const {
+  return filled(name, in_place.spelling, call, args);
 }
 
 }  // namespace mtmc

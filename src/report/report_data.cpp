@@ -35,6 +35,8 @@ Result<ReportData> load_report(Store& store, RunId run) {
   MTMC_TRY(data.run, store.run(run));
   MTMC_TRY(data.nodes, store.nodes(run));
   if (const NodeRecord* best = result_node(data.run, data.nodes)) data.best = best->id;
+  MTMC_TRY(const auto account, store.recall(kAccountKind, std::to_string(run)));
+  data.account = account.value_or("");
   return data;
 }
 

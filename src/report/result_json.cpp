@@ -97,6 +97,7 @@ Json result_json(const ReportData& data) {
   json["node"] = data.best == kNoNode ? Json(nullptr) : Json(data.best);
   json["options"] = Json::parse(data.run.options, nullptr, false);
   if (json["options"].is_discarded()) json["options"] = nullptr;
+  if (!data.account.empty()) json["account"] = Json::parse(data.account);
   json["seed"] = data.run.seed;
   json["evaluator"] = data.run.evaluator;
   json["started"] = data.run.started;

@@ -9,6 +9,7 @@
 #include "base/trace.h"
 #include "ir/schedule_words.h"
 #include "search/remedy.h"
+#include "targets/cost.h"
 
 namespace mtmc {
 namespace {
@@ -41,6 +42,27 @@ bool says_of(const Verdict& verdict, const std::vector<std::string>& baselines) 
 }
 
 size_t rewrites_of(const CodeState& state) { return state.program ? state.program->rewrites.size() : 0; }
+
+// Whether a step edited the graph: what its Program notes, or its type where the code has none.
+bool edits_graph(const CodeState& before, const CodeState& after, const Action& action) {
+  const ActionDef* def = find_action(action.type);
+  return after.program ? rewrites_of(after) > rewrites_of(before) : def != nullptr && def->rewrites;
+}
+
+bool is_repair(const SearchNode& node) { return node.action.type == "repair"; }
+
+// The step that led to a node, through repairs of it; null for the start.
+const SearchNode* origin_of(const SearchNode& node) {
+  const SearchNode* at = &node;
+  while (is_repair(*at)) at = at->parent;
+  return at->parent == nullptr ? nullptr : at;
+}
+
+int repairs_of(const SearchNode& node) {
+  int count = 0;
+  for (const SearchNode* at = &node; is_repair(*at); at = at->parent) ++count;
+  return count;
+}
 
 }  // namespace
 
@@ -76,14 +98,19 @@ RunStatus Environment::status() const {
 
 bool Environment::spent(double seconds) const {
   const SearchLimits& limits = parts_.limits;
-  if (limits.evaluations > 0 && evaluations_ >= limits.evaluations) return true;
+  if ((limits.evaluations > 0 && evaluations_ >= limits.evaluations) || given_up()) return true;
   double reserve = std::min(kCertifyOverScreen * screen_seconds_, kMostReserved * limits.seconds);
   if (!measuring_ && measures()) reserve += kMeasuring * limits.seconds;
   return limits.seconds > 0 && searching() + seconds + reserve >= limits.seconds;
 }
 
+std::optional<Error> Environment::given_up() const {
+  const std::optional<Error> coder = coder_.given_up();
+  return coder ? coder : policy_error_;
+}
+
 double Environment::seconds_for_one() const {
-  if (evaluations_ > 0 || parts_.limits.seconds <= 0 || !spent()) return 0;
+  if (evaluations_ > 0 || parts_.limits.seconds <= 0 || given_up() || !spent()) return 0;
   const double screens = kLikeScreens * nodes_.front().screen.seconds;
   return (searching() + implement_seconds_ + screens) / (1 - kMostReserved - (measures() ? kMeasuring : 0));
 }
@@ -150,10 +177,11 @@ Result<SearchNode*> Environment::start() {
   for (const NodeRecord& node : before) recorded_.emplace(std::pair{node.parent, node.action}, node);
   SearchNode node;
   node.state.program = parts_.program;
-  node.state_hash = hash_of(node.state);
   MTMC_TRY(node.state.code, parts_.target.emit(*parts_.program, parts_.hardware, parts_.shell));
   say("judging the module as it is");
   MTMC_TRY(Judged first, judged(node.state, Tier::screen, recorded(kNoNode, "")));
+  if (coder_.chooses()) node.state.program = nullptr;
+  node.state_hash = hash_of(node.state);
   searching_since_ = parts_.clock();
   node.screen = std::move(first.verdict);
   node.coder = "start";
@@ -193,9 +221,13 @@ Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int vis
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
     observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
   std::reverse(observation.history.begin(), observation.history.end());
-  MTMC_TRY(const std::vector<size_t> by_wish, policy_.rank(observation, proposals));
+  const Result<std::vector<size_t>> by_wish = policy_.rank(observation, proposals);
   std::vector<Proposal> wanted;
-  for (size_t i : by_wish) {
+  if (!by_wish.ok()) {
+    policy_error_ = by_wish.error();
+    return wanted;
+  }
+  for (size_t i : *by_wish) {
     if (proposals[i].stop()) break;
     wanted.push_back(std::move(proposals[i]));
   }
@@ -226,7 +258,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   MTMC_RETURN_IF_ERROR(prepare_coder(node.state, proposals, which));
   auto made = implement(node, proposal, record);
   if (!made.ok()) {
-    MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, made.error()));
+    if (!coder_.given_up()) MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, made.error()));
     return Step{};
   }
   SearchNode next;
@@ -234,12 +266,12 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   next.step = node.step + 1;
   next.action = proposal.action;
   next.rendered = proposal.text;
-  next.coder = coder_.name();
+  next.coder = made->coder.empty() ? coder_.name() : made->coder;
   next.notes = made->notes;
   next.state = {made->program, std::move(made->code)};
   next.state_hash = hash_of(next.state);
   if (SearchNode* known = known_state(next.state_hash)) return Step{known, false};
-  next.rewrites = rewrites_of(next.state) > rewrites_of(node.state);
+  next.rewrites = edits_graph(node.state, next.state, next.action);
   if (next.state.code.text == node.state.code.text) {  // the numbers it has were the fastest: nothing to judge
     next.screen = node.screen;
     MTMC_TRY(SearchNode * kept, keep(std::move(next), true));
@@ -267,8 +299,8 @@ Status Environment::measure_best() {
     const Program& program = *node->state.program;
     double whole = 0;
     std::map<std::vector<ValueId>, double> seconds;
-    for (const Kernel& kernel : program.kernels)
-      whole += seconds[kernel.values] = parts_.target.cost(program, kernel, parts_.hardware).seconds;
+    for (const KernelCost& cost : cost_of(program, parts_.target, parts_.hardware))
+      whole += seconds[program.kernel(cost.kernel)->values] = cost.seconds;
     Action everywhere{std::string(word.set_by), {}, ""};
     for (const Action& one : enumerate_actions(program, context()))
       if (one.type == word.set_by && one.detail.empty() && one.regions.size() == 1 &&
@@ -284,25 +316,37 @@ Status Environment::measure_best() {
 }
 
 Result<Environment::Step> Environment::mend(SearchNode& node) {
-  if (!node.verdict().certified() && node.step < parts_.limits.steps)
-    for (const RemedyDef* remedy : all_remedies())
-      if (auto proposal = remedy->propose(node, context())) return step(node, {std::move(*proposal)}, 0);
+  if (node.verdict().certified() || node.step >= parts_.limits.steps) return Step{&node, true};
+  if (auto proposal = coder_.repair(node.state, node.verdict(), repairs_of(node)))
+    return step(node, {std::move(*proposal)}, 0);
+  for (const RemedyDef* remedy : all_remedies())
+    if (auto proposal = remedy->propose(node, context())) return step(node, {std::move(*proposal)}, 0);
   return Step{&node, true};
 }
 
 Result<Implementation> Environment::implement(const SearchNode& node, const Proposal& proposal,
                                               const NodeRecord* record) {
   if (record != nullptr && !record->code.empty()) {
-    if (record->program.empty()) return Implementation{nullptr, Code{.text = record->code}, record->note};
+    if (record->program.empty())
+      return Implementation{nullptr, Code{.text = record->code}, record->note, record->coder};
     MTMC_TRY(Program program, parse_program(record->program));
     MTMC_TRY(Code code, parts_.target.emit(program, parts_.hardware, parts_.shell));
     code.text = record->code;  // a coder may have changed what the target prints
-    return Implementation{std::make_shared<const Program>(std::move(program)), std::move(code), record->note};
+    return Implementation{std::make_shared<const Program>(std::move(program)), std::move(code), record->note,
+                          record->coder};
   }
   say("writing " + proposal.text);
   const Span span("implement");
   const double start = parts_.clock();
-  auto made = coder_.implement({node.state, proposal.action, &node.screen});
+  std::optional<Origin> origin;
+  if (const SearchNode* led = origin_of(node); led != nullptr && proposal.action.type == "repair")
+    origin.emplace(Origin{led->parent->state, led->rendered});
+  std::vector<Ancestor> lineage;
+  for (const SearchNode* at = &node; at != nullptr; at = at->parent)
+    lineage.push_back({at->rendered, at->state, at->verdict()});
+  std::vector<Ancestor> oldest_first(lineage.rbegin(), lineage.rend());
+  auto made = coder_.implement(
+      {node.state, proposal.action, &node.verdict(), proposal.text, origin ? &*origin : nullptr, &oldest_first});
   implement_seconds_ = std::max(implement_seconds_, parts_.clock() - start);
   return made;
 }

@@ -83,8 +83,8 @@ class Environment {
   // step leads to, will probably be next: while this one is judged they get ready, which changes no result.
   Result<Step> step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which);
 
-  // The step behind a refused node that a remedy knows (see remedy.h). The node itself where nothing was refused or
-  // nobody knows better.
+  // The step behind a refused node that its coder or a remedy knows (see remedy.h). The node itself where nothing was
+  // refused or nobody knows better.
   Result<Step> mend(SearchNode& node);
 
   // Has measured what the target's kernels only guess (TargetDef::measured), at all places of the best node that take
@@ -97,8 +97,10 @@ class Environment {
   // Judges a node at the certify tier; its verdict says how it went.
   Status certify(SearchNode& node);
 
-  // No more steps: evaluations are used up, or there will be only the time that certification needs, so many seconds
-  // later.
+  // Why coder or policy could not go on.
+  std::optional<Error> given_up() const;
+  // No more steps: evaluations are used up, coder or policy has given up, or there will be only the time that
+  // certification needs, so many seconds later.
   bool spent(double seconds = 0) const;
   // Where time was up before a first candidate was judged: about what the limit would have to be for one. Else 0.
   double seconds_for_one() const;
@@ -159,9 +161,10 @@ class Environment {
   double started_;
   int evaluations_ = 0;
   std::optional<double> searching_since_;  // when the start was judged
-  bool measuring_ = false;                 // the search is over, and what is only guessed is measured
-  double screen_seconds_ = 0;              // the longest screening since
-  double implement_seconds_ = 0;           // the longest so far
+  std::optional<Error> policy_error_;
+  bool measuring_ = false;        // the search is over, and what is only guessed is measured
+  double screen_seconds_ = 0;     // the longest screening since
+  double implement_seconds_ = 0;  // the longest so far
   std::deque<SearchNode> nodes_;
   std::map<std::string, SearchNode*> by_state_;                    // state_hash -> node
   std::map<std::string, int> visits_;                              // state_hash -> times ranked

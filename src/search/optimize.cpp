@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "llm/ledger.h"
 #include "targets/cost.h"
 
 namespace mtmc {
@@ -130,14 +131,16 @@ Optimized conclude(const OptimizeRequest& request, const Environment& environmen
 
 Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Environment& environment,
                          const StrategyDef& strategy) {
+  StrategyOptions options = request.strategy_options;
+  options.seed = request.seed;
   MTMC_TRY(SearchNode * start, environment.start());
   if (!start->screen.certified()) return conclude(request, environment, run, *start, Answer::refused);
   if (request.explores) {
-    MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, request.strategy_options));
+    MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, options));
     return conclude(request, environment, run, *environment.best(), Answer::explored);
   }
   const bool nothing_to_gain = at_roofline(request, *start);
-  if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, request.strategy_options));
+  if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, options));
   const double seconds_for_one = nothing_to_gain ? 0 : environment.seconds_for_one();
   if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(environment.measure_best());
   MTMC_TRY(SearchNode * winner, certify_winner(environment));
@@ -148,6 +151,26 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   Optimized done = conclude(request, environment, run, *winner, answer);
   done.seconds_for_one = seconds_for_one;
   return done;
+}
+
+Spent spent_by(const Policy& policy) {
+  const std::string account = policy.account();
+  return account.empty() ? Spent{} : spent_from_json(Json::parse(account));
+}
+
+// What coder and policy have cost on this run, earlier parts of it included; kept with the run. Whatever is asked in a
+// process is in the one account of the process. `policy_before`: a policy outlives a run.
+Result<std::string> settle_account(Store& store, RunId run, const Coder& coder, const Policy& policy,
+                                   const Spent& policy_before) {
+  const std::string account = coder.account();
+  if (account.empty() && policy.account().empty()) return account;
+  const std::string key = std::to_string(run);
+  MTMC_TRY(const auto before, store.recall(kAccountKind, key));
+  Spent spent = account.empty() ? spent_by(policy) - policy_before : spent_from_json(Json::parse(account));
+  if (before) spent = spent + spent_from_json(Json::parse(*before));
+  const std::string whole = to_json(spent).dump();
+  MTMC_RETURN_IF_ERROR(store.remember(kAccountKind, key, whole));
+  return whole;
 }
 
 }  // namespace
@@ -183,7 +206,16 @@ Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& 
                            .seconds_before = run.seconds_before,
                            .clock = request.clock},
                           judge, store, coder, policy, listener);
+  const Spent policy_before = spent_by(policy);
   auto optimized = search(request, run, environment, strategy);
+  MTMC_TRY(std::string account, settle_account(store, run.run, coder, policy, policy_before));
+  if (const auto given_up = environment.given_up(); given_up && optimized.ok()) {
+    if (environment.evaluations() == 0)
+      optimized = *given_up;
+    else
+      optimized->given_up = given_up;
+  }
+  if (optimized.ok()) optimized->account = std::move(account);
   std::optional<Conclusion> conclusion;
   if (optimized.ok()) conclusion = {to_string(optimized->answer), optimized->best};
   MTMC_RETURN_IF_ERROR(store.finish_run(run.run, environment.seconds(), conclusion));

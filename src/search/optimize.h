@@ -1,6 +1,7 @@
 // The whole loop: from a traced module to the best certified kernel.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ struct Optimized {
   bool unclear = false;              // something may be faster than eager: the machine was too busy to say
   double roofline_share = 0;         // the least possible time over the measured one
   double seconds_for_one = 0;        // time was up before a candidate was judged: the limit that one needs; else 0
+  std::optional<Error> given_up;     // why coder or policy could not go on
+  std::string account;               // what it has cost on this run, as JSON (to_json(Spent)); empty: nothing costs
   int evaluations = 0;               // candidates screened, the start not counted
   double seconds = 0;
   bool resumed = false;
@@ -61,7 +64,8 @@ struct Optimized {
 
 // Searches, certifies the winner (the next best when it fails) and 5 % of the screened at random, and finishes the run
 // in the store. The same request resumes a run that was cut off and ends where it would have ended. An Error is the
-// user's mistake, or a judge or store that cannot work; the run then stays resumable.
+// user's mistake, a judge or store that cannot work, or a coder that gave up before anything was judged; the run then
+// stays resumable.
 Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& store, Coder& coder, Policy& policy,
                            const StrategyDef& strategy, ProgressListener& listener);
 

@@ -15,6 +15,9 @@
 
 namespace mtmc {
 
+class Store;
+struct LlmAccess;
+
 struct HistoryStep {
   std::string action;   // as rendered when it was taken
   std::string outcome;  // "certified", or the reason of the refusal
@@ -39,8 +42,11 @@ class Policy {
   // What it was trained to; they are part of a run's identity: other weights, another run.
   virtual std::optional<Weights> weights() const { return std::nullopt; }
   // Positions in `proposals`, best first. What stands behind `stop` is not worth a try. `proposals` always holds one
-  // stop. The order depends on the arguments and the policy's seed only, so that a resumed run repeats itself.
+  // stop. The order depends on the arguments and the policy's seed only, so that a resumed run repeats itself. After an
+  // Error the search ends as if time were up.
   virtual Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) = 0;
+  // What it has cost since it was made, as JSON (to_json(Spent)); empty: nothing costs.
+  virtual std::string account() const { return ""; }
   // rank() looks at the Program only and costs next to nothing: what will probably be tried at a state may be asked
   // before the state was judged.
   virtual bool foresees() const { return false; }
@@ -55,6 +61,8 @@ struct PolicyContext {
   bool paper_only = false;
   uint64_t seed = 0;
   std::string argument = {};  // what --policy NAME:ARGUMENT says behind the colon, such as where its weights are
+  LlmAccess* llm = nullptr;   // null: no large language model can be asked
+  Store* store = nullptr;     // where answers are kept that cost money; null: nowhere
 };
 
 struct PolicyDef {

@@ -133,8 +133,7 @@ std::vector<LineRange> regions_of(const std::vector<std::string>& actions, const
   std::vector<LineRange> regions;
   for (size_t i : order) {
     const LineRange range = lines_in(actions[i]);
-    const auto same = [&](const LineRange& one) { return one.first == range.first && one.last == range.last; };
-    if (range.first > 0 && std::none_of(regions.begin(), regions.end(), same)) regions.push_back(range);
+    if (range.first > 0 && std::find(regions.begin(), regions.end(), range) == regions.end()) regions.push_back(range);
   }
   return regions;
 }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "base/hash.h"
 #include "ir/kernel_program.h"
 #include "targets/cost.h"
 #include "targets/cost_parts.h"
+#include "targets/import_time.h"
 
 namespace mtmc {
 
@@ -74,9 +76,11 @@ std::vector<Prospect> Forecaster::prospects(const Program& program) {
     marks.push_back(mark_of(graph, program, program.kernels[k], writes[k]));
   std::vector<Prospect> found(marks.size());
   std::vector<size_t> missing;
+  const std::set<ValueId> at_import = made_at_import(program);
   {
     const std::shared_lock lock(mutex_);
     for (size_t k = 0; k < marks.size(); ++k) {
+      if (at_import.count(program.kernels[k].values[0])) continue;  // no call pays for it
       const auto here = here_.find(marks[k]);
       if (here == here_.end()) {
         missing.push_back(k);

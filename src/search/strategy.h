@@ -1,6 +1,7 @@
 // How a policy is used: which node is expanded next. To add one: src/search/strategies/NAME.cpp defining
 // `extern const StrategyDef NAME_def`; a generated table finds it.
 #pragma once
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -10,9 +11,10 @@
 namespace mtmc {
 
 struct StrategyOptions {
-  int width = 2;     // beam: nodes kept at each depth
-  int patience = 8;  // tree: attempts in a row without progress after which it ends
-  int breadth = 3;   // proposals tried at a node before others get their turn
+  int width = 2;      // beam: nodes kept at each depth
+  int patience = 8;   // tree, and each island of evolve: attempts in a row without progress after which it ends
+  int breadth = 3;    // proposals tried at a node before others get their turn
+  uint64_t seed = 0;  // evolve: of all that it draws; the run's own
 };
 
 struct StrategyDef {

@@ -84,6 +84,9 @@ struct VerdictKey {
   std::string evaluator, hardware;  // Hardware::name
 };
 
+// The kind under which `remember` keeps what a run's coder has cost, by the run's number: to_json(Spent).
+constexpr const char* kAccountKind = "account";
+
 class Store {
  public:
   virtual ~Store() = default;

@@ -4,16 +4,9 @@
 #include <set>
 
 #include "targets/cost_parts.h"
+#include "targets/import_time.h"
 
 namespace mtmc {
-
-std::vector<const Node*> nodes_in(const Program& program, const Kernel& kernel) {
-  std::vector<const Node*> nodes;
-  const std::set<ValueId> own(kernel.values.begin(), kernel.values.end());
-  for (const Node& node : program.nodes)
-    if (own.count(node.outputs[0])) nodes.push_back(&node);
-  return nodes;
-}
 
 double stored_bytes(const Program& program, ValueId id) {
   const Value& value = program.value(id);
@@ -28,7 +21,7 @@ double traffic(const Program& program, const Kernel& kernel) {
   for (ValueId id : program.writes(kernel)) written += stored_bytes(program, id);
   for (ValueId id : program.reads(kernel)) read += stored_bytes(program, id);
   double touched = 0;
-  for (const Node* node : nodes_in(program, kernel)) touched += work_of(program, *node).bytes;
+  for (const Node* node : program.nodes_of(kernel)) touched += work_of(program, *node).bytes;
   return std::min(read + written, std::max(touched, written));
 }
 
@@ -39,7 +32,7 @@ KernelWork kernel_work(const Program& program, const Kernel& kernel) {
   all.cost.kernel = kernel.name;
   all.cost.own = kernel.family != Family::library;
   all.free = !all.cost.own;
-  for (const Node* node : nodes_in(program, kernel)) {
+  for (const Node* node : program.nodes_of(kernel)) {
     const OpDef* op = find_op(node->op);
     all.free = all.free && op && op->is_view;
     const Work work = work_of(program, *node);
@@ -61,7 +54,11 @@ Captured captured(const Program& program, const Kernel& kernel) {
 
 std::vector<KernelCost> cost_of(const Program& program, const TargetDef& target, const Hardware& hardware) {
   std::vector<KernelCost> costs;
-  for (const Kernel& kernel : program.kernels) costs.push_back(target.cost(program, kernel, hardware));
+  const std::set<ValueId> at_import = made_at_import(program);
+  for (const Kernel& kernel : program.kernels) {
+    costs.push_back(target.cost(program, kernel, hardware));
+    if (at_import.count(kernel.values[0])) costs.back().seconds = 0;
+  }
   return costs;
 }
 

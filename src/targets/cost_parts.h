@@ -8,7 +8,6 @@
 
 namespace mtmc {
 
-std::vector<const Node*> nodes_in(const Program& program, const Kernel& kernel);
 double stored_bytes(const Program& program, ValueId id);
 
 // A kernel's name, bytes and operations; the time is the model's business.

@@ -23,7 +23,7 @@ struct Time {
 
 Time library_time(const Program& program, const Kernel& kernel, const Hardware& hardware) {
   Time time;
-  for (const Node* node : nodes_in(program, kernel)) {
+  for (const Node* node : program.nodes_of(kernel)) {
     const OpDef* op = find_op(node->op);
     if (op && op->is_view) continue;
     const Work work = work_of(program, *node);
@@ -58,7 +58,7 @@ Time own_time(const Program& program, const Kernel& kernel, double bytes_moved, 
   const auto group = build_group(program, kernel);
   const double busy = group.ok() ? parallelism(*group, kernel, hardware) : cores;
   double contraction = 0, plain = 0, special = 0, scratch = 0;
-  for (const Node* node : nodes_in(program, kernel)) contraction += work_of(program, *node).contraction_flops;
+  for (const Node* node : program.nodes_of(kernel)) contraction += work_of(program, *node).contraction_flops;
   bool reduces = false;
   if (group.ok())
     for (const GroupStage& stage : group->stages) {
@@ -89,7 +89,7 @@ Time own_time(const Program& program, const Kernel& kernel, double bytes_moved, 
 // The least time of the recurrences' steps, one after the other.
 double chain_seconds(const Program& program, const Kernel& kernel) {
   double seconds = 0;
-  for (const Node* node : nodes_in(program, kernel)) {
+  for (const Node* node : program.nodes_of(kernel)) {
     const OpDef* op = find_op(node->op);
     if (!op || !op->recurrence) continue;
     const Recurrence r = op->recurrence(call_of(program, *node));

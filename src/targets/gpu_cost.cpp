@@ -64,7 +64,7 @@ double busy_share(const GroupStage& stage, bool split, const Hardware& hardware)
 // Of torch's own kernels for the nodes of a library kernel.
 GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Hardware& hardware) {
   GpuTime time;
-  for (const Node* node : nodes_in(program, kernel)) {
+  for (const Node* node : program.nodes_of(kernel)) {
     const OpDef* op = find_op(node->op);
     if (op && op->is_view) continue;
     const Work work = work_of(program, *node);

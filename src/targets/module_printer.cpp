@@ -1,12 +1,15 @@
 #include "targets/module_printer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "base/text.h"
+#include "targets/import_time.h"
+#include "targets/in_place.h"
+#include "targets/library_call.h"
+#include "targets/lifetimes.h"
 
 namespace mtmc {
 
@@ -55,9 +58,6 @@ std::string shape_text(const Shape& shape) {
   return text + ")";
 }
 
-// State that is neither parameter nor buffer (python/mtmc/wire/plain.py): ".hidden", ".rnn.state.0".
-bool is_plain(const std::string& name) { return name.starts_with("."); }
-
 // `owner.name`, for names that are no identifiers (`0`, `block1-0`) `getattr(owner, "name")`.
 std::string member(const std::string& owner, const std::string& name) {
   const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
@@ -69,7 +69,7 @@ std::string member(const std::string& owner, const std::string& name) {
 class ModulePrinter {
  public:
   ModulePrinter(const Program& program, const ModuleShell& shell, const ModuleParts& parts)
-      : program_(program), shell_(shell), parts_(parts) {}
+      : program_(program), shell_(shell), parts_(parts), at_import_(made_at_import(program)) {}
 
   Code run() {
     text("\"\"\"" + shell_.description +
@@ -135,30 +135,8 @@ class ModulePrinter {
     if (id == kNoValue) return "None";
     const Value& value = program_.value(id);
     if (value.kind == ValueKind::input) return value.name;
-    return (value.kind == ValueKind::constant && literal(value) ? "_c" : "v") + std::to_string(id);
-  }
-
-  // A constant scalar as a number in a library call, where torch takes one as the second operand of the same kind of
-  // numbers: a tensor in its place would be read for every element, and make torch's kernels slower. Else nothing.
-  std::optional<std::string> number(const Node& node, size_t operand) const {
-    const OpDef* op = find_op(node.op);
-    if (operand != 1 || node.inputs.size() != 2 || node.inputs[0] == kNoValue || node.inputs[1] == kNoValue || !op ||
-        op->spelling.find("({0}, {1}") == std::string_view::npos)
-      return std::nullopt;
-    const bool takes = std::any_of(op->aten.begin(), op->aten.end(), [](const AtenRule& rule) {
-      return rule.overload.ends_with(".Scalar") && rule.operands == "self other";
-    });
-    const TensorType& other = program_.value(node.inputs[0]).type;
-    const Value& value = program_.value(node.inputs[1]);
-    const auto numbers = literal(value);
-    const DType dtype = value.type.dtype;
-    if (!takes || !numbers || value.type.rank() > 0 || other.rank() == 0 || !std::isfinite((*numbers)[0]) ||
-        is_float(dtype) != is_float(other.dtype) ||
-        (!is_float(dtype) && (dtype == DType::b1 || (other.dtype != DType::i64 && other.dtype != DType::i32))))
-      return std::nullopt;
-    const bool whole = value.name.find_first_of(".e") == std::string::npos;
-    if (!is_float(dtype) && !whole) return std::nullopt;
-    return value.name + (is_float(dtype) && whole ? ".0" : "");
+    const bool global = (value.kind == ValueKind::constant && literal(value)) || at_import_.count(id);
+    return (global ? "_c" : "v") + std::to_string(id);
   }
 
   // Values that the Python text names: what library calls and launches read, and results.
@@ -171,7 +149,7 @@ class ModulePrinter {
       for (ValueId id : kernel.values) {
         const Node& node = *program_.producer(id);
         for (size_t i = 0; i < node.inputs.size(); ++i)
-          if (!number(node, i)) found.insert(node.inputs[i]);
+          if (!number_for(program_, node, i)) found.insert(node.inputs[i]);
       }
     }
     return found;
@@ -188,9 +166,34 @@ class ModulePrinter {
       text(python_name(id) + " = torch.tensor([" + join(numbers, ", ") + "], dtype=" + torch_dtype(value.type.dtype) +
            ", device=_DEVICE).reshape(" + shape_text(value.type.shape) + ")\n");
     }
+    make_at_import();
+  }
+
+  // What depends on them alone is made then, too; what only that needed is forgotten.
+  void make_at_import() {
+    std::set<ValueId> read;
+    for (const Launch& launch : parts_.launches) read.insert(launch.reads.begin(), launch.reads.end());
+    const std::set<ValueId> packed = read;  // launches want rows in order
+    for (const Node& node : program_.nodes)
+      if (!at_import_.count(node.outputs[0])) read.insert(node.inputs.begin(), node.inputs.end());
+    std::vector<std::string> forgotten;
+    for (const Kernel& kernel : program_.kernels) {
+      if (!at_import_.count(kernel.values[0])) continue;
+      const int first = line_;
+      for (const Node* node : program_.nodes_of(kernel)) {
+        text(call_text(*node, "") + "\n");
+        for (ValueId id : node->outputs) {
+          if (packed.count(id)) text(python_name(id) + " = " + python_name(id) + ".contiguous()\n");
+          if (!read.count(id)) forgotten.push_back(python_name(id));
+        }
+      }
+      code_.kernels[kernel.name] = {first, line_ - 1};
+    }
+    if (!forgotten.empty()) text("del " + join(forgotten, ", ") + "\n");
   }
 
   void forward() {
+    find_moved();
     text(margin_ + "def forward(self" + (shell_.arguments.empty() ? "" : ", " + join(shell_.arguments, ", ")) + "):\n");
     // Nothing else could record gradients.
     const bool records = parts_.graph || !program_.states.empty() ||
@@ -212,17 +215,38 @@ class ModulePrinter {
   }
 
   void kernels() {
-    find_last_readers();
+    done_with_ = last_reads(program_, parts_.launches);
     for (const Kernel& kernel : program_.kernels) {
+      if (at_import_.count(kernel.values[0])) continue;
       if (kernel.family == Family::library) {
         library(kernel);
       } else if (const Launch* launch = launch_of(kernel)) {
         own(*launch, kernel);
       }
     }
-    for (const StateUpdate& state : program_.states)
-      if (!is_plain(state.name)) statement(state_path(state.name) + ".copy_(" + python_name(state.value) + ")");
+    set_buffers();
     if (!parts_.graph) assign_attributes();
+  }
+
+  // Buffers get their new values: those of a type by one call, which on a GPU is one launch for many.
+  void set_buffers() {
+    std::map<DType, std::pair<std::vector<std::string>, std::vector<std::string>>> copies;
+    for (const StateUpdate& state : program_.states) {
+      if (is_plain(state.name) || in_place_.count(state.value)) continue;
+      auto& [buffers, values] = copies[program_.value(state.value).type.dtype];
+      buffers.push_back(state_path(state.name));
+      values.push_back(python_name(state.value));
+    }
+    for (const auto& [dtype, copy] : copies) {
+      const auto& [buffers, values] = copy;
+      if (buffers.size() == 1) {
+        statement(buffers[0] + ".copy_(" + values[0] + ")");
+      } else {
+        statement("torch._foreach_copy_(");
+        statement("    [" + join(buffers, ", ") + "],");
+        statement("    [" + join(values, ", ") + "])");
+      }
+    }
   }
 
   // Plain attributes get new tensors, as the user's forward gave them; tuples and lists are made again.
@@ -254,40 +278,28 @@ class ModulePrinter {
     return nullptr;
   }
 
-  // Which node of a library call, or which launch, is the last to read a value: eager frees its memory then, too.
-  void find_last_readers() {
-    std::map<ValueId, const void*> last;
+  // Results that no variable holds, since torch leaves them in the module's own buffers or nobody wants them; and those
+  // buffers.
+  void find_moved() {
     for (const Kernel& kernel : program_.kernels) {
-      if (kernel.family == Family::library) {
-        for (const Node* node : nodes_of(kernel)) {
-          for (ValueId id : node->outputs) last[id] = node;
-          for (ValueId id : node->inputs) last[id] = node;
-        }
-      } else if (const Launch* launch = launch_of(kernel)) {
-        for (ValueId id : launch->writes) last[id] = launch;
-        for (ValueId id : launch->reads) last[id] = launch;
-        for (const Value& value : program_.values)
-          if (launch->call.find("{" + std::to_string(value.id) + "}") != std::string::npos) last[value.id] = launch;
+      if (kernel.family != Family::library) continue;
+      for (const Node* node : program_.nodes_of(kernel)) {
+        if (!moves_in_place(program_, *node)) continue;
+        in_place_.insert(node->outputs.begin() + 1, node->outputs.end());
+        for (size_t i = 1; i < node->outputs.size(); ++i)
+          in_place_.insert(find_op(node->op)->in_place.operand(*node, i));
       }
     }
-    for (ValueId id : program_.outputs) last.erase(id);
-    for (const StateUpdate& state : program_.states) last.erase(state.value);
-    for (const auto& [id, reader] : last)
-      if (id != kNoValue && program_.value(id).kind == ValueKind::result) done_with_[reader].push_back(python_name(id));
   }
 
   // "del v3, v4", or nothing.
   std::string freed_after(const void* reader) const {
     const auto found = done_with_.find(reader);
-    return found == done_with_.end() ? "" : "del " + join(found->second, ", ");
-  }
-
-  std::vector<const Node*> nodes_of(const Kernel& kernel) const {
-    std::vector<const Node*> found;
-    for (const Node& node : program_.nodes)
-      if (std::find(kernel.values.begin(), kernel.values.end(), node.outputs[0]) != kernel.values.end())
-        found.push_back(&node);
-    return found;
+    if (found == done_with_.end()) return "";
+    std::vector<std::string> names;
+    for (ValueId id : found->second)
+      if (!in_place_.count(id) && !at_import_.count(id)) names.push_back(python_name(id));
+    return names.empty() ? "" : "del " + join(names, ", ");
   }
 
   // forward hands its tensors to one graph launch of _run; `margin`: outside no_grad.
@@ -311,6 +323,7 @@ class ModulePrinter {
     margin_ = margin;
     returns();
     for (const auto* list : {&inputs, &held}) all.insert(all.end(), list->begin(), list->end());
+    modules_.clear();  // forward's variables
     text("\n" + margin_ + "def _run(self" + (all.empty() ? "" : ", ") + join(all, ", ") + "):\n");
     kernels();
     std::vector<std::string> results;
@@ -337,7 +350,7 @@ class ModulePrinter {
     for (const Value* value : held) {
       const std::string text =
           is_attribute(*value) ? "_on_device(" + state_path(value->name) + ")" : state_path(value->name);
-      const bool checked = parts_.graph || own.count(value->id);
+      const bool checked = (parts_.graph || own.count(value->id)) && !in_place_.count(value->id);
       statement(python_name(value->id) + " = " + (checked ? expected(*value, text) : text));
     }
   }
@@ -382,20 +395,24 @@ class ModulePrinter {
 
   void library(const Kernel& kernel) {
     const int first = line_;
-    for (const Node* one : nodes_of(kernel)) {
-      const Node& node = *one;
-      std::vector<std::string> args, results;
-      for (size_t i = 0; i < node.inputs.size(); ++i)
-        args.push_back(number(node, i).value_or(python_name(node.inputs[i])));
-      for (ValueId id : node.outputs) results.push_back(python_name(id));
-      const OpDef* op = find_op(node.op);
-      MTMC_CHECK(op != nullptr, "no torch form of " + node.op);
-      std::string call = op->torch(call_of(program_, node), args);
-      if (args.empty()) call.insert(call.rfind(')'), ", device=_DEVICE");  // a factory
-      if (const std::string freed = freed_after(one); !freed.empty()) call += "; " + freed;
-      statement(join(results, ", ") + " = " + call + comment(node.op, node.location));
+    for (const Node* node : program_.nodes_of(kernel)) {
+      const std::string freed = freed_after(node);
+      statement(call_text(*node, freed.empty() ? "" : "; " + freed));
     }
     code_.kernels[kernel.name] = {first, line_ - 1};
+  }
+
+  // "v3 = F.relu(v2)", `then`, and where it comes from.
+  std::string call_text(const Node& node, const std::string& then) const {
+    std::vector<std::string> args, results;
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      args.push_back(number_for(program_, node, i).value_or(python_name(node.inputs[i])));
+    for (ValueId id : node.outputs)
+      if (!in_place_.count(id)) results.push_back(python_name(id));
+    if (is_like(node) && at_import_.count(node.outputs[0])) args.clear();  // its operand is not there
+    const bool moves = results.size() < node.outputs.size();
+    const std::string call = library_call(program_, node, args, moves, "_DEVICE");
+    return join(results, ", ") + " = " + call + then + comment(node.op, node.location);
   }
 
   static std::string comment(const std::string& what, const std::string& location) {
@@ -405,7 +422,7 @@ class ModulePrinter {
   void own(const Launch& launch, const Kernel& kernel) {
     for (ValueId id : launch.reads) {
       const Value& value = program_.value(id);
-      const bool made_by_us = value.kind != ValueKind::result ||
+      const bool made_by_us = value.kind != ValueKind::result || at_import_.count(id) ||
                               std::any_of(parts_.launches.begin(), parts_.launches.end(), [&](const Launch& l) {
                                 return std::find(l.writes.begin(), l.writes.end(), id) != l.writes.end();
                               });
@@ -449,9 +466,11 @@ class ModulePrinter {
   const ModuleParts& parts_;
   Code code_;
   std::string margin_ = "    ";
+  const std::set<ValueId> at_import_;  // see made_at_import
   std::set<ValueId> contiguous_;
-  std::map<std::string, std::string> modules_;                 // submodules that have a variable
-  std::map<const void*, std::vector<std::string>> done_with_;  // a node or launch -> variables that nobody reads later
+  std::set<ValueId> in_place_;                             // see find_moved
+  std::map<std::string, std::string> modules_;             // submodules that have a variable
+  std::map<const void*, std::vector<ValueId>> done_with_;  // see last_reads
   int line_ = 1;
 };
 

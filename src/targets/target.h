@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lines.h"
 #include "base/result.h"
 #include "ir/hardware.h"
 #include "ir/program.h"
@@ -25,10 +26,6 @@ struct ModuleShell {
   std::string
       outputs;  // how results are returned: a Python expression over {0}, {1}, ...; empty: the tensor or a tuple
   std::string description;  // one line for the docstring: "GELU MLP from gelu_mlp.py"
-};
-
-struct LineRange {
-  int first = 0, last = 0;  // 1-based, inclusive
 };
 
 struct Code {

@@ -12,7 +12,7 @@ namespace mtmc {
 namespace {
 
 constexpr double kWidth = 760, kHeight = 380, kLeft = 56, kRight = 120, kTop = 20, kBottom = 48;
-constexpr const char* kColours[] = {"#1f6fb4", "#d1622b", "#3a923a", "#8a5fb0"};
+constexpr const char* kColours[] = {"#1f6fb4", "#d1622b", "#3a923a", "#8a5fb0", "#b8860b", "#777777"};
 constexpr const char* kStyle =
     "<style>text{font:13px sans-serif;fill:#333}.grid{stroke:#ddd}.eager{stroke:#888;stroke-dasharray:4 3}</style>\n";
 
@@ -68,6 +68,14 @@ class Picture {
     return colour;
   }
   void add(const std::string& mark) { svg_ += mark; }
+  // The points one step apart, the first of them at `first`.
+  void line(const std::string& name, const std::vector<Point>& points, double first) {
+    std::string path;
+    for (size_t i = 0; i < points.size(); ++i)
+      path +=
+          fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x(static_cast<double>(i) + first), y(points[i].speedup));
+    add(fmt::format("<path d='{}' style='fill:none;stroke-width:2;stroke:{}'/>\n", path, group(name)));
+  }
   std::string text() const { return svg_ + "</svg>\n"; }
 
  private:
@@ -85,12 +93,20 @@ std::string speedups_svg(const TaskRows& rows) {
   Picture picture(groups, static_cast<double>(most), "certified tasks, by speedup over eager");
   for (auto& [name, points] : groups) {
     std::sort(points.begin(), points.end(), [](const Point& a, const Point& b) { return a.speedup < b.speedup; });
-    std::string line;
-    for (size_t i = 0; i < points.size(); ++i)
-      line += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", picture.x(static_cast<double>(i) + 0.5),
-                          picture.y(points[i].speedup));
-    picture.add(fmt::format("<path d='{}' style='fill:none;stroke-width:2;stroke:{}'/>\n", line, picture.group(name)));
+    picture.line(name, points, 0.5);
   }
+  return picture.text();
+}
+
+std::string growth_svg(const std::map<std::string, std::vector<double>>& lines, const std::string& x_name) {
+  Groups groups;
+  size_t most = 0;
+  for (const auto& [name, speedups] : lines) {
+    for (const double speedup : speedups) groups[name].push_back({speedup, 0});
+    most = std::max(most, speedups.size());
+  }
+  Picture picture(groups, static_cast<double>(most), x_name);
+  for (const auto& [name, points] : groups) picture.line(name, points, 1);
   return picture.text();
 }
 

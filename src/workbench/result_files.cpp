@@ -15,8 +15,8 @@ namespace {
 
 std::vector<KernelShare> shares_of(const Program& program, const TargetDef& target, const Hardware& hardware) {
   std::vector<KernelShare> shares;
-  for (const Kernel& kernel : program.kernels) {
-    const KernelCost cost = target.cost(program, kernel, hardware);
+  for (const KernelCost& cost : cost_of(program, target, hardware)) {
+    const Kernel& kernel = *program.kernel(cost.kernel);
     std::vector<std::string> operators;
     for (const ValueId id : kernel.values)
       if (const Node* node = program.producer(id); node != nullptr && node->outputs.front() == id)

@@ -54,12 +54,6 @@ Interval interval(const Json& row) {
   return found;
 }
 
-double geometric_mean(const std::vector<double>& values) {
-  double logs = 0;
-  for (const double value : values) logs += std::log(value);
-  return std::exp(logs / static_cast<double>(values.size()));
-}
-
 std::vector<double> speedups(const Rows& rows, const char* baseline) {
   std::vector<double> found;
   for (const Json* row : rows)

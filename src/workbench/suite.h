@@ -2,12 +2,15 @@
 // src/workbench/suites/NAME.cpp defining `extern const SuiteDef NAME_def`; a generated table finds it.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "eval/judge.h"
+#include "workbench/score.h"
+#include "workbench/task_worker.h"
 
 namespace mtmc {
 
@@ -22,6 +25,10 @@ struct SuiteDef {
   Result<std::vector<SuiteTask>> (*tasks)(const std::filesystem::path& root);
   // What others have published on it, as Markdown that stands below the table of a run; may be empty.
   std::string_view published = "";
+  // Of a suite whose tasks are more than one module each: who makes their rows. `untouched`: of programs as they are
+  // traced, without a search and a judge. Null: each task is a module.
+  std::unique_ptr<TaskWorker> (*worker)(bool untouched) = nullptr;
+  std::string (*table)(const TaskRows& rows) = score_table;  // what all rows amount to, as Markdown
 };
 
 const SuiteDef* find_suite(std::string_view name);

@@ -5,6 +5,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "coder/chain.h"
 #include "search/cost_judge.h"
 #include "targets/shell_json.h"
 
@@ -18,18 +20,29 @@ Result<std::string> source_of(const Task& task) {
   return read_file(json.at("file").get<std::string>());
 }
 
+Result<std::vector<Chosen<CoderDef>>> chosen_coders(const std::string& words) {
+  std::vector<Chosen<CoderDef>> coders;
+  for (const std::string& word : split(words, ',')) {
+    MTMC_TRY(Chosen<CoderDef> coder, chosen("a coder", word, all_coders()));
+    coders.push_back(std::move(coder));
+  }
+  return coders;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store) {
   // Words first: asking a GPU what it can do takes seconds.
-  MTMC_TRY(Chosen<CoderDef> coder, chosen("a coder", options.coder, all_coders()));
+  MTMC_TRY(std::vector<Chosen<CoderDef>> coders, chosen_coders(options.coder));
   MTMC_TRY(const Chosen<PolicyDef> policy, chosen("a policy", options.policy, all_policies()));
   const StrategyDef* strategy = find_strategy(options.strategy);
   MTMC_CHECK(strategy != nullptr, "no strategy is called " + options.strategy);
   MTMC_TRY(TargetHere here, choose_target(options.target, options.hardware));
   std::unique_ptr<Workbench> bench(
-      new Workbench(std::move(options), store, std::move(here), std::move(coder), strategy));
+      new Workbench(std::move(options), store, std::move(here), std::move(coders), strategy));
   MTMC_RETURN_IF_ERROR(bench->open_policy(policy));
+  // What a coder lacks, such as a key, is told before anything that takes long.
+  if (const auto coder = bench->make_coder(ModuleShell{}); !coder.ok()) return coder.error();
   bench->make_judge();
   return bench;
 }
@@ -39,17 +52,18 @@ Status Workbench::open_policy(const Chosen<PolicyDef>& policy) {
                                       .target = target(),
                                       .paper_only = options_.paper_only,
                                       .seed = options_.seed,
-                                      .argument = policy.argument}));
+                                      .argument = policy.argument,
+                                      .llm = &llm_,
+                                      .store = &store_}));
   return ok_status();
 }
 
-Status Workbench::search_by(const std::string& policy, const std::string& strategy, uint64_t seed) {
-  MTMC_TRY(const Chosen<PolicyDef> wanted, chosen("a policy", policy, all_policies()));
-  const StrategyDef* found = find_strategy(strategy);
-  if (found == nullptr) return Error{"choosing a strategy", "there is no such one", "'" + strategy + "'", ""};
-  options_.seed = seed;
+Status Workbench::search_by(const Way& way, uint64_t seed) {
+  MTMC_TRY(const Chosen<PolicyDef> wanted, chosen("a policy", way.policy, all_policies()));
+  MTMC_TRY(coders_, chosen_coders(way.coder.empty() ? options_.coder : way.coder));
+  options_.seed = seed, options_.paper_only = way.paper_only;
   MTMC_RETURN_IF_ERROR(open_policy(wanted));
-  strategy_ = found;
+  strategy_ = find_strategy(way.strategy);
   return ok_status();
 }
 
@@ -62,6 +76,8 @@ void Workbench::make_judge() {
   judge.baselines = options_.baselines;
   judge.accuracy = options_.accuracy;
   judge.freeze_weights = options_.freeze_weights;
+  if (const std::string& key = options_.llm.key_file; !key.empty())
+    judge.hidden.push_back(std::filesystem::absolute(key));
   tuner_ = std::make_unique<PythonTuner>(judge.device);
   judge.bystander = tuner_.get();
   judge_ = make_process_judge(judge);
@@ -80,6 +96,24 @@ Result<TracedTask> Workbench::trace(const Task& task) {
                     std::move(traced.shell)};
 }
 
+Result<std::unique_ptr<Coder>> Workbench::make_coder(const ModuleShell& shell) {
+  std::vector<std::unique_ptr<Coder>> made;
+  for (const Chosen<CoderDef>& chosen : coders_) {
+    MTMC_TRY(std::unique_ptr<Coder> coder, chosen.def->make({.target = target(),
+                                                             .hardware = hardware(),
+                                                             .shell = shell,
+                                                             .store = store_,
+                                                             .tuner = tuner_.get(),
+                                                             .paper_only = options_.paper_only,
+                                                             .seed = options_.seed,
+                                                             .argument = chosen.argument,
+                                                             .llm = &llm_}));
+    made.push_back(std::move(coder));
+  }
+  if (made.size() == 1) return std::move(made.front());
+  return std::make_unique<ChainCoder>(std::move(made));
+}
+
 Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& listener) {
   const OptimizeRequest request{.task = task.task,
                                 .source = task.source,
@@ -96,14 +130,7 @@ Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& 
                                 .strategy_options = options_.strategy_options,
                                 .seed = options_.seed,
                                 .explores = options_.explores};
-  MTMC_TRY(const auto coder, coder_.def->make({.target = target(),
-                                               .hardware = hardware(),
-                                               .shell = request.shell,
-                                               .store = store_,
-                                               .tuner = tuner_.get(),
-                                               .paper_only = options_.paper_only,
-                                               .seed = options_.seed,
-                                               .argument = coder_.argument}));
+  MTMC_TRY(const auto coder, make_coder(request.shell));
   if (judge_) return mtmc::optimize(request, *judge_, store_, *coder, *policy_, *strategy_, listener);
   CostJudge priced(*task.program, target(), hardware());
   return mtmc::optimize(request, priced, store_, *coder, *policy_, *strategy_, listener);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "coder/llm_options.h"
 #include "coder/tuner.h"
 #include "eval/process_judge.h"
 #include "frontend/trace.h"
@@ -15,12 +16,14 @@
 #include "store/store.h"
 #include "targets/target.h"
 #include "workbench/chosen.h"
+#include "workbench/way.h"
 
 namespace mtmc {
 
 struct WorkbenchOptions {
   std::string target = "auto", strategy = "tree";
-  std::string policy = "greedy", coder = "builtin";  // NAME or NAME:ARGUMENT
+  std::string policy = "greedy", coder = "builtin";  // NAME or NAME:ARGUMENT; coders may be several: "builtin,llm"
+  LlmOptions llm;                                    // for the coder llm
   std::string hardware;                              // a profile that kernels are priced for; empty: this machine
   bool paper_only = false;
   SearchLimits limits;
@@ -53,30 +56,33 @@ class Workbench {
   bool times() const { return judge_ != nullptr; }
   const WorkbenchOptions& options() const { return options_; }
 
-  // From here on another policy and strategy, by their words, and another seed of the search. An Error: a word that
-  // names nothing.
-  Status search_by(const std::string& policy, const std::string& strategy, uint64_t seed);
+  // From here on it searches in another way (parse_way's), and with another seed. An Error: the policy cannot be
+  // opened.
+  Status search_by(const Way& way, uint64_t seed);
   // Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
   Result<TracedTask> trace(const Task& task);
   // Searches for a faster implementation; the run and all its attempts are in the store afterwards.
   Result<Optimized> optimize(const TracedTask& task, ProgressListener& listener);
 
  private:
-  Workbench(WorkbenchOptions options, Store& store, TargetHere here, Chosen<CoderDef> coder,
+  Workbench(WorkbenchOptions options, Store& store, TargetHere here, std::vector<Chosen<CoderDef>> coders,
             const StrategyDef* strategy)
       : options_(std::move(options)),
         store_(store),
+        llm_(options_.llm),
         here_(std::move(here)),
-        coder_(std::move(coder)),
+        coders_(std::move(coders)),
         strategy_(strategy) {}
+  Result<std::unique_ptr<Coder>> make_coder(const ModuleShell& shell);
   Status open_policy(const Chosen<PolicyDef>& policy);
   void make_judge();
 
   WorkbenchOptions options_;
   Store& store_;
+  LlmAccess llm_;
   Tracer tracer_;
   TargetHere here_;
-  Chosen<CoderDef> coder_;
+  std::vector<Chosen<CoderDef>> coders_;  // asked in this order
   const StrategyDef* strategy_;
   std::unique_ptr<PythonTuner> tuner_;  // null: nothing is timed here
   std::unique_ptr<Judge> judge_;        // null: the cost model judges, another for each task

@@ -107,9 +107,28 @@ def test_two_runs_are_compared(tmp_path: Path) -> None:
     assert "2.000 times as fast over eager as before (geometric mean of 1)" in done.stdout
 
 
+def test_ways_to_search_stand_beside_each_other(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text(TASK)
+    ways = ["--ways", "greedy/rollout", "random/evolve/paper"]
+    done = bench(tmp_path, "ablation", *ways, "--jobs", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    table = (tmp_path / "out/ablation.md").read_text()
+    assert table in done.stdout and (tmp_path / "out/ablation.svg").read_text().startswith("<svg")
+    actions = {}
+    for way, folder in (("greedy/rollout", "greedy-rollout"), ("random/evolve/paper", "random-evolve-paper")):
+        assert f"| `{way}` | 2 | 100 % |" in table
+        found = [json.loads(line) for line in (tmp_path / "out" / folder / "rows.jsonl").read_text().splitlines()]
+        assert [row["task"] for row in sorted(found, key=lambda row: row["task"])] == ["a", "b"]
+        actions[way] = {(row["options"]["policy"], row["options"]["actions"]) for row in found}
+    assert actions == {"greedy/rollout": {("greedy", "all")}, "random/evolve/paper": {("random", "paper")}}
+    wrong = bench(tmp_path, "ablation", "--ways", "greedy")
+    assert wrong.returncode == 2 and "wanted POLICY/STRATEGY" in wrong.stderr
+
+
 def test_mistakes_are_told(tmp_path: Path) -> None:
     for words, wanted in (
-        (("suit",), "choosing a suite: there is no such one: got 'suit', wanted files, kernelbench"),
+        (("suit",), "choosing a suite: there is no such one: got 'suit', wanted files, kernelbench, tritonbench"),
         (("files",), "no task file in this folder"),
         (("kernelbench",), "wanted a checkout of github.com/ScalingIntelligence/KernelBench"),
     ):
@@ -123,7 +142,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
         (("files", "--compare", "one"), "comparing two runs: not two files: got one, wanted --compare BEFORE"),
         (
             ("files", "--policy", "oracle"),
-            "choosing a policy: there is no such one: got 'oracle', wanted greedy, lm:MODEL, random",
+            "choosing a policy: there is no such one: got 'oracle', wanted chat, greedy, lm:MODEL[+ADAPTER], random",
         ),
         (("files", "--coder", "builtin:x"), "choosing a coder: builtin takes no argument: got 'builtin:x'"),
     ):

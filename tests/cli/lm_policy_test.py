@@ -10,27 +10,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_task import SMALL_TASK
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
 os.environ["MTMC_PYTHON"] = sys.executable
 built = pytest.mark.skipif(not (BINARY.parent / "mtmc-lm").exists(), reason="mtmc-lm is not built here")
 
-TASK = """import torch
-
-
-class Model(torch.nn.Module):
-    def forward(self, x):
-        return torch.softmax(torch.relu(x * 2) + 1, -1)
-
-
-def get_inputs():
-    return [torch.randn(64, 64)]
-"""
-
 
 def optimize(folder: Path, model: Path) -> subprocess.CompletedProcess[str]:
-    (folder / "task.py").write_text(TASK)
+    (folder / "task.py").write_text(SMALL_TASK)
     words = ["optimize", folder / "task.py", "--target", "null", "--policy", f"lm:{model}", "--strategy", "rollout"]
     words += ["--evaluations", 4, "--store", folder / f"{os.urandom(4).hex()}.db", "--out", folder / "out"]
     argv = [str(word) for word in (BINARY, *words)]

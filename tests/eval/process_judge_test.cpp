@@ -217,6 +217,20 @@ def stop_the_clock():
   EXPECT_EQ(verdict(candidate(body, stops + "first = True\n")).reason, "clock-mismatch");
 }
 
+TEST_F(TorchJudge, a_key_file_is_empty_inside_the_walls) {
+  const auto key = folder_.path() / "key";
+  ASSERT_TRUE(write_file(key, "sk-0a1b2c3d").ok());
+  const std::string reads =
+      candidate("return self.linear(x).relu()", "raise RuntimeError('read: ' + open('" + key.string() + "').read())\n");
+  EXPECT_NE(verdict(reads).message.find("read: sk-0a1b2c3d"), std::string::npos) << "what is not hidden can be read";
+  options_.hidden = {key};
+  judge_ = make_process_judge(options_);
+  const Verdict v = verdict(reads);
+  EXPECT_EQ(v.reason, "import-error");
+  EXPECT_NE(v.message.find("read: "), std::string::npos) << v.message;
+  EXPECT_EQ(v.message.find("sk-"), std::string::npos) << v.message;
+}
+
 // What only negative arguments show, no ordinary screen sees.
 TEST_F(TorchJudge, a_screen_meets_what_refused_the_last_certification) {
   const std::string coarse = candidate("return self.linear(x).clamp_min(0) * (1 + 1e-3 * (x.max() < 0))");

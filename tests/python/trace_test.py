@@ -60,6 +60,7 @@ CALLS = [
     ("F.max_pool2d(x[None], 2)", "max_pool2d.default"),
     ("F.avg_pool2d(x[None], 2)", "avg_pool2d.default"),
     ("F.adaptive_avg_pool2d(x[None], 1)", "adaptive_avg_pool2d.default"),
+    ("torch.div(x, x.exp(), rounding_mode=None)", "div.Tensor"),
     ("torch.cumsum(x, 0)", "cumsum.default"),
     ("torch.cumprod(x, 1)", "cumprod.default"),
     ("x.permute(1, 0).reshape(-1)", "permute.default"),

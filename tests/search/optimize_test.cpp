@@ -131,8 +131,8 @@ TEST(Optimize, NothingIsPreparedForWhichThereIsNoTime) {
 }
 
 TEST(Optimize, EveryStrategyAndPolicyIsFoundByName) {
-  EXPECT_EQ(all_strategies().size(), 3u);
-  EXPECT_EQ(all_policies().size(), 3u);
+  EXPECT_EQ(all_strategies().size(), 5u);
+  EXPECT_EQ(all_policies().size(), 4u);
   EXPECT_EQ(find_strategy("dfs"), nullptr);
   EXPECT_EQ(find_policy("oracle"), nullptr);
 }

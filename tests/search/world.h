@@ -102,7 +102,10 @@ struct World {
   Result<Optimized> run(Judge& with) { return run(with, coder); }
   Result<Optimized> run(Judge& with, Coder& by) {
     const auto chosen = find_policy(policy)->make({hardware, request.target, request.paper_only, request.seed}).value();
-    return optimize(request, with, *store, by, *chosen, *find_strategy(strategy), recorder);
+    return run(with, by, *chosen);
+  }
+  Result<Optimized> run(Judge& with, Coder& by, Policy& wanted) {
+    return optimize(request, with, *store, by, wanted, *find_strategy(strategy), recorder);
   }
 };
 

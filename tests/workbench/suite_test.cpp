@@ -52,6 +52,15 @@ TEST(Suite, KernelBenchHasLevelsAndItsNumbersAreInOrder) {
   EXPECT_THAT(names("kernelbench", dir.path() / "KernelBench"), ::testing::SizeIs(3)) << "that folder will do, too";
 }
 
+TEST(Suite, TritonBenchTasksHaveTwoHalves) {
+  TempDir dir;
+  const std::string line(146, '#');
+  write(dir.path() / "data/TritonBench_T_v1/relu.py", "def relu(x): ...\n" + line + "\nrelu(1)\n");
+  write(dir.path() / "data/TritonBench_T_v1/abs.py", "def abs(x): ...\n" + line + "\nabs(1)\n");
+  write(dir.path() / "data/TritonBench_T_v1/other.py", "#" + line + "\n");
+  EXPECT_THAT(names("tritonbench", dir.path()), ElementsAre("T/abs", "T/relu"));
+}
+
 TEST(Suite, AFolderWithoutTasksIsTold) {
   TempDir dir;
   for (const SuiteDef* suite : all_suites())

@@ -28,8 +28,7 @@ from mtmc.wire.forms import ARGUMENTS, FormError, checked, in_a_row, offsets, sp
 from mtmc.wire.line import Message
 
 SCRATCH_BYTES = 1 << 22
-STEP_NS = 3e4  # of its processor time, at most, between two glimpses of its work
-POLL_SECONDS = 1e-5
+STEP_SECONDS = 3e-5  # at least, on average, between two glimpses of its work
 STILL_SECONDS = 5.0  # until every thread of a stopped process stands still
 
 
@@ -169,15 +168,14 @@ class Conductor:
             self.proceed()
         return answer
 
-    def _glimpses(self, most: int, folders: list[str]) -> Message:
+    def _glimpses(self, most: int, folders: list[str], seconds: float) -> Message:
         """Stops it again and again in the middle of a call: how many of its threads are in code of its own, and in libraries that
-        compute?"""
+        compute? Spread over so many seconds, else what comes late in a long call is never seen."""
         found = {"own": 0, "library": 0}
+        step = max(STEP_SECONDS, seconds / most)
         kernel_calls.prctl(kernel_calls.SET_TIMERSLACK, 1)
         for _ in range(most):
-            goal = processor_ns(self.player.pid()) + random.uniform(0, STEP_NS)
-            while processor_ns(self.player.pid()) < goal and not self.player.has_spoken():
-                time.sleep(POLL_SECONDS)  # it may share our core: who has slept is let in before it
+            time.sleep(random.uniform(0, 2 * step))  # it may share our core: who has slept is let in before it
             if self.player.has_spoken():
                 break
             send(self.known, signal.SIGSTOP)  # at once: to find out who else is there takes as long as a short call

@@ -14,8 +14,9 @@ from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth, h
 from mtmc.referee.sampled import Sampler, seeds_of
 from mtmc.referee.slices import Slices, taken
 from mtmc.referee.summation import OneByOne
-from mtmc.referee.truth import SINGLE, TruthError, widen
+from mtmc.referee.truth import SINGLE, Ties, TruthError, widen
 from mtmc.task.accuracy import Tf32Matmuls, fp32_only
+from mtmc.wire.blobs import on_host
 from mtmc.wire.outputs import tensors
 from mtmc.wire.plain import is_plain
 
@@ -160,16 +161,35 @@ def compare(draw: Draw, call: int, leaves: list[Any], state: State) -> list[Meas
     if draw.slices is not None:
         assert draw.sampler is not None
         return draw.sampler.compare(draw, draw.slices, call, leaves, state)
-    found = []
-    eager, truth = draw.eager.calls[call], draw.truth.calls[call]
-    for index, (c, e, t) in enumerate(zip(leaves, eager, truth, strict=True)):
-        found.append({"output": draw.eager.name_of(index)} | measure(c, e, t, draw.truth.ties[index]))
+    names = [draw.eager.name_of(index) for index in range(len(leaves))]
+    rows = list(zip(leaves, draw.eager.calls[call], draw.truth.calls[call], strict=True))
+    ties = [*draw.truth.ties]
     for name, e in draw.eager.after[call].items():
         if is_plain(name) and name not in state:
             continue  # the candidate does without: it is judged by what it returns
-        c = state[name] if draw.finite else settled(state[name], e)
-        found.append({"output": f"state:{name}"} | measure(c, e, draw.truth.after[call][name], None))
-    return found
+        names.append(f"state:{name}")
+        rows.append((state[name], e, draw.truth.after[call][name]))
+        ties.append(None)
+    measured = []
+    for index, (c, e, t) in enumerate(_near(rows, ties)):
+        if index >= len(leaves) and not draw.finite:
+            c = settled(c, e)
+        measured.append({"output": names[index]} | measure(c, e, t, ties[index]))
+    return measured
+
+
+def _near(rows: list[tuple[Any, Any, Any]], ties: list[Ties | None]) -> list[tuple[Any, Any, Any]]:
+    """Where small tensors are measured, a hundred for a batch-normed network: on the host. What `measure` would find to be of another
+    shape, type or device stays where it is."""
+
+    def alike(c: Any, e: Any, t: Any) -> bool:
+        tensors_only = all(isinstance(x, torch.Tensor) for x in (c, e, t))
+        return tensors_only and c.device == e.device == t.device and c.dtype == e.dtype and c.shape == e.shape
+
+    which = [i for i, row in enumerate(rows) if ties[i] is None and alike(*row)]
+    near = iter(on_host([x for i in which for x in rows[i]]))
+    found = dict(zip(which, zip(near, near, near, strict=True), strict=True))
+    return [found.get(i, row) for i, row in enumerate(rows)]
 
 
 def _like(value: Any, e: Any) -> Any:

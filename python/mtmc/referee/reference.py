@@ -185,7 +185,7 @@ class Reference:
             written = self._versions() != versions
             after.append({n: v.clone() for n, v in self.state_of(self.model).items()} if written else {})
         del held  # until here, so that no other tensor lay where one of them was
-        changed = {n for states in after for n, v in states.items() if not identical(v, state[n])}
+        changed = changed_in(after, state)
         return Eager(
             calls=results,
             after=[{name: states[name] for name in state if name in changed and name in states} for states in after],
@@ -289,6 +289,14 @@ class Reference:
         if len(calls[0]) != len(eager.calls[0]):
             raise TruthError("in double the module returns another number of outputs")
         return Truth(calls, after, ties)
+
+
+def changed_in(states: list[State], before: State) -> set[str]:
+    """The entries that have another value, type or shape in one of the states."""
+    names = [name for state in states for name in state]
+    now = blobs.on_host([value for state in states for value in state.values()])
+    then = dict(zip(before, blobs.on_host(list(before.values())), strict=True)) if names else {}
+    return {name for name, value in zip(names, now, strict=True) if not identical(value, then[name])}
 
 
 def identical(one: Any, other: Any) -> bool:

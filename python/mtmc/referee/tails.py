@@ -46,4 +46,5 @@ def _counts(off: torch.Tensor, size: torch.Tensor, floor: float) -> list[int]:
     tells = size > floor
     beyond &= tells
     relative = off[beyond] / size[beyond]
-    return [int(tells.sum())] + [int((relative >= 4.0**-i).sum()) for i in range(STEPS)]
+    counts = [tells.sum(), *((relative >= 4.0**-i).sum() for i in range(STEPS))]
+    return [int(count) for count in torch.stack(counts).tolist()]  # a GPU is waited for once

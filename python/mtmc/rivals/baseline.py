@@ -101,13 +101,18 @@ class Player:
         if "torch._dynamo" in sys.modules:
             torch._dynamo.reset()
         self.device = self.device or device_named(request["device"])
-        self.model = None
-        self.engines, self.stopwatches = {}, {}
-        gc.collect()
-        if self.device.name == "cuda":
-            torch.cuda.empty_cache()
+        self.on_forget(request)
         task = load_task(Path(request["folder"]) / "task.json", self.device.where)
         self.model, _ = task.make_unfilled(request["seed"])  # its state is lent
+        return {}
+
+    def on_forget(self, _: Message) -> Message:
+        """Gives back the memory of a task that is over: the next one's truth needs it before this process does."""
+        self.model, self.lent = None, {}
+        self.engines, self.stopwatches = {}, {}
+        gc.collect()
+        if self.device is not None and self.device.name == "cuda":
+            torch.cuda.empty_cache()
         return {}
 
     def on_lend(self, request: Message) -> Message:

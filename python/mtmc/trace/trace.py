@@ -198,10 +198,12 @@ def export_with(
 
 def with_reshapes(program: ExportedProgram) -> ExportedProgram:
     """A reshape is traced as a view wherever its operand was laid out for one; the operators of another device, or on other
-    arguments, lay their results out otherwise. The Program says reshape, too."""
+    arguments, lay their results out otherwise. The Program says reshape, too; and div where a division rounds nothing."""
     for node in program.graph.nodes:
         if node.target in (aten.view.default, aten._unsafe_view.default):
             node.target = aten.reshape.default
+        if node.target is aten.div.Tensor_mode and node.kwargs.get("rounding_mode") is None:  # nothing is rounded
+            node.target, node.kwargs = aten.div.Tensor, {}
     program.graph_module.recompile()
     return program
 

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 HASHED_ON_DEVICE = 1 << 16  # bytes; smaller tensors are copied to the host for it
+SMALL = 1 << 15  # elements; what is measured of as many takes a GPU's driver longer than the host
 CHUNK = 1 << 22  # eight-byte words that are mixed at a time: on a GPU they stay in its L2
 
 
@@ -69,6 +70,25 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
 
 def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
     return torch.equal(bits(one), bits(other))
+
+
+def together(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """The same tensors on the host, brought there by one copy: of a hundred small ones each would wait for the GPU."""
+    order = sorted(range(len(tensors)), key=lambda i: -tensors[i].element_size())  # so that each is aligned
+    rows = [plain(tensors[i]).reshape(-1).view(torch.uint8) for i in order]
+    if not rows:
+        return []
+    parts = dict(zip(order, torch.cat(rows).cpu().split([row.numel() for row in rows]), strict=True))
+    return [parts[i].view(tensor.dtype).view(tensor.shape) for i, tensor in enumerate(tensors)]
+
+
+def on_host(values: list[Any]) -> list[Any]:
+    """Small tensors of a GPU on the host, all else as it is: many looks at a small tensor cost less there."""
+    found = list(values)
+    small = [i for i, v in enumerate(values) if isinstance(v, torch.Tensor) and v.is_cuda and v.numel() <= SMALL]
+    for i, value in zip(small, together([values[i] for i in small]), strict=True):
+        found[i] = value
+    return found
 
 
 class Mixer:

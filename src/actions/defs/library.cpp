@@ -26,7 +26,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
         continue;
       }
       bool first = true;
-      for (const Node* node : nodes_of(result, kernel)) {
+      for (const Node* node : result.nodes_of(kernel)) {
         // A value that another kernel computes for everybody needs no call of its own.
         const auto others = result.kernels_of(node->outputs[0]);
         const bool elsewhere = std::any_of(others.begin(), others.end(), [&](const Kernel* o) {

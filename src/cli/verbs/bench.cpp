@@ -19,6 +19,7 @@
 #include "cli/watcher.h"
 #include "ir/hardware.h"
 #include "targets/target.h"
+#include "workbench/ablation.h"
 #include "workbench/crew.h"
 #include "workbench/result_files.h"
 #include "workbench/result_folder.h"
@@ -33,11 +34,12 @@ namespace fs = std::filesystem;
 
 struct BenchOptions {
   std::string suite, root, out, ray;
-  std::vector<std::string> tasks, levels, compared;
+  std::string of = "files", way;  // ablation: the suite; and a member's way
+  std::vector<std::string> tasks, levels, groups, compared, ways;
   double budget = 0;  // seconds; 0: none
   int64_t jobs = 0;   // 0: one for each GPU
   SearchOptions search;
-  bool list = false, member = false;
+  bool list = false, member = false, untouched = false;
 };
 
 std::vector<std::string> suite_names() {
@@ -77,7 +79,9 @@ std::vector<std::string> apart(const std::vector<std::string>& words) {
 Result<std::vector<SuiteTask>> chosen_tasks(const BenchOptions& options) {
   MTMC_TRY(std::vector<SuiteTask> tasks, find_suite(options.suite)->tasks(options.root));
   const std::vector<std::string> names = apart(options.tasks), levels = apart(options.levels);
+  const std::vector<std::string> groups = apart(options.groups);
   const auto wanted = [&](const SuiteTask& task) {
+    if (!groups.empty() && std::find(groups.begin(), groups.end(), group_of(task.name)) == groups.end()) return false;
     const bool level = std::any_of(levels.begin(), levels.end(),
                                    [&](const std::string& one) { return group_of(task.name) == "level" + one; });
     const bool name =
@@ -86,7 +90,13 @@ Result<std::vector<SuiteTask>> chosen_tasks(const BenchOptions& options) {
   };
   std::erase_if(tasks, [&](const SuiteTask& task) { return !wanted(task); });
   if (tasks.empty())
-    return Error{"choosing tasks", "the suite has no such task", "'" + join(levels.empty() ? names : levels, " ") + "'",
+    return Error{"choosing tasks", "the suite has no such task",
+                 "'" +
+                     join(!groups.empty()  ? groups
+                          : levels.empty() ? names
+                                           : levels,
+                          " ") +
+                     "'",
                  "levels, numbers ('1-20'), or names or patterns as --list prints them ('level1/1_*')"};
   return tasks;
 }
@@ -103,9 +113,14 @@ Status has_baselines(const Json& result, const Workbench& bench) {
 
 // One task from its file to its result folder and its row.
 Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
-                     ProgressListener& listener) {
+                     ProgressListener& listener, TaskWorker* worker) {
   const fs::path folder = fs::path(options.out) / task.name;
   MTMC_RETURN_IF_ERROR(ready_result_folder(folder));
+  if (worker != nullptr) {
+    MTMC_TRY(Json row, worker->row(task, {bench, store, listener, folder}));
+    row["suite"] = options.suite;
+    return row;
+  }
   MTMC_TRY(const TracedTask traced, bench.trace(task.task));
   MTMC_TRY(const Optimized done, bench.optimize(traced, listener));
   MTMC_TRY(const ResultFiles files, result_files(store, done.run));
@@ -118,11 +133,11 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
 // What a member answers: {"row": ..., "bug": ...}. A bug in one task is a row like any other failure, and told in the
 // exit code.
 Json row_or_failure(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
-                    ProgressListener& listener) {
+                    ProgressListener& listener, TaskWorker* worker) {
   Error error;
   bool is_bug = false;
   try {
-    const Result<Json> row = row_for(bench, options, task, store, listener);
+    const Result<Json> row = row_for(bench, options, task, store, listener, worker);
     if (row.ok()) return {{"row", *row}, {"bug", false}};
     error = row.error();
   } catch (const std::exception& bug) {
@@ -165,15 +180,18 @@ class Member {
     return Member(options, std::move(store), std::move(bench));
   }
   Json work(const SuiteTask& task, ProgressListener& listener) {
-    return row_or_failure(*bench_, options_, task, *store_, listener);
+    return row_or_failure(*bench_, options_, task, *store_, listener, worker_.get());
   }
 
  private:
   Member(const BenchOptions& options, std::unique_ptr<Store> store, std::unique_ptr<Workbench> bench)
-      : options_(options), store_(std::move(store)), bench_(std::move(bench)) {}
+      : options_(options), store_(std::move(store)), bench_(std::move(bench)) {
+    if (const auto make = find_suite(options.suite)->worker) worker_ = make(options.untouched);
+  }
   const BenchOptions& options_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Workbench> bench_;
+  std::unique_ptr<TaskWorker> worker_;  // null: a task is one module
 };
 
 using Tasks = std::map<std::string, SuiteTask>;
@@ -214,6 +232,7 @@ Result<std::vector<std::string>> own_command() {
 Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std::string>& left, BenchRun& run) {
   MTMC_TRY(std::vector<std::string> command, own_command());
   command.emplace_back("--member");
+  if (!options.way.empty()) command.insert(command.end(), {"--way", options.way});
   const CrewListener listener{
       .begins = [&](const std::string& task) { return run.begins(task); },
       .ended =
@@ -266,14 +285,65 @@ Result<int> run_bench(const BenchOptions& options) {
     MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, *run));
   else if (jobs > 0)
     MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, *run));
-  return run->conclude(find_suite(options.suite)->published);
+  return run->conclude(*find_suite(options.suite));
+}
+
+// What the rows of one way amount to, with what each search tried.
+Result<WayResult> way_result(const Way& way, const fs::path& folder, Store& store) {
+  WayResult result{way, {}, {}};
+  MTMC_TRY(result.rows, read_rows(folder / "rows.jsonl"));
+  for (const auto& [task, row] : result.rows) {
+    if (!row.contains("run") || !row.at("run").is_number()) continue;
+    MTMC_TRY(const std::vector<NodeRecord> nodes, store.nodes(row.at("run").get<RunId>()));
+    result.tried.emplace(task, tried_in(nodes));
+  }
+  return result;
+}
+
+std::string folder_of(const Way& way) {
+  std::string name = way.text();
+  for (const char* sign : {"/", ":", "@", ","}) name = replace_all(name, sign, "-");
+  return name;
+}
+
+// The suite searched in each way with the same budget, in a folder of its own; then all of them beside each other.
+Result<int> run_ablation(const BenchOptions& options) {
+  std::vector<std::string> words = options.ways;
+  if (words.empty()) words = {"greedy/rollout", "random/rollout", "greedy/rollout/paper", "random/rollout/paper"};
+  std::vector<Way> ways;
+  for (const std::string& word : words) {
+    MTMC_TRY(Way way, parse_way(word));
+    ways.push_back(std::move(way));
+  }
+  int worst = kDone;
+  std::vector<WayResult> results;
+  for (const Way& way : ways) {
+    BenchOptions one = options;
+    one.suite = options.of, one.way = way.text();
+    one.out = fs::path(options.out) / folder_of(way);
+    one.search.search_by(way);
+    if (!options.list && !options.member) fmt::print("{}\n", way.text());
+    MTMC_TRY(const int code, run_bench(one));
+    worst = std::max(worst, code);
+    if (options.list || options.member) return code;
+    MTMC_TRY(const auto store, open_store(store_path(options.search.store), OpenFor::reading));
+    MTMC_TRY(WayResult result, way_result(way, one.out, *store));
+    results.push_back(std::move(result));
+  }
+  const std::string table = ablation_table(results);
+  MTMC_RETURN_IF_ERROR(write_file(fs::path(options.out) / "ablation.md", table));
+  MTMC_RETURN_IF_ERROR(write_file(fs::path(options.out) / "ablation.svg", ablation_svg(results)));
+  fmt::print("\n{}\nin {}\n", table, (fs::path(options.out) / "ablation.md").string());
+  return worst;
 }
 
 VerbBody declare(Options& options) {
   const auto given = std::make_shared<BenchOptions>();
-  options.positional(given->suite, "SUITE", join(suite_names(), " or "));
+  options.positional(given->suite, "SUITE",
+                     join(suite_names(), ", ") + ", or ablation: --of one of them, in several ways");
   options.text(given->root, "--root", "DIR", "the folder that holds the suite");
   options.words(given->levels, "--level", "N...", "these levels only, of a suite that has some: 1,2");
+  options.words(given->groups, "--suite", "NAME...", "these parts only, of a suite that has some: T");
   options.words(given->tasks, "--tasks", "NAME...",
                 "these tasks only: numbers (1-20), or names or patterns as --list prints them");
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
@@ -283,18 +353,41 @@ VerbBody declare(Options& options) {
       given->ray, "--ray", "ADDRESS",
       "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");
   options.words(given->compared, "--compare", "FILE...", "two files of rows: print what changed, and nothing else");
+  options.text(given->of, "--of", "SUITE", "ablation: the suite (files)");
+  options.words(given->ways, "--ways", "WAY...",
+                "ablation: POLICY/STRATEGY[/paper][@CODER], one after the other with the same budget "
+                "(greedy/rollout, random/rollout, and both with the paper's actions)");
+  options.text(given->way, "--way", "WAY", "of a member: the one of --ways that it is for");
   options.flag(given->list, "--list", "print the names of the tasks");
+  options.flag(given->untouched, "--untouched",
+               "tritonbench only: programs as they are traced, not searched or judged");
   options.flag(given->member, "--member", "be one of another bench's --jobs, which tells it what to do");
   options.text(given->out, "--out", "DIR", "where rows.jsonl and a folder for each task go (mtmc-out/SUITE)");
   given->search.declare(options);
   return [given]() -> Result<int> {
     if (!given->compared.empty()) return print_comparison(given->compared);
+    const bool ablation = given->suite == "ablation";
+    if (given->out.empty()) given->out = "mtmc-out/" + given->suite;
+    if (ablation) given->suite = given->of;
     if (find_suite(given->suite) == nullptr)
       return Error{"choosing a suite", "there is no such one", "'" + given->suite + "'", join(suite_names(), ", ")};
     if (given->root.empty())
       return Error{"opening the suite " + given->suite, "--root is missing", "", "the folder that holds it"};
-    if (given->out.empty()) given->out = "mtmc-out/" + given->suite;
-    return run_bench(*given);
+    const bool functions = find_suite(given->suite)->worker != nullptr;
+    if (given->untouched && !functions)
+      return Error{"reading --untouched", "this suite's results are searched for", "'" + given->suite + "'",
+                   "tritonbench"};
+    if (functions && given->search.bench.coder != "builtin")
+      return Error{"choosing a coder", "the suite's tests run candidates outside the judge's walls",
+                   "'" + given->search.bench.coder + "'", "builtin"};
+    if (ablation && functions)
+      return Error{"comparing ways to search", "a task of this suite is several searches", "'" + given->suite + "'",
+                   "files or kernelbench"};
+    if (ablation && !given->ray.empty())
+      return Error{"comparing ways to search", "what was tried stays in the stores of other machines", "--ray",
+                   "--jobs"};
+    if (ablation && !given->way.empty()) given->ways = {given->way};
+    return ablation ? run_ablation(*given) : run_bench(*given);
   };
 }
 

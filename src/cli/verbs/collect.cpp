@@ -9,11 +9,12 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
-#include "cli/progress.h"
 #include "cli/verb.h"
 #include "workbench/suite.h"
+#include "workbench/way.h"
 #include "workbench/workbench.h"
 
 namespace mtmc {
@@ -31,30 +32,22 @@ struct CollectOptions {
   double budget = 0;  // seconds; 0: none
 };
 
-// How a task is explored: "random/rollout", a policy and a strategy.
-struct Way {
-  std::string policy, strategy;
+// A way with the seed that it is gone with.
+struct Exploration {
+  Way way;
   uint64_t seed = 0;
-  std::string text() const { return fmt::format("{}/{} of seed {}", policy, strategy, seed); }
+  std::string text() const { return fmt::format("{} of seed {}", way.text(), seed); }
 };
 
-Result<std::vector<Way>> ways_of(const CollectOptions& options) {
+Result<std::vector<Exploration>> explorations(const CollectOptions& options) {
   std::vector<std::string> words = options.ways;
   if (words.empty()) words = {"random/rollout", "random/rollout", "random/tree", "greedy/tree", "greedy/beam"};
-  std::vector<Way> ways;
+  std::vector<Exploration> all;
   for (const std::string& word : words) {
-    const size_t slash = word.rfind('/');
-    const std::string strategy = slash == word.npos ? "" : word.substr(slash + 1);
-    if (find_strategy(strategy) == nullptr) {
-      std::vector<std::string> names;
-      for (const StrategyDef* def : all_strategies()) names.emplace_back(def->name);
-      return Error{"choosing how to explore", "there is no such strategy", "'" + word + "'",
-                   "POLICY/STRATEGY with one of " + join(names, ", ")};
-    }
-    MTMC_TRY([[maybe_unused]] const auto policy, chosen("a policy", word.substr(0, slash), all_policies()));
-    ways.push_back({word.substr(0, slash), strategy, static_cast<uint64_t>(options.seed) + ways.size()});
+    MTMC_TRY(Way way, parse_way(word));
+    all.push_back({std::move(way), static_cast<uint64_t>(options.seed) + all.size()});
   }
-  return ways;
+  return all;
 }
 
 Result<std::vector<SuiteTask>> tasks_of(const std::vector<std::string>& roots) {
@@ -85,7 +78,7 @@ class Collector {
   Collector(const CollectOptions& options, Workbench& bench, Store& store, Progress& progress)
       : options_(options), bench_(bench), store_(store), progress_(progress), live_(progress) {}
 
-  Status run(const std::vector<SuiteTask>& tasks, const std::vector<Way>& ways) {
+  Status run(const std::vector<SuiteTask>& tasks, const std::vector<Exploration>& ways) {
     const double start = now_seconds();
     for (size_t i = 0; i < tasks.size(); ++i) {
       const std::string place = fmt::format("[{}/{}] {}", i + 1, tasks.size(), tasks[i].name);
@@ -109,17 +102,18 @@ class Collector {
 
  private:
   // Names an exploration by all that shapes it.
-  std::string key_of(const std::string& source, const Way& way) const {
-    return sha256(Json{source, way.policy, way.strategy, way.seed, bench_.target().name, bench_.hardware().name,
+  std::string key_of(const std::string& source, const Exploration& way) const {
+    const std::string strategy = way.way.text().substr(way.way.policy.size() + 1);  // and what is behind it
+    return sha256(Json{source, way.way.policy, strategy, way.seed, bench_.target().name, bench_.hardware().name,
                        options_.steps, options_.evaluations}
                       .dump());
   }
 
   // The user's mistakes and our bugs in one task are told; the others go on. An Error: the store does not work.
-  Status explore_or_tell(const SuiteTask& task, const std::vector<Way>& ways, const std::string& place) {
+  Status explore_or_tell(const SuiteTask& task, const std::vector<Exploration>& ways, const std::string& place) {
     MTMC_TRY(const std::string source, read_file(Json::parse(task.task.json).at("file").get<std::string>()));
-    std::vector<Way> open;
-    for (const Way& way : ways) {
+    std::vector<Exploration> open;
+    for (const Exploration& way : ways) {
       MTMC_TRY(const auto known, store_.recall(kLedger, key_of(source, way)));
       if (!known) open.push_back(way);
     }
@@ -135,11 +129,11 @@ class Collector {
     return ok_status();
   }
 
-  Status explore(const SuiteTask& task, const std::string& source, const std::vector<Way>& ways,
+  Status explore(const SuiteTask& task, const std::string& source, const std::vector<Exploration>& ways,
                  const std::string& place) {
     MTMC_TRY(const TracedTask traced, bench_.trace(task.task));
-    for (const Way& way : ways) {
-      MTMC_RETURN_IF_ERROR(bench_.search_by(way.policy, way.strategy, way.seed));
+    for (const Exploration& way : ways) {
+      MTMC_RETURN_IF_ERROR(bench_.search_by(way.way, way.seed));
       MTMC_TRY(const Optimized done, bench_.optimize(traced, live_));
       const Speedup* best = speedup_over(done.verdict, "eager");
       const std::string fastest = best == nullptr ? done.verdict.reason : fmt::format("{:.2f}x eager", best->median);
@@ -159,7 +153,7 @@ class Collector {
 };
 
 Result<int> collect(const CollectOptions& options) {
-  MTMC_TRY(const std::vector<Way> ways, ways_of(options));
+  MTMC_TRY(const std::vector<Exploration> ways, explorations(options));
   MTMC_TRY(const std::vector<SuiteTask> tasks, tasks_of(options.roots));
   WorkbenchOptions wanted = options.bench;
   wanted.limits.steps = static_cast<int>(options.steps);

@@ -3,16 +3,18 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/text.h"
-#include "cli/progress.h"
 #include "cli/search_options.h"
 #include "cli/summary.h"
 #include "cli/task_options.h"
 #include "cli/verb.h"
 #include "cli/watcher.h"
 #include "eval/evidence.h"
+#include "llm/ledger.h"
 #include "workbench/result_files.h"
 #include "workbench/result_folder.h"
 
@@ -57,6 +59,13 @@ void print_conclusion(Progress& progress, const Optimized& done, const std::stri
       break;
   }
   progress.line(fmt::format("{} candidates judged in {:.0f} s; {}", done.evaluations, done.seconds, wrote));
+}
+
+// What the language model has cost, and why coder or policy stopped, where one is asked.
+void print_account(Progress& progress, const Optimized& done) {
+  if (!done.account.empty())
+    progress.line("asked the language model: " + describe(spent_from_json(Json::parse(done.account))));
+  if (done.given_up) progress.line("the model gave up: " + done.given_up->message());
 }
 
 // Where the kernels cannot run: what the target's interpreter and the compiler say of them, and that nothing was timed.
@@ -108,6 +117,7 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   progress.line(fmt::format("{}: {} operators, on {} ({})", task.name, traced.program->nodes.size(),
                             bench->hardware().name, bench->target().name));
   MTMC_TRY(const Optimized done, bench->optimize(traced, watcher));
+  print_account(progress, done);
   MTMC_TRY(const ResultFiles files, result_files(*store, done.run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
   if (options.json) fmt::print("{}\n", files.result);

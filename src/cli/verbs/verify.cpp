@@ -16,6 +16,7 @@
 #include "cli/verb.h"
 #include "eval/evidence.h"
 #include "eval/process_judge.h"
+#include "llm/key.h"
 
 namespace mtmc {
 namespace {
@@ -150,6 +151,7 @@ Result<int> verify_list(const VerifyOptions& options) {
 }
 
 Result<int> verify(const VerifyOptions& options) {
+  [[maybe_unused]] const Keys keys = Keys::take();  // no candidate inherits a key from our environment
   return options.list.empty() ? verify_one(options) : verify_list(options);
 }
 

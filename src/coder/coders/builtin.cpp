@@ -50,7 +50,8 @@ double BuiltinCoder::Plan::open() const {
 }
 
 Result<BuiltinCoder::Plan> BuiltinCoder::plan(const CoderRequest& request) const {
-  MTMC_CHECK(request.state.program != nullptr, "the builtin coder works on Programs, and this state has none");
+  if (request.state.program == nullptr)
+    return Error{"implementing the action", "the builtin coder works on Programs, and this code has none", "", ""};
   const Program& before = *request.state.program;
   const ActionContext context{hardware_, target_, options_.paper_only};
   MTMC_TRY(Program after, apply_action(before, request.action, context));

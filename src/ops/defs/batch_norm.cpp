@@ -132,7 +132,8 @@ extern const OpFile batch_norm_def = {
                                       : "torch.ops.aten._native_batch_norm_legit.no_stats({0}, {1}, {2}, True, "
                                         "{momentum|0.1}, {eps|1e-05})";
        return def.torch(call, args);
-     }},
+     },
+     .in_place = {"F.batch_norm({0}, {3}, {4}, {1}, {2}, True, {momentum|0.1}, {eps|1e-05})", {{3, kMean}, {4, kVar}}}},
 };
 
 }  // namespace mtmc

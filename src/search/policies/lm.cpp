@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "search/policy.h"
@@ -22,13 +23,15 @@ constexpr size_t kForAction = 96;                 // tokens that are left for th
 // A model's process: a line of JSON out, one back.
 class Scorer {
  public:
-  static Result<Scorer> start(const fs::path& model) {
+  static Result<Scorer> start(const std::string& model, const std::string& adapter) {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "mtmc-lm";
     if (!fs::exists(program))
       return Error{"starting the language model", "mtmc-lm is not built", "'" + program.string() + "'",
                    "./mtmc lm --help, which builds it or says what is missing"};
-    MTMC_TRY(LineProcess process, LineProcess::start({.argv = {"bash", "-c", "exec \"$@\" <&3 >&4", "bash",
-                                                               program.string(), "score", "--model", model.string()}}));
+    std::vector<std::string> argv = {"bash",    "-c", "exec \"$@\" <&3 >&4", "bash", program.string(), "score",
+                                     "--model", model};
+    if (!adapter.empty()) argv.insert(argv.end(), {"--adapter", adapter});
+    MTMC_TRY(LineProcess process, LineProcess::start({.argv = argv}));
     Scorer scorer(std::move(process));
     MTMC_TRY(const Json ready, scorer.reply(kLoading));
     scorer.context_ = ready.at("context");
@@ -95,10 +98,20 @@ class LmPolicy final : public Policy {
 }  // namespace
 
 extern const PolicyDef lm_def;
-const PolicyDef lm_def{"lm", "a language model's likeliest action, from a prompt that it reads", "MODEL",
+const PolicyDef lm_def{"lm", "a language model's likeliest action, from a prompt that it reads", "MODEL[+ADAPTER]",
                        [](const PolicyContext& context) -> Result<std::unique_ptr<Policy>> {
-                         MTMC_TRY(Weights weights, find_weights(context.argument));
-                         MTMC_TRY(Scorer scorer, Scorer::start(weights.path));
+                         // A model's own name may hold a plus.
+                         const std::string& word = context.argument;
+                         const size_t plus = fs::exists(word) ? word.npos : word.find('+');
+                         MTMC_TRY(Weights weights, find_weights(word.substr(0, plus)));
+                         const std::string model = weights.path.string();
+                         std::string adapter;
+                         if (plus != word.npos) {
+                           MTMC_TRY(const Weights more, find_weights(word.substr(plus + 1)));
+                           adapter = more.path.string();
+                           weights = {model + "+" + adapter, sha256(weights.digest + more.digest)};
+                         }
+                         MTMC_TRY(Scorer scorer, Scorer::start(model, adapter));
                          return std::make_unique<LmPolicy>(context, std::move(weights), std::move(scorer));
                        }};
 

@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "base/progress.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,6 @@
-// mtmc-lm: the language model as a process of its own, so that mtmc starts without loading torch.
+// mtmc-lm: what needs libtorch, as a program of its own, so that mtmc starts without loading it: the language model as
+// a process that answers lines of JSON, and its training.
+#include <c10/util/Exception.h>
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
@@ -7,8 +9,9 @@
 #include <new>
 
 #include "lm/verbs.h"
+#include "train/commands.h"
 
-namespace mtmc::lm {
+namespace mtmc::train {
 namespace {
 
 constexpr int kUserMistake = 2, kOurBug = 3;
@@ -16,21 +19,23 @@ constexpr int kUserMistake = 2, kOurBug = 3;
 struct Verb {
   const char* name;
   const char* doc;
-  Status (*run)(const VerbOptions& options);
+  Status (*run)(const lm::VerbOptions& options);
   bool computes;
 };
 
 constexpr Verb kVerbs[] = {
-    {"score", R"({"prompt", "actions"} -> how likely each action is)", score_lines, true},
-    {"generate", R"({"prompt", "tokens", "temperature", "seed"} -> text)", generate_lines, true},
-    {"tokenize", R"({"text"} -> tokens, {"tokens"} -> text)", tokenize_lines, false},
-    {"logits", R"({"tokens"} -> logits, to compare with other implementations)", logits_lines, true},
+    {"score", R"({"prompt", "actions"} -> how likely each action is)", lm::score_lines, true},
+    {"generate", R"({"prompt", "tokens", "temperature", "seed"} -> text)", lm::generate_lines, true},
+    {"tokenize", R"({"text"} -> tokens, {"tokens"} -> text)", lm::tokenize_lines, false},
+    {"logits", R"({"tokens"} -> logits, to compare with other implementations)", lm::logits_lines, true},
 };
 
 Result<int> run(int argc, char** argv) {
-  CLI::App app("The language model behind a policy: lines of JSON in, lines of JSON out (docs/LM.md).", "mtmc-lm");
+  CLI::App app(
+      "The language model behind a policy: lines of JSON in, lines of JSON out (docs/LM.md), and its training.",
+      "mtmc-lm");
   app.require_subcommand(1);
-  VerbOptions options;
+  lm::VerbOptions options;
   std::vector<CLI::App*> verbs;
   for (const Verb& verb : kVerbs) {
     CLI::App* command = app.add_subcommand(verb.name, verb.doc);
@@ -41,6 +46,7 @@ Result<int> run(int argc, char** argv) {
     command->add_option("--device", options.device, "cpu (the default), cuda or cuda:N");
     command->add_option("--dtype", options.dtype, "fp32 (the default) or bf16");
   }
+  const auto train = add_commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -49,25 +55,32 @@ Result<int> run(int argc, char** argv) {
     return Error{"reading the command line", error.what(), "", "what `mtmc-lm --help` shows"};
   }
   for (size_t i = 0; i < verbs.size(); ++i)
-    if (verbs[i]->parsed()) MTMC_RETURN_IF_ERROR(kVerbs[i].run(options));
-  return 0;
+    if (verbs[i]->parsed()) {
+      MTMC_RETURN_IF_ERROR(kVerbs[i].run(options));
+      return 0;
+    }
+  return train();
 }
 
 }  // namespace
-}  // namespace mtmc::lm
+}  // namespace mtmc::train
 
 int main(int argc, char** argv) {
   using namespace mtmc;
   try {
-    const Result<int> code = lm::run(argc, argv);
+    const Result<int> code = train::run(argc, argv);
     if (code.ok()) return *code;
     fmt::print(stderr, "mtmc-lm: {}\n", code.error().message());
-    return lm::kUserMistake;
+    return train::kUserMistake;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "mtmc-lm: out of memory: wanted a machine with more, or --dtype bf16\n");
-    return lm::kUserMistake;
+    return train::kUserMistake;
+  } catch (const c10::OutOfMemoryError& error) {
+    fmt::print(stderr, "mtmc-lm: out of memory: got {}, wanted a GPU with more, or --dtype bf16\n",
+               error.what_without_backtrace());
+    return train::kUserMistake;
   } catch (const std::exception& error) {
     fmt::print(stderr, "mtmc-lm: this is a bug of ours, not a mistake of yours.\n{}\n", error.what());
-    return lm::kOurBug;
+    return train::kOurBug;
   }
 }

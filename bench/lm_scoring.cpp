@@ -1,0 +1,182 @@
+// What a shared prompt saves: scoring N actions of R tokens behind a prompt of P, and a training step on them (forward
+// and backward, LoRA on q and v), against the same with the prompt copied for each action. Random weights.
+//   ninja -C build/release bench_lm_scoring && build/release/bench_lm_scoring --shape 135m --device cuda --dtype bf16
+#include <c10/core/Allocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/GradMode.h>
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+
+#include "base/process.h"
+#include "lm/scoring.h"
+
+namespace mtmc::lm {
+namespace {
+
+struct Options {
+  std::string shape = "small", device = "cpu", dtype = "fp32";
+  int64_t prompt = 2048, actions = 32, length = 16, batch = 1;
+  int repeats = 3;
+  bool training = false, shared = true;
+};
+
+// SmolLM2-135M, DeepSeek-Coder-1.3B, and one for a CPU.
+ModelConfig shape_of(const std::string& name) {
+  ModelConfig config{.architecture = "llama",
+                     .vocabulary = 4096,
+                     .width = 128,
+                     .inner = 384,
+                     .layers = 4,
+                     .heads = 4,
+                     .kv_heads = 2,
+                     .head_width = 32,
+                     .context = 16384,
+                     .rope = {},
+                     .tied = true,
+                     .end = {}};
+  if (name == "135m")
+    config.vocabulary = 49152, config.width = 576, config.inner = 1536, config.layers = 30, config.heads = 9,
+    config.kv_heads = 3, config.head_width = 64;
+  if (name == "1.3b")
+    config.vocabulary = 32256, config.width = 2048, config.inner = 5504, config.layers = 24, config.heads = 16,
+    config.kv_heads = 16, config.head_width = 128, config.tied = false;
+  return config;
+}
+
+// All weights begin at the same random numbers, which lie in `numbers`.
+Checkpoint random_checkpoint(const ModelConfig& config, std::vector<float>& numbers) {
+  Checkpoint checkpoint;
+  checkpoint.config = config;
+  size_t most = 0;
+  for (const auto& [name, shape] : weights_of(config)) {
+    StoredTensor& tensor = checkpoint.tensors[name];
+    tensor.shape = shape;
+    most = std::max(most, static_cast<size_t>(tensor.count()));
+  }
+  Rng rng(1);
+  numbers.resize(most);
+  for (float& x : numbers) x = static_cast<float>((rng.uniform() - 0.5) * 0.05);
+  for (auto& [name, tensor] : checkpoint.tensors)
+    tensor.bytes = std::as_bytes(std::span(numbers)).first(static_cast<size_t>(tensor.count()) * sizeof(float));
+  return checkpoint;
+}
+
+Prompt random_prompt(const Options& options, const ModelConfig& config) {
+  Rng rng(2);
+  Prompt prompt;
+  const auto draw = [&] { return static_cast<TokenId>(rng.below(static_cast<uint64_t>(config.vocabulary))); };
+  for (int64_t i = 0; i < options.prompt; ++i) prompt.tokens.push_back(draw());
+  for (int64_t i = 0; i < options.actions; ++i) {
+    Candidate& action = prompt.actions.emplace_back();
+    for (int64_t j = 0; j < options.length; ++j) action.tokens.push_back(draw());
+  }
+  return prompt;
+}
+
+// The copied prompts go through the model `batch` at a time: all at once do not fit.
+double once(const Options& options, const Model& model, const Prompt& prompt) {
+  const double start = now_seconds();
+  double sum = 0;
+  const auto finish = [&](const at::Tensor& scores) {
+    const at::Tensor total = scores.sum();
+    if (options.training) total.backward();
+    sum += total.item<double>();  // waits for a GPU
+  };
+  if (options.shared) {
+    finish(score(model, understand(model, prompt.tokens), prompt.actions, ScoreMode::sum));
+  } else {
+    for (size_t from = 0; from < prompt.actions.size(); from += static_cast<size_t>(options.batch)) {
+      const size_t to = std::min(prompt.actions.size(), from + static_cast<size_t>(options.batch));
+      finish(score_replicated(
+          model,
+          {prompt.tokens,
+           {prompt.actions.begin() + static_cast<long>(from), prompt.actions.begin() + static_cast<long>(to)}},
+          ScoreMode::sum));
+    }
+  }
+  MTMC_CHECK(std::isfinite(sum), "scores are finite");
+  return now_seconds() - start;
+}
+
+// Bytes at the most: on a GPU those of tensors, else of the process.
+double peak_bytes(const Placement& placement) {
+  if (placement.device.is_cuda())
+    if (auto* allocator = dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(c10::DeviceType::CUDA)))
+      return static_cast<double>(allocator->getDeviceStats(placement.device.index()).allocated_bytes[0].peak);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return 1024.0 * static_cast<double>(usage.ru_maxrss);
+}
+
+// In a process of its own, so that its memory is its own: seconds and bytes.
+Result<std::pair<double, double>> measure(const Options& options) {
+  int ends[2];
+  MTMC_CHECK(pipe(ends) == 0, "a pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto placement = find_placement(options.device, options.dtype);
+    if (!placement.ok()) fmt::print(stderr, "bench_lm_scoring: {}\n", placement.error().message()), _exit(2);
+    std::vector<float> numbers;
+    Model model = Model::load(random_checkpoint(shape_of(options.shape), numbers), *placement).value();
+    Rng rng(3);
+    const at::AutoGradMode gradients(options.training);
+    MTMC_CHECK(model.add_lora({}, rng).ok(), "an adapter");
+    if (options.training)
+      for (auto& [name, tensor] : model.adapter_parameters()) tensor.requires_grad_(true);
+    const Prompt prompt = random_prompt(options, model.config());
+    double best = 1e300;
+    for (int i = 0; i <= options.repeats; ++i) {
+      const double seconds = once(options, model, prompt);
+      if (i > 0) best = std::min(best, seconds);
+    }
+    const double found[2] = {best, peak_bytes(*placement)};
+    _exit(write(ends[1], found, sizeof found) == sizeof found ? 0 : 1);
+  }
+  double found[2] = {};
+  close(ends[1]);
+  const bool whole = read(ends[0], found, sizeof found) == sizeof found;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  if (!whole)
+    return Error{"measuring", "no figures came back: out of memory, perhaps", options.shape, "a smaller --batch"};
+  return std::pair{found[0], found[1]};
+}
+
+int main_of(int argc, char** argv) {
+  Options options;
+  CLI::App app("Scoring and training steps with a shared prompt against copies of it.", "bench_lm_scoring");
+  app.add_option("--shape", options.shape)->check(CLI::IsMember({"small", "135m", "1.3b"}));
+  app.add_option("--device", options.device);
+  app.add_option("--dtype", options.dtype);
+  app.add_option("--prompt", options.prompt, "P, tokens");
+  app.add_option("--actions", options.actions, "N");
+  app.add_option("--length", options.length, "R, tokens of an action");
+  app.add_option("--batch", options.batch, "copies that go through the model at a time");
+  app.add_option("--repeats", options.repeats, "the best of which counts");
+  app.add_flag("--training", options.training, "forward and backward instead of scores alone");
+  CLI11_PARSE(app, argc, argv);
+  std::pair<double, double> found[2];
+  for (const bool shared : {true, false}) {
+    options.shared = shared;
+    const auto measured = measure(options);
+    if (!measured.ok()) return fmt::print(stderr, "{}\n", measured.error().message()), 2;
+    found[shared] = *measured;
+    fmt::print("{:<8} {:>10.3f} s {:>8.2f} GB\n", shared ? "shared" : "copied", measured->first,
+               measured->second / 1e9);
+  }
+  fmt::print("{} of {}, P = {}, N = {}, R = {}: {:.1f} times as fast, {:.2f} of the memory\n",
+             options.training ? "a training step" : "scoring", options.shape, options.prompt, options.actions,
+             options.length, found[0].first / found[1].first, found[1].second / found[0].second);
+  return 0;
+}
+
+}  // namespace
+}  // namespace mtmc::lm
+
+int main(int argc, char** argv) { return mtmc::lm::main_of(argc, argv); }

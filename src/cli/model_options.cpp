@@ -1,0 +1,40 @@
+#include "cli/model_options.h"
+
+namespace mtmc {
+
+void declare_prompt(Options& options, std::string& prompt) {
+  options.choice(prompt, "--prompt", {"default", "paper"},
+                 "what a language model is asked with: paper is code, action and examples alone; the default adds the "
+                 "machine, the target's rules and verdicts");
+}
+
+PromptStyle prompt_named(const std::string& prompt) {
+  return prompt == "paper" ? PromptStyle::paper : PromptStyle::standard;
+}
+
+void ModelOptions::declare(Options& options) {
+  options.text(given_.model, "--model", "NAME",
+               "the language model of --coder llm, agent, free, single_pass and of --policy chat: gemini-2.5-pro, "
+               "claude-sonnet-4, o4-mini, ... (docs/CODERS.md), or any "
+               "with --base-url");
+  options.text(given_.base_url, "--base-url", "URL", "its server, such as http://localhost:8000/v1");
+  options.text(given_.key_file, "--key-file", "FILE", "holds the key, instead of an environment variable");
+  options.amount(given_.max_cost, "--max-cost", "USD", "no request is sent that could pass it (no limit)");
+  options.integer(repairs_, "--repairs", 0, "how often in a row a language model may mend its own step (2)");
+  options.seconds(given_.request_seconds, "--request-time", "the most that one request may take (300)");
+  options.integer(answer_tokens_, "--answer-tokens", 1, "the most tokens of one answer (16384)");
+  options.integer(agent_turns_, "--agent-turns", 2, "the most turns of one step of --coder agent (8)");
+  options.text(given_.knowledge, "--knowledge", "DIR",
+               "notes for --coder agent, beside those that we ship; what it learns is added there");
+  declare_prompt(options, prompt_);
+}
+
+LlmOptions ModelOptions::read() const {
+  LlmOptions read = given_;
+  read.prompt = prompt_named(prompt_);
+  read.repairs = static_cast<int>(repairs_), read.answer_tokens = static_cast<int>(answer_tokens_);
+  read.agent_turns = static_cast<int>(agent_turns_);
+  return read;
+}
+
+}  // namespace mtmc

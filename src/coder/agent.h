@@ -1,0 +1,61 @@
+// The agent: one step is a bounded conversation in which a language model looks things up, drafts, checks and
+// criticises its draft before it submits it (after AVO, arXiv 2603.24517, whose variations an agent makes). It judges
+// nothing itself: what the judge says of a step comes back with the `repair` that follows, so that one budget counts
+// for all.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "coder/knowledge.h"
+#include "coder/llm.h"
+
+namespace mtmc {
+
+// What the model asks for in one turn.
+struct AgentCall {
+  std::string tool;   // lineage | notes | read | verdict | edit | learn | submit
+  std::string words;  // behind it on its line
+  bool code = false;  // a block stands in the answer
+};
+
+// The last line that begins with "TOOL:" in an answer, outside of code and thoughts; without one, code is an edit. An
+// Error: neither.
+Result<AgentCall> agent_call(std::string_view answer);
+
+class AgentCoder final : public LlmCoder {
+ public:
+  // `notes`: all there are when it is made; what is learned is found from the next coder on.
+  AgentCoder(LlmParts parts, std::vector<Note> notes);
+  std::string name() const override;  // "agent:o4-mini", and what differs from the defaults
+  bool chooses() const override { return true; }
+  Result<Implementation> implement(const CoderRequest& request) override;
+  // Any change, several times: each is another conversation.
+  Result<std::vector<Proposal>> proposals(const CodeState& state) override;
+
+ private:
+  struct Draft {
+    std::string code;         // empty: there is none that was checked
+    bool criticised = false;  // since it was last edited
+    bool submitted = false;
+  };
+  // What a turn answers; the draft is changed by `edit` and `submit`.
+  Result<std::string> answer_to(const ChatRequest& asked, const ChatReply& reply, const CoderRequest& request,
+                                Draft& draft);
+  // What depends on a folder that changes is done once in a conversation: later the store has its answer.
+  Result<std::string> once(const ChatRequest& asked, const ChatReply& reply,
+                           const std::function<std::string()>& done) const;
+  Status edit(const ChatReply& reply, const CoderRequest& request, Draft& draft) const;
+  // Code that stands above it is an edit first: nothing is submitted that is older than what was just shown.
+  std::string submit(const AgentCall& call, const ChatReply& reply, const CoderRequest& request, Draft& draft) const;
+  std::string learn(const std::string& words) const;
+  std::string find(const std::string& question) const;
+
+  Store& store_;
+  std::vector<Note> notes_;
+};
+
+}  // namespace mtmc

@@ -1,0 +1,206 @@
+#include "coder/agent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "coder/answer.h"
+
+namespace mtmc {
+namespace {
+
+constexpr int kVariations = 16;  // conversations that may be had at one state
+constexpr size_t kFound = 3;     // notes that one question brings
+constexpr std::array<std::string_view, 7> kTools = {"lineage", "notes", "read", "verdict", "edit", "learn", "submit"};
+
+constexpr const char* kRules = R"(
+This time you work in turns. Every answer ends with exactly one of these lines; what it asks for is my next message:
+notes: WORDS           what we know about these words, from measurements
+lineage:               the steps that led here, with their speedups over eager, or why they were refused
+read: N                the code behind step N of the lineage
+verdict:               all that the judge said about the code you start from
+edit:                  your draft is the whole file, or a unified diff, in a block above this line; it is checked, not run
+learn: TITLE | TEXT    keeps what you found out, for those who come after you
+submit:                your draft is done. You are asked once to look for mistakes in it before it counts.
+A line that you cannot use costs a turn like any other.)";
+
+std::string lineage_text(const CoderRequest& request) {
+  if (request.lineage == nullptr) return "Nobody knows.\n";
+  std::string text;
+  for (size_t i = 0; i < request.lineage->size(); ++i) {
+    const Ancestor& one = (*request.lineage)[i];
+    const Verdict& verdict = one.verdict;
+    const Speedup* speedup = speedup_over(verdict, "eager");
+    const std::string outcome = !verdict.certified() ? "refused: " + verdict.reason
+                                : speedup            ? fmt::format("{:.2f}x", speedup->median)
+                                                     : "right";
+    text += fmt::format("{}. {}: {}\n", i, one.action.empty() ? "the module as it is" : one.action, outcome);
+  }
+  return text;
+}
+
+std::string read_text(const CoderRequest& request, const std::string& words) {
+  const size_t count = request.lineage == nullptr ? 0 : request.lineage->size();
+  const bool number = !words.empty() && words.size() < 4 && words.find_first_not_of("0123456789") == words.npos;
+  if (!number || std::stoul(words) >= count)
+    return fmt::format("There is no such step: got '{}', wanted a number below {}.\n", words, count);
+  return with_line_numbers((*request.lineage)[std::stoul(words)].state.code.text);
+}
+
+std::string verdict_text(const CoderRequest& request) {
+  if (request.last == nullptr) return "It was not judged.\n";
+  if (!request.last->certified()) return describe_refusal(*request.last);
+  const Speedup* speedup = speedup_over(*request.last, "eager");
+  std::string text =
+      speedup ? fmt::format("It is right, and {:.2f} times as fast as eager.\n", speedup->median) : "It is right.\n";
+  if (request.last->own_kernel_share)
+    text += fmt::format("Its own kernels take {:.0f} % of a call.\n", 100 * *request.last->own_kernel_share);
+  for (const std::string& note : request.last->notes) text += "Note: " + note + "\n";
+  return text;
+}
+
+std::string unusable(const Error& error) {
+  return "This cannot be used: " + error.message() + ". Your draft is what it was.\n";
+}
+
+}  // namespace
+
+Result<AgentCall> agent_call(std::string_view answer) {
+  std::optional<AgentCall> last;
+  bool in_code = false, has_code = false;
+  for (const std::string& line : split(without_thoughts(answer), '\n')) {
+    if (line.starts_with("```")) {
+      in_code = !in_code, has_code = true;
+      continue;
+    }
+    const size_t colon = line.find(':');
+    if (in_code || colon == line.npos) continue;
+    const std::string tool(trim(std::string_view(line).substr(0, colon)));
+    if (std::find(kTools.begin(), kTools.end(), tool) != kTools.end())
+      last = AgentCall{tool, std::string(trim(std::string_view(line).substr(colon + 1)))};
+  }
+  if (last) last->code = has_code;
+  if (last) return *last;
+  if (has_code) return AgentCall{"edit", "", true};
+  return Error{"reading what comes next", "no line asks for anything", "'" + std::string(answer.substr(0, 60)) + "'",
+               "one of " + join(std::vector<std::string>(kTools.begin(), kTools.end()), ", ") + ", with a colon"};
+}
+
+AgentCoder::AgentCoder(LlmParts parts, std::vector<Note> notes)
+    : LlmCoder(parts), store_(parts.store), notes_(std::move(notes)) {}
+
+std::string AgentCoder::name() const {
+  std::string text = name_of("agent");
+  if (options().agent_turns != LlmOptions().agent_turns) text += fmt::format(" turns={}", options().agent_turns);
+  return text;
+}
+
+Result<std::vector<Proposal>> AgentCoder::proposals(const CodeState& state) {
+  return numbered("rewrite", "variation", kVariations, state);
+}
+
+Result<Implementation> AgentCoder::implement(const CoderRequest& request) {
+  ChatRequest asked = coding_prompt(request, facts());
+  asked.answer_tokens = options().answer_tokens;
+  asked.messages.back().text += kRules;
+  Bill bill;
+  Draft draft;
+  for (int turn = 1; turn <= options().agent_turns && !draft.submitted; ++turn) {
+    const auto reply = whole_answer(asked, bill);
+    const bool answered = reply.ok() && reply->stop != Stop::refused;
+    if (!answered && !draft.code.empty()) break;  // it was paid for, and passed the check
+    if (!reply.ok()) return reply.error();
+    if (!answered) return Error{"reading the answer", "the model would not answer", "", ""};
+    MTMC_TRY(std::string answer, answer_to(asked, *reply, request, draft));
+    const int left = options().agent_turns - turn;
+    answer += left == 1 ? "\nThis is your last turn.\n" : fmt::format("\n{} turns are left.\n", left);
+    asked.messages.push_back({Speaker::assistant, trim(reply->text).empty() ? "(nothing)" : reply->text});
+    asked.messages.push_back({Speaker::user, std::move(answer)});
+  }
+  if (draft.code.empty())
+    return Error{"working on a step", "there is no draft that could be used",
+                 fmt::format("{} turns", options().agent_turns), "an edit that passes the check"};
+  return Implementation{nullptr, Code{.text = std::move(draft.code)}, bill.note(client().model().name)};
+}
+
+Result<std::string> AgentCoder::answer_to(const ChatRequest& asked, const ChatReply& reply, const CoderRequest& request,
+                                          Draft& draft) {
+  const auto call = agent_call(reply.text);
+  if (!call.ok()) return call.error().message() + "\n";
+  if (call->tool == "lineage") return lineage_text(request);
+  if (call->tool == "read") return read_text(request, call->words);
+  if (call->tool == "verdict") return verdict_text(request);
+  if (call->tool == "notes") return once(asked, reply, [&] { return find(call->words); });
+  if (call->tool == "learn") return once(asked, reply, [&] { return learn(call->words); });
+  if (call->tool == "submit") return submit(*call, reply, request, draft);
+  const Status edited = edit(reply, request, draft);
+  return edited.ok() ? "It parses, and imports what it may. Submit it, or go on.\n" : unusable(edited.error());
+}
+
+Result<std::string> AgentCoder::once(const ChatRequest& asked, const ChatReply& reply,
+                                     const std::function<std::string()>& done) const {
+  std::string said = asked.system;
+  for (const ChatMessage& message : asked.messages) said += "\n" + message.text;
+  const std::string key = sha256(said + "\n" + reply.text);
+  MTMC_TRY(const std::optional<std::string> known, store_.recall("agent", key));
+  if (known) return Json::parse(*known).get<std::string>();
+  std::string answer = done();
+  MTMC_RETURN_IF_ERROR(
+      store_.remember("agent", key, Json(answer).dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return answer;
+}
+
+// A diff changes the draft, where there is one.
+Status AgentCoder::edit(const ChatReply& reply, const CoderRequest& request, Draft& draft) const {
+  MTMC_TRY(std::string code, code_in(reply, draft.code.empty() ? request.state.code.text : draft.code));
+  draft = {std::move(code)};
+  return ok_status();
+}
+
+std::string AgentCoder::submit(const AgentCall& call, const ChatReply& reply, const CoderRequest& request,
+                               Draft& draft) const {
+  const auto shown = code_of(reply.text, draft.code);
+  if (call.code && !(shown.ok() && *shown == draft.code)) {
+    if (const Status edited = edit(reply, request, draft); !edited.ok()) return unusable(edited.error());
+  }
+  if (draft.code.empty()) return "There is no draft yet.\n";
+  draft.submitted = draft.criticised;
+  draft.criticised = true;
+  return "Before it counts, look for mistakes in your draft: other values, NaN and infinities, strides, sums that lose "
+         "digits, races, memory behind the end, work that is done twice. Edit it, or submit it again.\n\n" +
+         with_line_numbers(draft.code);
+}
+
+std::string AgentCoder::find(const std::string& question) const {
+  std::string text;
+  for (const Note* note : find_notes(notes_, question, facts().target.name, kFound))
+    text += fmt::format("## {}\n{}\n", note->title, note->text);
+  return text.empty() ? "Nothing is known about that.\n" : text;
+}
+
+std::string AgentCoder::learn(const std::string& words) const {
+  const size_t bar = words.find('|');
+  if (options().knowledge.empty()) return "There is no folder for what is learned (--knowledge).\n";
+  if (bar == words.npos) return "That cannot be kept: wanted TITLE | TEXT.\n";
+  const std::string title = client().scrub(std::string(trim(std::string_view(words).substr(0, bar)))),
+                    text = client().scrub(std::string(trim(std::string_view(words).substr(bar + 1))));
+  const Status added =
+      add_note(options().knowledge, {title, std::string(facts().target.name) + "; learned by " + name(), text + "\n"});
+  return added.ok() ? "It is kept.\n" : added.error().message() + "\n";
+}
+
+extern const CoderDef agent_def;
+const CoderDef agent_def{
+    "agent", "a large language model that looks things up, drafts and checks before it submits: --model", "",
+    [](const CoderContext& context) -> Result<std::unique_ptr<Coder>> {
+      MTMC_TRY(LlmParts parts, llm_parts(context));
+      MTMC_TRY(std::vector<Note> notes, read_notes(parts.options.knowledge));
+      return std::unique_ptr<Coder>(std::make_unique<AgentCoder>(std::move(parts), std::move(notes)));
+    }};
+
+}  // namespace mtmc

@@ -1,0 +1,34 @@
+// What is known about making kernels fast: short notes, ours from measurements and those that runs have added, found by
+// their words.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mtmc {
+
+// A note is a Markdown file: "# Title", a line "for: triton; matmul, reduction" (targets or all; behind the semicolon
+// families, which are only words to be found), and some lines of text.
+struct Note {
+  std::string title, targets, text;  // text: everything behind the line of targets
+};
+
+// Our notes (src/coder/notes) and those of a folder, in the order of their names; no folder: ours only. An Error: the
+// folder, or a note in it, cannot be read.
+Result<std::vector<Note>> read_notes(const std::filesystem::path& folder);
+// An Error says what the text lacks.
+Result<Note> parse_note(std::string_view text);
+
+// The notes of a target that say most about a question, best first: Okapi BM25 (Robertson & Zaragoza 2009) with
+// k1 = 1.2, b = 0.75; words of the title count three times. Notes that share no word with it are left out.
+std::vector<const Note*> find_notes(const std::vector<Note>& notes, std::string_view question, std::string_view target,
+                                    size_t most);
+
+// Adds a note to a folder, which is made where there is none; its file is named by its content. An Error: it is longer
+// than 2000 bytes, has no title, the folder holds 500, or cannot be written.
+Status add_note(const std::filesystem::path& folder, const Note& note);
+
+}  // namespace mtmc

@@ -1,0 +1,41 @@
+// What walks through a tree can reach, when every step leads to the best that it ever led to: for each place and number
+// of steps the least time, and the actions that begin a shortest way there. What cloning imitates and what a policy is
+// measured against.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "learn/tree.h"
+
+namespace mtmc {
+
+constexpr double kFaster = 1.01;  // times as fast: less is luck
+
+class Walks {
+ public:
+  // Of at most `steps` steps. `tree` must outlive it.
+  Walks(const Tree& tree, int steps);
+  int steps() const { return steps_; }
+  // The least time that can be reached from a place in `left` steps, in units of eager's.
+  double best_time(size_t place, int left) const { return best_[static_cast<size_t>(left)][place].time; }
+  // Positions in the place's actions that begin a shortest way to that time; none: the place is as fast, `stop` is
+  // best.
+  std::vector<size_t> best_actions(size_t place, int left) const;
+  // How many walks there are from the start to a right state.
+  double count() const;
+
+ private:
+  struct Best {
+    double time = 0;
+    int steps = 0;  // that lead there
+    bool operator==(const Best&) const = default;
+  };
+  template <typename Visit>
+  void for_each_right(size_t place, Visit visit) const;
+
+  const Tree& tree_;
+  int steps_;
+  std::vector<std::vector<Best>> best_;  // by steps left, by place
+};
+
+}  // namespace mtmc

@@ -1,0 +1,219 @@
+#include "llm/client.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/process.h"
+
+namespace mtmc {
+namespace {
+
+constexpr double kFirstDelay = 1, kLongestDelay = 30;  // seconds
+constexpr int kFailures = 2;                           // questions in a row without an answer, and no more are asked
+constexpr double kBytesPerToken = 4;                   // about, where the server does not count
+
+void sleep(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// What the server did not count.
+Tokens counted(Tokens tokens, const std::string& body, const std::string& text) {
+  const auto about = [](const std::string& of) {
+    return static_cast<int64_t>(std::ceil(static_cast<double>(of.size()) / kBytesPerToken));
+  };
+  tokens.counted = tokens.input > 0 && tokens.output > 0;
+  if (tokens.input == 0) tokens.input = about(body);
+  if (tokens.output == 0) tokens.output = about(text);
+  return tokens;
+}
+
+Json reply_json(const ChatReply& reply) {
+  return {{"text", reply.text},
+          {"stop", reply.stop == Stop::end      ? "end"
+                   : reply.stop == Stop::length ? "length"
+                                                : "refused"},
+          {"input_tokens", reply.tokens.input},
+          {"output_tokens", reply.tokens.output},
+          {"counted", reply.tokens.counted},
+          {"usd", reply.usd}};
+}
+
+ChatReply reply_from(const Json& json) {
+  ChatReply reply;
+  reply.text = json.at("text");
+  const std::string stop = json.at("stop");
+  reply.stop = stop == "length" ? Stop::length : stop == "refused" ? Stop::refused : Stop::end;
+  reply.tokens = {json.at("input_tokens"), json.at("output_tokens"), json.at("counted")};
+  reply.usd = json.at("usd");
+  reply.remembered = true;
+  return reply;
+}
+
+}  // namespace
+
+ChatClient::ChatClient(ClientParts parts, Ledger& ledger, ExchangeMemory& memory)
+    : parts_(std::move(parts)), ledger_(ledger), memory_(memory) {
+  if (!parts_.wait) parts_.wait = sleep;
+  if (!parts_.clock) parts_.clock = now_seconds;
+}
+
+std::optional<Error> ChatClient::ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_;
+}
+
+void ChatClient::end(const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (!ended_) ended_ = error;
+}
+
+Error ChatClient::error(std::string wrong, std::string got, std::string wanted) const {
+  return {"asking " + parts_.model.name, std::move(wrong), scrub(std::move(got)), std::move(wanted)};
+}
+
+Result<ChatReply> ChatClient::ask(const ChatRequest& request) {
+  ChatRequest clean = request;  // a candidate's output may have found the key file
+  clean.system = scrub(std::move(clean.system));
+  for (ChatMessage& message : clean.messages) message.text = scrub(std::move(message.text));
+  const Json body = request_body(parts_.model, clean);
+  const std::string key = sha256(request_url(parts_.model) + "\n" + dump(body));
+  MTMC_TRY(const std::optional<std::string> known, memory_.recall(key));
+  if (known) {
+    ledger_.remembered();
+    return reply_from(Json::parse(*known).at("reply"));
+  }
+  if (const auto ended = this->ended()) return *ended;
+  const double start = parts_.clock();
+  MTMC_TRY(ChatReply reply, send(body, clean));
+  const Json exchange = {{"model", parts_.model.name},
+                         {"url", request_url(parts_.model)},
+                         {"request", body},
+                         {"reply", reply_json(reply)},
+                         {"seconds", parts_.clock() - start}};
+  MTMC_RETURN_IF_ERROR(memory_.remember(key, dump(exchange)));
+  return reply;
+}
+
+// Repeats until there is an answer, or no hope of one within the limits.
+Result<ChatReply> ChatClient::send(const Json& body, const ChatRequest& request) {
+  const ClientLimits& limits = parts_.limits;
+  const std::string text = dump(body);
+  const double start = parts_.clock();
+  for (int repetition = 0;; ++repetition) {
+    const double left = limits.question_seconds - (parts_.clock() - start);
+    Attempt tried = attempt(text, std::min(limits.request_seconds, left), request);
+    if (tried.reply) {
+      const std::lock_guard lock(mutex_);
+      failures_ = 0;
+      return std::move(*tried.reply);
+    }
+    if (tried.final) end(tried.error);
+    if (!tried.again) return tried.error;
+    const double wait = delay(repetition, tried.retry_after);
+    const int most = tried.unreachable ? limits.unreachable : limits.repetitions;
+    if (repetition < most && parts_.clock() - start + wait < limits.question_seconds) {
+      parts_.wait(wait);
+      continue;
+    }
+    tried.error.wrong += fmt::format(" ({} attempts in {:.0f} s)", repetition + 1, parts_.clock() - start);
+    bool last = tried.unreachable;
+    {
+      const std::lock_guard lock(mutex_);
+      last = ++failures_ >= kFailures || last;
+    }
+    if (last) end(tried.error);
+    return tried.error;
+  }
+}
+
+ChatClient::Attempt ChatClient::attempt(const std::string& body, double seconds, const ChatRequest& request) {
+  const Price price = parts_.model.price.value_or(Price{});
+  // No tokenizer makes more tokens than there are bytes.
+  const double most = usd({static_cast<int64_t>(body.size()), answer_tokens(parts_.model, request)}, price);
+  if (const Status reserved = ledger_.reserve(most); !reserved.ok())
+    return {.reply = {}, .error = reserved.error(), .final = true, .retry_after = {}};
+  HttpRequest sent{.url = request_url(parts_.model), .body = body, .headers = {"Content-Type: application/json"}};
+  sent.total_seconds = seconds, sent.idle_seconds = std::min(seconds, parts_.limits.idle_seconds);
+  if (const std::string header = parts_.key.header(parts_.model.protocol); !header.empty())
+    sent.headers.push_back(header);
+  if (parts_.model.protocol == Protocol::messages) sent.headers.push_back("anthropic-version: 2023-06-01");
+  AnswerReader reader(parts_.model.protocol);
+  const HttpResponse response = parts_.transport(sent, [&](std::string_view piece) { reader.feed(piece); });
+  Attempt attempt = judge(response, reader, seconds);
+  if (attempt.reply) {
+    ChatReply& reply = *attempt.reply;
+    reply.text = scrub(std::move(reply.text));
+    reply.tokens = counted(reply.tokens, body, reply.text);
+    reply.usd = usd(reply.tokens, price);
+    ledger_.settle(most, reply.tokens, reply.usd, true);
+  } else if (reader.bytes() > 0) {  // broken off: what was written until then may be on the bill
+    const Tokens tokens = counted(reader.reply().tokens, body, reader.reply().text);
+    ledger_.settle(most, tokens, most, false);
+  } else {
+    ledger_.settle(most, {}, 0, true);
+  }
+  return attempt;
+}
+
+ChatClient::Attempt ChatClient::judge(const HttpResponse& response, AnswerReader& reader, double seconds) const {
+  using Failure = HttpResponse::Failure;
+  Attempt attempt;
+  attempt.retry_after = response.retry_after;
+  const std::string address = request_url(parts_.model);
+  if (response.failure == Failure::unreachable) {
+    attempt.again = attempt.unreachable = true;
+    attempt.error = error("no connection to the server", address + ": " + response.detail,
+                          "a network, a proxy (https_proxy) or another --base-url");
+  } else if (response.failure == Failure::timed_out) {
+    attempt.again = true;
+    attempt.error = error("the server did not answer in time", fmt::format("nothing more within {:.0f} s", seconds),
+                          "a faster server, or a longer --request-time");
+  } else if (response.status == 200 && response.failure == Failure::none && reader.complete()) {
+    attempt.reply = reader.reply();
+  } else if (response.status == 200 || response.status == 0) {
+    attempt.again = true;
+    const std::string why = !reader.error().empty()   ? reader.error()
+                            : response.detail.empty() ? "the end came too early"
+                                                      : response.detail;
+    attempt.error = error("the answer broke off", why, "");
+  } else {
+    const Refusal refusal = refusal_of(response.status, response.body);
+    const std::string got = fmt::format("{} {}", response.status, refusal.message);
+    attempt.again = refusal.kind == RefusalKind::again;
+    attempt.final =
+        refusal.kind == RefusalKind::key || refusal.kind == RefusalKind::model || refusal.kind == RefusalKind::money;
+    switch (refusal.kind) {
+      case RefusalKind::again: attempt.error = error("the server is busy or in trouble", got, ""); break;
+      case RefusalKind::too_long:
+        attempt.error = error("the prompt is too long for the model", got, "a model with a longer context");
+        break;
+      case RefusalKind::request: attempt.error = error("the server refuses the request", got, ""); break;
+      case RefusalKind::key:
+        attempt.error = error("the key is refused", got, "a valid key in $" + parts_.model.key + " or --key-file");
+        break;
+      case RefusalKind::model:
+        attempt.error = error("the server does not know the model", got, "--model and --base-url that go together");
+        break;
+      case RefusalKind::money: attempt.error = error("the account has no money left", got, ""); break;
+    }
+  }
+  return attempt;
+}
+
+// Doubled each time, with half of it left to chance; what the server asks for is waited in full.
+double ChatClient::delay(int repetition, const std::optional<double>& asked) const {
+  static thread_local std::mt19937 chance{std::random_device{}()};
+  const double longest = std::min(kLongestDelay, kFirstDelay * std::pow(2.0, repetition));
+  const double some = longest * std::uniform_real_distribution<double>(0.5, 1)(chance);
+  return asked ? std::max(*asked, some) : some;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/program.h"
+
+namespace mtmc {
+
+// A constant scalar as a number in a library call, where torch takes one as the second operand of the same kind of
+// numbers: a tensor in its place would be read for every element, and make torch's kernels slower. Else nothing.
+std::optional<std::string> number_for(const Program& program, const Node& node, size_t operand);
+
+// Reads its operand's type, and no value.
+bool is_like(const Node& node);
+
+// How torch computes the node's results of operands with these Python names, on `device` (a Python name) if it has
+// none. `moves`: the first result alone, others stay in the module's buffers. An is_like node is spelled without its
+// operand where `args` is empty.
+std::string library_call(const Program& program, const Node& node, const std::vector<std::string>& args, bool moves,
+                         const std::string& device);
+
+}  // namespace mtmc

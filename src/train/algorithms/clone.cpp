@@ -1,0 +1,123 @@
+// Behaviour cloning: episodes that follow a best way through the tree and now and then leave it, so that the policy has
+// seen how to go on from there, too. The loss is -log of the probability of all actions that begin a best way.
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/logsumexp.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <map>
+
+#include "learn/walks.h"
+#include "train/algorithm.h"
+
+namespace mtmc::train {
+namespace {
+
+// A decision and its best answers.
+struct Taught {
+  lm::Prompt prompt;
+  std::vector<int64_t> best;
+};
+
+class Clone final : public Algorithm {
+ public:
+  explicit Clone(Lesson& lesson) : lesson_(lesson) {}
+
+  Result<Metrics> update(int64_t number) override {
+    std::map<size_t, Taught> mine;  // by place
+    size_t decisions = 0;
+    for (int64_t i = 0; i < lesson_.whole("episodes"); ++i)
+      MTMC_RETURN_IF_ERROR(play(static_cast<uint64_t>(number * lesson_.whole("episodes") + i), mine, decisions));
+    const size_t size = static_cast<size_t>(lesson_.whole("minibatch"));
+    const auto order = shuffled(decisions, seed_for(lesson_.seed, {3, static_cast<uint64_t>(number)}));
+    double loss = 0, agreed = 0, norm = 0;
+    for (size_t from = 0; from < decisions; from += size) {
+      const size_t to = std::min(decisions, from + size);
+      for (size_t i = from; i < to; ++i)
+        if (const auto one = mine.find(order[i]); one != mine.end())
+          learn_from(one->second, 1.0 / static_cast<double>(to - from), loss, agreed);
+      MTMC_TRY(norm,
+               lesson_.optimizer.step(lesson_.rate("lr", number), lesson_.setting("grad-norm"), lesson_.processes));
+    }
+    MTMC_TRY(const auto all, lesson_.processes.gather({loss, agreed}));
+    loss = agreed = 0;
+    for (const auto& one : all) loss += one[0], agreed += one[1];
+    const double count = static_cast<double>(std::max<size_t>(1, decisions));
+    return Metrics{{"loss", loss / count},
+                   {"agreed", agreed / count},
+                   {"norm", norm},
+                   {"decisions", static_cast<double>(decisions)}};
+  }
+
+ private:
+  // All processes play all episodes, which costs next to nothing, and each reads its share of the prompts.
+  Status play(uint64_t number, std::map<size_t, Taught>& mine, size_t& decisions) {
+    const size_t task = task_in_turn(lesson_, number);
+    const Walks& walks = walks_of(task);
+    const Tree& tree = lesson_.dynamics.trees()[task];
+    Episode episode(lesson_.dynamics, lesson_.episode);
+    Rng rng(seed_for(lesson_.seed, {1, number}));
+    MTMC_RETURN_IF_ERROR(episode.reset(task, rng.next()));
+    while (!episode.done()) {
+      const auto place = static_cast<size_t>(&episode.place() - tree.places.data());
+      const int left = lesson_.episode.steps - episode.taken();
+      std::vector<size_t> best;
+      if (walks.best_time(place, left) * kFaster < episode.best()) best = walks.best_actions(place, left);
+      if (best.empty()) best = {episode.actions().size() - 1};
+      if (static_cast<int64_t>(decisions) % lesson_.processes.count() == lesson_.processes.rank()) {
+        Taught& taught = mine[decisions];
+        MTMC_TRY(taught.prompt, lesson_.reader.read(episode));
+        taught.best.assign(best.begin(), best.end());
+      }
+      ++decisions;
+      const bool wanders = rng.uniform() < lesson_.setting("wander");
+      const size_t chosen = wanders ? rng.below(episode.actions().size()) : best[rng.below(best.size())];
+      MTMC_TRY([[maybe_unused]] const Stepped stepped, episode.step(chosen));
+    }
+    return ok_status();
+  }
+
+  const Walks& walks_of(size_t task) {
+    const auto at = walks_.find(task);
+    return at != walks_.end()
+               ? at->second
+               : walks_.emplace(task, Walks(lesson_.dynamics.trees()[task], lesson_.episode.steps)).first->second;
+  }
+
+  void learn_from(const Taught& taught, double weight, double& loss, double& agreed) {
+    const at::Tensor scores = lm::score(lesson_.model, lm::understand(lesson_.model, taught.prompt.tokens),
+                                        taught.prompt.actions, lesson_.scores);
+    const lm::Categorical choice = lm::categorical(scores, 1);
+    const at::Tensor best = at::tensor(taught.best, at::kLong).to(scores.device());
+    const at::Tensor missed = -at::logsumexp(at::index_select(choice.log_probabilities, 0, best), 0);
+    (missed * weight).backward();
+    loss += missed.item<double>();
+    agreed += std::find(taught.best.begin(), taught.best.end(), choice.greedy()) != taught.best.end();
+  }
+
+  Lesson& lesson_;
+  std::map<size_t, Walks> walks_;
+};
+
+Result<std::unique_ptr<Algorithm>> make(Lesson& lesson) {
+  for (const char* name : {"episodes", "minibatch"})
+    if (lesson.whole(name) < 1)
+      return Error{"setting up training", std::string("--") + name + " is too small", "", "1"};
+  return std::make_unique<Clone>(lesson);
+}
+
+}  // namespace
+
+extern const AlgorithmDef clone_def;
+const AlgorithmDef clone_def{"clone",
+                             "imitate the best ways through the trees",
+                             {{"lr", 2e-4, "falling to 0 linearly"},
+                              {"weight-decay", 0.01, "of what is trained"},
+                              {"episodes", 16, "of an update"},
+                              {"minibatch", 32, "decisions for a step"},
+                              {"wander", 0.2, "how often an episode takes any action instead of a best one"},
+                              {"grad-norm", 1, "the largest norm of a step's gradient"}},
+                             make};
+
+}  // namespace mtmc::train

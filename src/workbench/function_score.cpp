@@ -1,0 +1,101 @@
+#include "workbench/function_score.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace mtmc {
+namespace {
+
+using Rows = std::vector<const Json*>;
+using Test = std::function<bool(const Json&)>;
+
+// Rows come from files, which anybody may have written: what is of another kind counts as missing.
+bool is(const Json& row, const char* field) { return row.contains(field) && row.at(field) == Json(true); }
+
+std::string text(const Json& row, const char* field) {
+  return row.contains(field) && row.at(field).is_string() ? row.at(field).get<std::string>() : "";
+}
+
+bool excluded(const Json& row) { return !text(row, "excluded").empty(); }
+
+std::string share(const Rows& rows, const Test& wanted, const Test& among) {
+  int all = 0, found = 0;
+  for (const Json* row : rows)
+    if (among(*row)) ++all, found += wanted(*row);
+  return all == 0 ? "" : fmt::format("{} of {} ({:.1f} %)", found, all, 100.0 * found / all);
+}
+
+bool any(const Json&) { return true; }
+
+// The mean counts 0 for a task without a speedup, as the paper does (arXiv 2511.20100).
+std::string over_eager_of(const Rows& rows) {
+  double sum = 0, logs = 0;
+  int timed = 0;
+  for (const Json* row : rows)
+    if (const auto speedup = over_eager(*row)) sum += *speedup, logs += std::log(*speedup), ++timed;
+  if (timed == 0) return "not timed";
+  return fmt::format("{:.2f} (mean {:.2f}, over all tasks {:.2f}; {} tasks)", std::exp(logs / timed), sum / timed,
+                     sum / static_cast<double>(rows.size()), timed);
+}
+
+// "### Not called" and a line for each row that is meant, with what `why` says of it.
+std::string list(const std::string& title, const TaskRows& rows, const Test& meant,
+                 const std::function<std::string(const Json&)>& why) {
+  std::string lines;
+  for (const auto& [task, row] : rows)
+    if (meant(row)) lines += fmt::format("- `{}`: {}\n", task, why(row));
+  return lines.empty() ? "" : fmt::format("\n### {}\n\n{}", title, lines);
+}
+
+std::string reason(const Json& row) {
+  const std::string said = text(row, "reason");
+  return said.empty() ? text(row, "error") : said;
+}
+
+}  // namespace
+
+std::string function_table(const TaskRows& rows) {
+  Rows all;
+  for (const auto& [task, row] : rows) all.push_back(&row);
+  const Test called = [](const Json& row) { return is(row, "called"); };
+  const Test executed = [](const Json& row) { return is(row, "executed"); };
+  const Test strict = [](const Json& row) { return is(row, "strict"); };
+  const Test golden = [](const Json& row) { return text(row, "golden_fails").empty(); };
+  const Test compared = [](const Json& row) { return !excluded(row); };
+  const Test factored = [](const Json& row) {
+    return row.contains("reconstructed") && !row.at("reconstructed").is_null();
+  };
+  const std::pair<std::string, std::string> lines[] = {
+      {"golden code that runs here", share(all, golden, any)},
+      {"call accuracy (official)", share(all, called, any)},
+      {"the same, where the golden code runs", share(all, called, golden)},
+      {"execution accuracy (official)", share(all, executed, any)},
+      {"strict accuracy, without the excluded", share(all, strict, compared)},
+      {"the same, where the golden code runs",
+       share(all, strict, [&](const Json& row) { return compared(row) && golden(row); })},
+      {"factors that are not unique, by reconstruction",
+       share(
+           all, [](const Json& row) { return is(row, "reconstructed"); }, factored)},
+      {"all cases certified by the judge", share(
+                                               all, [](const Json& row) { return is(row, "certified"); }, any)},
+      {"over eager, geometric mean", over_eager_of(all)},
+  };
+  std::string table = fmt::format("| | {} tasks |\n| --- | ---: |\n", rows.size());
+  for (const auto& [name, value] : lines) table += fmt::format("| {} | {} |\n", name, value);
+  table += list(
+      "Golden code that does not run here", rows, [&](const Json& row) { return !golden(row); },
+      [](const Json& row) { return text(row, "golden_fails"); });
+  table += list(
+      "Not called", rows, [&](const Json& row) { return golden(row) && !called(row); }, reason);
+  table += list(
+      "Called, and not strictly right", rows,
+      [&](const Json& row) { return called(row) && compared(row) && !strict(row); }, reason);
+  table += list("Excluded from strict accuracy", rows, excluded, [](const Json& row) { return text(row, "excluded"); });
+  return table;
+}
+
+}  // namespace mtmc

@@ -1,0 +1,239 @@
+// TritonBench (arXiv 2502.14752), suite T: a checkout of thunlp/TritonBench. A task is a function and tests that call
+// it; each way of calling it is a case, a module that is optimised by itself. python/mtmc/tritonbench does what must be
+// Python.
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "base/tempdir.h"
+#include "base/text.h"
+#include "frontend/import.h"
+#include "workbench/function_score.h"
+#include "workbench/result_files.h"
+#include "workbench/suite.h"
+#include "workbench/task_worker.h"
+#include "workbench/workbench.h"
+
+namespace mtmc {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kSeconds = 600;  // for one request, which runs a task's tests twice at most
+constexpr const char* kNoKernel = "no computation: it returns an object of the framework's";
+constexpr const char* kRandom = "its result is random numbers";
+constexpr const char* kFactors = "its factors are not unique; see the reconstruction";
+
+// What strict accuracy leaves out, as the project's targets name them.
+const std::map<std::string, const char*> kExcluded = {
+    {"Adam", kNoKernel},     {"SGD", kNoKernel},
+    {"autocast", kNoKernel}, {"quantize_dynamic", kNoKernel},
+    {"rand", kRandom},       {"bitwise_and_binomial", kRandom},
+    {"svd", kFactors},       {"low_rank_svd_approximation", "its factors are not unique"},
+    {"eig", kFactors},       {"qr", kFactors},
+    {"lu", kFactors},        {"ldl_factor", kFactors},
+};
+
+Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
+  std::vector<SuiteTask> all;
+  std::error_code code;
+  const fs::path inside = root / "data" / "TritonBench_T_v1";
+  for (const auto& entry : fs::directory_iterator(fs::is_directory(inside, code) ? inside : root, code)) {
+    const fs::path file = fs::absolute(entry.path()).lexically_normal();
+    const auto text = file.extension() == ".py" ? read_file(file) : Result<std::string>(std::string());
+    if (!text.ok() || text->find("\n" + std::string(146, '#') + "\n") == text->npos) continue;
+    all.push_back({"T/" + file.stem().string(), {file.stem().string(), Json{{"file", file.string()}}.dump()}});
+  }
+  std::sort(all.begin(), all.end(), [](const SuiteTask& a, const SuiteTask& b) { return a.name < b.name; });
+  if (all.empty())
+    return Error{"opening the suite tritonbench", "no task of suite T", "'" + root.string() + "'",
+                 "a checkout of github.com/thunlp/TritonBench"};
+  return all;
+}
+
+// The Python side: one process that forks another for each request.
+class Server {
+ public:
+  // An Error: the user's mistake in the task, or a process that did not answer.
+  Result<Json> ask(const Json& request) {
+    if (!process_ || !process_->alive()) {
+      const char* python = std::getenv("MTMC_PYTHON");
+      MTMC_TRY(process_,
+               LineProcess::start({{python && *python ? python : "python3", "-m", "mtmc.tritonbench.serve"}}));
+    }
+    const Status sent = process_->send(request.dump());
+    const Result<std::string> line = sent.ok() ? process_->receive(kSeconds) : Result<std::string>(sent.error());
+    if (!line.ok()) {
+      process_.reset();
+      return Error{request.at("op").get<std::string>(), "no answer", line.error().message(),
+                   "python -m mtmc.tritonbench.serve"};
+    }
+    const Json reply = Json::parse(*line);
+    MTMC_CHECK(!reply.contains("bug"), reply.value("bug", ""));
+    if (reply.contains("error")) return Error{"", reply.at("error").get<std::string>(), "", ""};
+    return reply;
+  }
+
+  Result<Traced> trace(const Task& task) {
+    const TempDir desk;
+    const fs::path out = desk.path() / "trace.json", in = desk.path() / "task.json";
+    MTMC_RETURN_IF_ERROR(write_file(in, task.json));
+    MTMC_TRY(const Json reply, ask({{"op", "trace"}, {"task", in.string()}, {"out", out.string()}}));
+    MTMC_TRY(const std::string text, read_file(out));
+    return import_trace(Json::parse(text));
+  }
+
+ private:
+  std::optional<LineProcess> process_;
+};
+
+class FunctionWorker final : public TaskWorker {
+ public:
+  explicit FunctionWorker(bool untouched) : untouched_(untouched) {}
+  Result<Json> row(const SuiteTask& task, const WorkPlace& place) override;
+
+ private:
+  // The case's kernel file is in its folder afterwards; fields of its result.json. An Error: why there is none.
+  Result<Json> work(const Json& one, const fs::path& folder, const WorkPlace& place);
+  Json kernels(Json& cases, const WorkPlace& place);
+  bool untouched_;
+  Server server_;
+};
+
+Result<Json> FunctionWorker::work(const Json& one, const fs::path& folder, const WorkPlace& place) {
+  const std::string name = one.at("name").get<std::string>();
+  const Json json = {{"name", name}, {"file", one.at("file")}, {"module", nullptr}, {"attr", "Model"}};
+  const Task task{name, json.dump()};
+  MTMC_RETURN_IF_ERROR(ready_result_folder(folder));
+  if (untouched_) {
+    MTMC_TRY(const Traced traced, server_.trace(task));
+    MTMC_TRY(const Code code, place.bench.target().emit(traced.program, place.bench.hardware(), traced.shell));
+    MTMC_RETURN_IF_ERROR(write_file(folder / "kernel.py", code.text));
+    return Json{{"certified", false}};
+  }
+  MTMC_TRY(const TracedTask traced, place.bench.trace(task));
+  MTMC_TRY(const Optimized done, place.bench.optimize(traced, place.listener));
+  MTMC_TRY(const ResultFiles files, result_files(place.store, done.run));
+  MTMC_RETURN_IF_ERROR(write_result(folder, files));
+  return Json::parse(files.result);
+}
+
+// Gives each case its kernel or the reason why it has none, and what was measured of it. What the candidate is made of.
+Json FunctionWorker::kernels(Json& cases, const WorkPlace& place) {
+  Json found = Json::array();
+  for (Json& one : cases) {
+    if (!one.at("refused").get<std::string>().empty()) continue;
+    const fs::path folder = place.folder / one.at("name").get<std::string>();
+    const Result<Json> result = work(one, folder, place);
+    if (!result.ok()) {
+      one["error"] = result.error().message();
+      continue;
+    }
+    for (const char* field :
+         {"certified", "answer", "time_ms", "times", "speedup", "roofline_ms", "evaluations", "seconds"})
+      if (result->contains(field)) one[field] = result->at(field);
+    found.push_back({{"kernel", fs::absolute(folder / "kernel.py").string()}});
+    for (const char* field : {"key", "changed", "returns", "complex", "decisions"}) found.back()[field] = one.at(field);
+  }
+  return found;
+}
+
+// Null where a case has no such figure: half a sum says nothing.
+Json sum_of(const Json& cases, const std::function<Json(const Json&)>& figure) {
+  double sum = 0;
+  for (const Json& one : cases) {
+    if (!one.at("refused").get<std::string>().empty()) continue;
+    const Json value = figure(one);
+    if (!value.is_number()) return nullptr;
+    sum += value.get<double>();
+  }
+  return sum;
+}
+
+Json eager_ms(const Json& one) {
+  const Json eager = one.value("times", Json::object()).value("eager", Json::object());
+  return eager.is_object() ? eager.value("median_ms", Json()) : Json();
+}
+
+// Speedup and efficiency over all cases: sums of times, as the benchmark has it.
+void add_figures(Json& row, bool strict) {
+  const Json& cases = row.at("cases");
+  const auto field = [](const char* name) { return [name](const Json& one) { return one.value(name, Json()); }; };
+  const Json eager = sum_of(cases, eager_ms), own = sum_of(cases, field("time_ms"));
+  const Json least = sum_of(cases, field("roofline_ms"));
+  bool certified = strict;
+  for (const Json& one : cases)
+    certified = certified && (one.value("certified", false) || !one.at("refused").get<std::string>().empty());
+  const bool timed = certified && eager.is_number() && own.is_number() && own.get<double>() > 0;
+  row["certified"] = certified;
+  row["time_ms"] = own;
+  row["roofline_ms"] = least;
+  row["speedup"] = {{"eager", timed ? Json(eager.get<double>() / own.get<double>()) : Json()}};
+  row["roofline_share"] = timed && least.is_number() ? Json(least.get<double>() / own.get<double>()) : Json();
+  row["answer"] = row.at("untouched").get<bool>()                   ? "untouched"
+                  : !timed                                          ? "refused"
+                  : row.at("speedup").at("eager").get<double>() > 1 ? "faster"
+                                                                    : "not-faster";
+  for (const char* name : {"seconds", "evaluations"}) row[name] = sum_of(cases, field(name));
+}
+
+std::string first_error(const Json& cases) {
+  for (const Json& one : cases)
+    if (one.contains("error")) return one.at("error").get<std::string>();
+  return "";
+}
+
+Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) {
+  const std::string device(to_string(place.bench.target().device));
+  if (device == "none")
+    return Error{"choosing a target", "tritonbench runs its candidates", "null", "a target whose kernels run here"};
+  const std::string file = Json::parse(task.task.json).at("file").get<std::string>();
+  Json request = {{"op", "split"}, {"file", file}, {"folder", fs::absolute(place.folder).string()}, {"device", device}};
+  MTMC_TRY(const Json parts, server_.ask(request));
+  const auto left_out = kExcluded.find(task.task.name);
+  Json row = {{"task", task.name},
+              {"error", nullptr},
+              {"target", place.bench.target().name},
+              {"hardware", place.bench.hardware().name},
+              {"excluded", left_out == kExcluded.end() ? Json() : Json(left_out->second)},
+              {"golden_fails", parts.at("failed")},
+              {"untouched", untouched_},
+              {"called", false},
+              {"executed", false},
+              {"strict", false},
+              {"reconstructed", nullptr},
+              {"reason", parts.at("failed")},
+              {"cases", parts.at("cases")}};
+  if (parts.at("failed").get<std::string>().empty()) {
+    request["cases"] = kernels(row["cases"], place);
+    request["op"] = "attempt", request["output"] = parts.at("output");
+    MTMC_TRY(const Json verdict, server_.ask(request));
+    row.update(verdict);
+    if (const std::string why = first_error(row["cases"]); !row["called"].get<bool>() && !why.empty())
+      row["reason"] = why;
+    if (!row["called"].get<bool>()) row["error"] = row["reason"];
+  }
+  add_figures(row, row["strict"].get<bool>());
+  return row;
+}
+
+std::unique_ptr<TaskWorker> worker(bool untouched) { return std::make_unique<FunctionWorker>(untouched); }
+
+// Table 4 of the paper that this house follows (arXiv 2511.20100).
+constexpr const char* kPublished =
+    "Published for the paper's own system (QiMeng-Kernel, arXiv 2511.20100) on suite T: one A100, 64.46 % called, "
+    "54.82 % "
+    "executed, a mean speedup of 0.64 over eager.\n";
+
+}  // namespace
+
+extern const SuiteDef tritonbench_def;
+const SuiteDef tritonbench_def{"tritonbench", "TritonBench's suite T, from a checkout of it", tasks, kPublished, worker,
+                               function_table};
+
+}  // namespace mtmc

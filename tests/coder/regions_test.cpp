@@ -1,0 +1,215 @@
+// On code that the builtin coder prints, the regions found in its text are those of the Program.
+#include "source/regions.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "actions/action.h"
+#include "actions/flow.h"
+#include "actions/schedule.h"
+#include "base/file.h"
+#include "support/source_dir.h"
+#include "targets/import_time.h"
+
+namespace mtmc {
+namespace {
+
+struct Printed {
+  Program program;
+  Code code;
+  std::vector<SourceRegion> regions;
+};
+
+Printed printed(const Program& program, const TargetDef& target) {
+  ModuleShell shell;
+  shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  for (const Value& value : program.values)
+    if (value.kind == ValueKind::input) shell.arguments.push_back(value.name);
+  const auto code = target.emit(program, Hardware{}, shell);
+  MTMC_CHECK(code.ok(), code.error().message());
+  return {program, *code, regions_of(code->text, Language::python, 100000).value()};
+}
+
+std::vector<Program> examples() {
+  std::vector<Program> programs;
+  for (const auto& file : std::filesystem::directory_iterator(source_dir() + "/examples")) {
+    const auto text = read_file(source_dir() + "/tests/frontend/golden/" + file.path().stem().string() + ".t");
+    if (text.ok()) programs.push_back(parse_program(*text).value());
+  }
+  return programs;
+}
+
+bool made_before(const Program& program, const Kernel& kernel) {
+  return made_at_import(program).contains(kernel.values[0]);
+}
+
+// Kernels that read one another with none between them, by position.
+std::set<std::pair<int, int>> neighbours(const Program& program, bool convex) {
+  const KernelFlow flow(program);
+  std::set<std::pair<int, int>> found;
+  for (int k = 0; k < static_cast<int>(program.kernels.size()); ++k) {
+    if (flow.is_view(k) || made_before(program, program.kernels[k])) continue;
+    for (int next : flow.consumers(k))
+      if (!convex || flow.is_convex({k, next})) found.emplace(k, next);
+  }
+  return found;
+}
+
+class Agreement : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_parse()) GTEST_SKIP() << "built without tree-sitter (tools/fetch_deps tree-sitter)";
+  }
+};
+
+// How many calls there are.
+size_t expect_the_same(const Printed& one, const std::string& what) {
+  const auto lines_of = [&](int kernel) { return one.code.kernels.at(one.program.kernels[kernel].name); };
+  std::set<std::pair<int, int>> wanted, found, calls, lowered;
+  for (const auto& [k, next] : neighbours(one.program, true)) wanted.emplace(lines_of(k).first, lines_of(next).first);
+  const KernelFlow flow(one.program);
+  for (int k = 0; k < static_cast<int>(one.program.kernels.size()); ++k)
+    if (!flow.is_view(k) && !made_before(one.program, one.program.kernels[k]))
+      calls.emplace(lines_of(k).first, lines_of(k).last);
+  for (const SourceRegion& region : one.regions) {
+    if (region.action == "fuse") {
+      EXPECT_EQ(region.lines.size(), 2u) << what << ": " << region.text();
+      if (region.lines.size() != 2) continue;
+      found.emplace(region.lines[0].first, region.lines[1].first);
+      EXPECT_EQ(region.lines[0].first, region.lines[0].last) << what;
+    }
+    if (region.action == "lower") lowered.emplace(region.span().first, region.span().last);
+  }
+  EXPECT_EQ(found, wanted) << what << "\n" << one.code.text;
+  EXPECT_EQ(lowered, calls) << what << "\n" << one.code.text;
+  return calls.size();
+}
+
+// Every call of torch is a region of `lower`, and the pairs for `fuse` are exactly those that read one another with
+// nothing between them.
+TEST_F(Agreement, OfTheUntouchedExamples) {
+  const std::vector<Program> programs = examples();
+  ASSERT_GE(programs.size(), 12u);
+  for (const char* target : {"triton", "cpu"})
+    for (const Program& program : programs)
+      EXPECT_GT(expect_the_same(printed(program, *find_target(target)), program.name + " for " + target), 0u);
+}
+
+// A graph of the whole call, which is launched from a method of its own.
+TEST_F(Agreement, OfCapturedExamples) {
+  const TargetDef& target = *find_target("triton");
+  const Hardware hardware;
+  size_t captured = 0;
+  for (const Program& program : examples())
+    for (const Action& action : find_action("capture")->enumerate(program, {hardware, target})) {
+      const auto next = find_action("capture")->apply(program, action, {hardware, target});
+      ASSERT_TRUE(next.ok()) << next.error().message();
+      const Printed one = printed(*next, target);
+      captured += one.code.text.find("def _run(") != std::string::npos;
+      expect_the_same(one, "captured " + program.name);
+    }
+  EXPECT_GT(captured, 8u);
+}
+
+// What `mtmc apply` would show for two kernels that read one another has the same lines as a region.
+TEST_F(Agreement, OfActionsAsTheyAreShown) {
+  const Hardware hardware;
+  size_t compared = 0;
+  for (const char* name : {"triton", "cpu"})
+    for (const Program& program : examples()) {
+      const TargetDef& target = *find_target(name);
+      const Printed one = printed(program, target);
+      std::set<std::string> shown;
+      for (const SourceRegion& region : one.regions) {
+        shown.insert(region.action + " in " + to_string(region.span()));
+        const Action action{region.action, {}, region.word()};  // as an action of code without a Program
+        EXPECT_EQ(parse_action(store_text(action)).value(), action) << region.text();
+      }
+      std::set<std::vector<ValueId>> pairs;
+      for (const auto& [k, next] : neighbours(program, true)) {
+        std::vector<ValueId> values = program.kernels[k].values;
+        values.insert(values.end(), program.kernels[next].values.begin(), program.kernels[next].values.end());
+        std::sort(values.begin(), values.end());
+        pairs.insert(values);
+      }
+      for (const Action& action : enumerate_actions(program, {hardware, target})) {
+        if (action.type != "lower" && action.type != "fuse") continue;
+        for (const std::vector<ValueId>& region : action.regions) {
+          if (action.type == "fuse" && !pairs.contains(region)) continue;
+          const std::string text = render({action.type, {region}, ""}, program, one.code);
+          EXPECT_TRUE(shown.contains(action.type + text.substr(text.rfind(" in line"))))
+              << program.name << ": " << text;
+          ++compared;
+        }
+      }
+    }
+  EXPECT_GT(compared, 200u);
+}
+
+Program lowered(Program program, const TargetDef& target) {
+  const Hardware hardware;
+  for (bool found = true; found;) {
+    found = false;
+    for (const Action& action : find_action("lower")->enumerate(program, {hardware, target})) {
+      auto next = find_action("lower")->apply(program, action, {hardware, target});
+      if (!next.ok()) continue;
+      program = std::move(*next), found = true;
+      break;
+    }
+  }
+  return program;
+}
+
+// With kernels of our own, which may be several launches each: there is a region between two kernels that read one
+// another with nothing between them, and none between kernels that do not.
+TEST_F(Agreement, OfGeneratedKernels) {
+  size_t kernels = 0;
+  for (const char* name : {"triton", "cpu"})
+    for (const Program& untouched : examples()) {
+      const TargetDef& target = *find_target(name);
+      const Printed one = printed(lowered(untouched, target), target);
+      const std::string what = untouched.name + " for " + name + "\n" + one.code.text;
+      const auto kernel_at = [&](LineRange lines) {
+        for (size_t k = 0; k < one.program.kernels.size(); ++k) {
+          const auto at = one.code.kernels.find(one.program.kernels[k].name);
+          if (at != one.code.kernels.end() && at->second.first <= lines.first && lines.last <= at->second.last)
+            return static_cast<int>(k);
+        }
+        return -1;
+      };
+      std::set<std::pair<int, int>> found;
+      for (const SourceRegion& region : one.regions) {
+        if (region.action != "fuse" || region.lines.size() != 2) continue;
+        const int a = kernel_at(region.lines[0]), b = kernel_at(region.lines[1]);
+        EXPECT_TRUE(a >= 0 && b >= 0) << region.text() << " in " << what;
+        if (a != b) found.emplace(std::min(a, b), std::max(a, b));
+      }
+      const auto wanted = neighbours(one.program, true), allowed = neighbours(one.program, false);
+      for (const auto& pair : wanted)
+        EXPECT_TRUE(found.contains(pair)) << pair.first << " " << pair.second << " in " << what;
+      for (const auto& pair : found)
+        EXPECT_TRUE(allowed.contains(pair)) << pair.first << " " << pair.second << " in " << what;
+      kernels += wanted.size();
+    }
+  EXPECT_GT(kernels, 60u);
+}
+
+// Every operator's call, as it is spelled for torch.
+TEST_F(Agreement, OfEveryOperator) {
+  size_t calls = 0;
+  const std::string text = read_file(source_dir() + "/tests/ops/golden/operators.t").value();
+  for (size_t at = 0; at < text.size();) {
+    const size_t next = std::min(text.find("\nprogram ", at), text.size() - 1) + 1;
+    Program program = parse_program(text.substr(at, next - at)).value();
+    for (Kernel& kernel : program.kernels) kernel.family = Family::library;
+    at = next;
+    calls += expect_the_same(printed(program, *find_target("triton")), program.name);
+  }
+  EXPECT_GT(calls, 400u);
+}
+
+}  // namespace
+}  // namespace mtmc

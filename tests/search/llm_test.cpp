@@ -1,0 +1,170 @@
+// A search whose coder asks a language model: repairs, what it costs, giving up, and the store that answers next time.
+#include <gmock/gmock.h>
+
+#include <deque>
+#include <nlohmann/json.hpp>
+
+#include "coder/chain.h"
+#include "coder/llm.h"
+#include "search/world.h"
+#include "support/scripted_model.h"
+
+namespace mtmc {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Said;
+using testing::ScriptedModel;
+using ::testing::StartsWith;
+using testing::World;
+
+std::string says(const std::string& result) {
+  return "```python\nimport torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return " +
+         result + "\n```\n";
+}
+
+// A world whose language model says these things in turn.
+struct Asking : ScriptedModel {
+  template <typename... Words>
+  explicit Asking(Words... words) : ScriptedModel(std::move(words)...) {
+    world.strategy = "rollout";
+    world.request.limits = {.steps = 6, .seconds = 0, .evaluations = 6};
+  }
+  LlmParts of_coder() {
+    return {parts(), PromptFacts{world.target, world.hardware}, options, false, ledger, *world.store};
+  }
+  std::unique_ptr<LlmCoder> coder() { return std::make_unique<LlmCoder>(of_coder()); }
+
+  World world;
+  LlmOptions options;
+  Ledger ledger;
+};
+
+// Free code is certified when it says `right`, and the faster the longer it is; Programs are priced.
+class FreeTextJudge final : public Judge {
+ public:
+  explicit FreeTextJudge(Judge& inner) : inner_(inner) {}
+  Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
+    if (candidate.program != nullptr) return inner_.judge(task, candidate, tier);
+    Verdict verdict;
+    verdict.tier = tier, verdict.stage = "correctness", verdict.reason = "wrong-result";
+    verdict.message = "element 7 is 1 instead of 2";
+    if (candidate.code.find("right") == candidate.code.npos) return verdict;
+    verdict.reason = "", verdict.outcome = Outcome::certified;
+    verdict.speedup["eager"] = exactly(static_cast<double>(candidate.code.size()));
+    verdict.time_ms = 1;
+    return verdict;
+  }
+
+ private:
+  Judge& inner_;
+};
+
+std::vector<std::string> actions_of(const std::vector<NodeRecord>& attempts) {
+  std::vector<std::string> actions;
+  for (const NodeRecord& attempt : attempts) actions.push_back(attempt.action.substr(0, attempt.action.find(' ')));
+  return actions;
+}
+
+TEST(LlmSearch, MendsWhatTheJudgeRefusesAndKeepsWhatItCost) {
+  Asking asking(says("x"), says("right"), says("right, faster"));
+  FreeTextJudge judge(asking.world.judge);
+  asking.world.request.limits.evaluations = 3;
+  const auto coder = asking.coder();
+  const auto done = asking.world.run(judge, *coder);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->answer, Answer::faster);
+  EXPECT_EQ(done->program, nullptr);
+  ASSERT_EQ(done->steps.size(), 4u) << "start, step, repair, step";
+  EXPECT_EQ(done->steps[2].action, "repair");
+  EXPECT_THAT(asking.asked[1],
+              ::testing::HasSubstr("wrong-result at the stage correctness: element 7 is 1 instead of 2"));
+  EXPECT_THAT(asking.asked[1], ::testing::HasSubstr("what became of this step: " + done->steps[1].rendered));
+  EXPECT_THAT(done->steps[3].rendered, StartsWith("fuse in lines "));
+  const Json account = Json::parse(done->account);
+  EXPECT_EQ(account["requests"], 3);
+  EXPECT_NEAR(account["usd"].get<double>(), 3 * 0.002, 1e-9);
+  EXPECT_EQ(*asking.world.store->recall(kAccountKind, std::to_string(done->run)).value(), done->account);
+}
+
+TEST(LlmSearch, TheStoreAnswersWhatWasAskedBefore) {
+  Asking asking(says("x"), "I would rather not.", says("y"), says("right"));
+  FreeTextJudge judge(asking.world.judge);
+  asking.world.request.limits.evaluations = 3;
+  const auto first = asking.world.run(judge, *asking.coder());
+  ASSERT_TRUE(first.ok()) << first.error().message();
+  EXPECT_THAT(actions_of(asking.world.recorder.attempts), ElementsAre("", "fuse", "repair", "repair", "repair"))
+      << "screened, and the last one certified";
+  const auto again = asking.world.run(judge, *asking.coder());
+  ASSERT_TRUE(again.ok()) << again.error().message();
+  EXPECT_EQ(asking.asked.size(), 4u) << "nobody was asked again";
+  EXPECT_EQ(again->code.text, first->code.text);
+  EXPECT_EQ(Json::parse(again->account)["remembered"], 4);
+  EXPECT_EQ(Json::parse(again->account)["usd"], 0);
+}
+
+TEST(LlmSearch, GivingUpBeforeAnythingWasJudgedIsTheUsersMistake) {
+  Asking asking;
+  const auto done = asking.world.run(asking.world.judge, *asking.coder());
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().wrong, "the key is refused");
+  EXPECT_EQ(asking.asked.size(), 1u);
+  EXPECT_EQ(asking.world.store->runs()->front().state, RunState::interrupted) << "it can go on with the right key";
+}
+
+TEST(LlmSearch, GivingUpLaterKeepsWhatThereIs) {
+  Asking asking(says("right"));
+  FreeTextJudge judge(asking.world.judge);
+  const auto done = asking.world.run(judge, *asking.coder());
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->answer, Answer::faster);
+  ASSERT_TRUE(done->given_up);
+  EXPECT_EQ(done->given_up->wrong, "the key is refused");
+  EXPECT_EQ(asking.asked.size(), 2u);
+}
+
+TEST(LlmSearch, WithoutActionsTheModelDoesWhatItLikes) {
+  Asking asking(says("right"), says("right, faster"));
+  FreeTextJudge judge(asking.world.judge);
+  asking.world.request.limits.evaluations = 2;
+  UnguidedCoder coder("free", "rewrite", asking.of_coder());
+  EXPECT_EQ(coder.name(), "free:local");
+  const auto done = asking.world.run(judge, coder);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  ASSERT_EQ(done->steps.size(), 3u) << "each step is built on the one before";
+  EXPECT_THAT(done->steps[1].rendered, StartsWith("rewrite in lines "));
+  EXPECT_THAT(asking.asked[0], ::testing::HasSubstr("whatever change you think best"));
+  EXPECT_THAT(asking.asked[1], ::testing::HasSubstr("return right"));
+}
+
+TEST(LlmSearch, ResamplingAsksFromTheStartAgainAndRepairsEachAnswer) {
+  Asking asking(says("right"), says("y"), says("right, faster"), says("right, slow"));
+  FreeTextJudge judge(asking.world.judge);
+  asking.world.strategy = "resample";
+  asking.world.request.limits.evaluations = 4;
+  UnguidedCoder coder("single_pass", "everything", asking.of_coder());
+  const auto done = asking.world.run(judge, coder);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_THAT(actions_of(asking.world.recorder.attempts),
+              ElementsAre("", "everything", "everything:answer", "repair", "everything:answer", "repair"))
+      << "the last one is the winner, certified";
+  EXPECT_THAT(asking.asked[0], ::testing::HasSubstr("- fuse: "));
+  EXPECT_EQ(done->steps.size(), 3u);
+}
+
+TEST(LlmSearch, InAChainTheBuiltinCoderComesFirst) {
+  Asking asking;
+  std::vector<std::unique_ptr<Coder>> coders;
+  coders.push_back(asking.world.builtin());
+  coders.push_back(asking.coder());
+  ChainCoder chain(std::move(coders));
+  const auto done = asking.world.run(asking.world.judge, chain);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_NE(done->program, nullptr) << "it keeps its Program";
+  EXPECT_EQ(asking.asked.size(), 0u);
+  for (const NodeRecord& attempt : asking.world.recorder.attempts)
+    EXPECT_TRUE(attempt.coder == "start" || attempt.coder == "builtin") << attempt.coder;
+}
+
+}  // namespace
+}  // namespace mtmc

@@ -1,0 +1,47 @@
+#include "workbench/function_score.h"
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+namespace mtmc {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Json row(bool called, bool strict, const char* reason) {
+  return {{"error", nullptr},   {"golden_fails", ""},       {"excluded", nullptr}, {"called", called},
+          {"executed", called}, {"reconstructed", nullptr}, {"strict", strict},    {"reason", reason}};
+}
+
+TEST(FunctionScore, CountsAndNames) {
+  TaskRows rows = {{"T/a", row(true, true, "")},
+                   {"T/b", row(true, false, "call 1: 3 elements differ")},
+                   {"T/c", row(false, false, "cannot be traced")},
+                   {"T/d", row(true, false, "its signs")},
+                   {"T/e", row(false, false, "")}};
+  rows["T/a"].update(Json{{"certified", true}, {"speedup", {{"eager", 4.0}}}});
+  rows["T/d"].update(Json{{"excluded", "not unique"}, {"reconstructed", true}});
+  rows["T/e"].update(Json{{"golden_fails", "no such operator"}});
+  const std::string table = function_table(rows);
+  EXPECT_THAT(table, HasSubstr("| golden code that runs here | 4 of 5 (80.0 %) |"));
+  EXPECT_THAT(table, HasSubstr("| call accuracy (official) | 3 of 5 (60.0 %) |"));
+  EXPECT_THAT(table, HasSubstr("| strict accuracy, without the excluded | 1 of 4 (25.0 %) |"));
+  EXPECT_THAT(table, HasSubstr("| factors that are not unique, by reconstruction | 1 of 1 (100.0 %) |"));
+  EXPECT_THAT(table, HasSubstr("| over eager, geometric mean | 4.00 (mean 4.00, over all tasks 0.80; 1 tasks) |"));
+  EXPECT_THAT(table, HasSubstr("### Not called\n\n- `T/c`: cannot be traced\n"));
+  EXPECT_THAT(table, HasSubstr("### Called, and not strictly right\n\n- `T/b`: call 1: 3 elements differ\n"));
+  EXPECT_THAT(table, HasSubstr("### Golden code that does not run here\n\n- `T/e`: no such operator\n"));
+  EXPECT_THAT(table, Not(HasSubstr("its signs")));
+}
+
+TEST(FunctionScore, RowsOfOthersCountAsNothing) {
+  const std::string table =
+      function_table({{"T/a", Json{{"error", "died"}}}, {"T/b", Json{{"error", nullptr}, {"called", 1}}}});
+  EXPECT_THAT(table, HasSubstr("| call accuracy (official) | 0 of 2 (0.0 %) |"));
+  EXPECT_THAT(table, HasSubstr("- `T/a`: died\n"));
+}
+
+}  // namespace
+}  // namespace mtmc
