@@ -16,13 +16,13 @@ namespace {
 
 constexpr int kKernelCalls = 9, kMostKernelCalls = 60;   // calls at least; while they take
 constexpr double kKernelSeconds = 0.4;                   // no longer than this
-constexpr double kLeastClaimMs = 0.3, kLongClaimMs = 1;  // below, what a call costs in Python is most of it
+constexpr double kLeastClaimMs = 0.5, kLongClaimMs = 1;  // below, what a call costs in Python is most of it
 constexpr double kMostOverstated = 0.5, kMostOverstatedShort = 0.97;  // of the time, in own kernels
 constexpr int kUnmetDraw = 999;  // of those that are timed: screens begin at 0, certifications at 1000
 constexpr int kGlimpsedCalls = 60, kMostGlimpses = 100;          // calls at least; in a call
 constexpr double kGlimpseSeconds = 4, kMostGlimpseSeconds = 15;  // for enough threads at work; for the fewest that tell
 constexpr int kEnoughGlimpses = 40, kFewestGlimpses = 6;         // of threads at work
-constexpr int kEnoughGlimpsesShort = 120;                        // of them, where a small share decides
+constexpr int kEnoughGlimpsesClose = 120;                        // of them, where a small share decides
 constexpr double kLeastLibrary = 0.1;                            // of them: libraries are used
 // Refusals after which there is no time to compare.
 const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
@@ -119,6 +119,7 @@ bool loses_time(Examination& examination, const AtWork& seen, double said, const
   // Others who use the machine change the time that passes, threads that spin that of processors.
   const double least = std::min(with.processor - without.processor, with.outside - without.outside);
   const double lost = std::clamp(least, 0.0, with.inside);
+  trace_note(fmt::format("own kernels: {:.3f} of {:.3f} ms claimed, {:.3f} lost", claimed, with.inside, lost));
   if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
   verdict.own_kernel_share = std::min(verdict.own_kernel_share.value_or(0), lost / with.inside);
   if (claimed - lost <= kMostOverstated * with.inside) return true;
@@ -149,9 +150,10 @@ Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::str
   MTMC_TRY(const auto with, least_ms(guest, examination, draw));
   if (!with) return false;
   const double said = verdict.own_kernel_share.value_or(0);
-  const bool is_short = said * with->inside < kLongClaimMs;
+  const double claimed = said * with->inside;
+  const bool is_close = kLeastClaimMs <= claimed && claimed < kLongClaimMs;
   MTMC_TRY(const auto seen,
-           seen_at_work(guest, examination, draw, with->outside, is_short ? kEnoughGlimpsesShort : kEnoughGlimpses));
+           seen_at_work(guest, examination, draw, with->outside, is_close ? kEnoughGlimpsesClose : kEnoughGlimpses));
   if (!seen) return false;
   MTMC_TRY([[maybe_unused]] const Json pulled, unplug(true));
   MTMC_TRY(const Unplugged without, without_kernels(guest, examination, draw, verdict));
