@@ -52,6 +52,11 @@ Status PythonTuner::stop_preparing() {
   return ok_status();
 }
 
+Status PythonTuner::make_room(int64_t task_bytes) {
+  if (process_ && prepares() && !process_->send(Json{{"task_bytes", task_bytes}}.dump()).ok()) process_.reset();
+  return ok_status();
+}
+
 Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string>& modules,
                                                    const std::vector<TensorType>& inputs, double seconds) {
   const Span span("tuner");

@@ -35,6 +35,8 @@ class Tuner {
   // A hint: these may be measured soon. They are compiled meanwhile.
   virtual Status prepare(const std::vector<std::string>&, const std::vector<TensorType>&) { return ok_status(); }
   virtual Status stop_preparing() { return ok_status(); }
+  // A hint: a task whose arguments, weights and results take so many bytes is worked on from now on.
+  virtual Status make_room(int64_t) { return ok_status(); }
 };
 
 // python/mtmc/tune/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
@@ -48,6 +50,7 @@ class PythonTuner final : public Tuner, public Bystander {
   bool prepares() const override { return device_ != "cpu"; }
   Status prepare(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) override;
   Status stop_preparing() override;
+  Status make_room(int64_t task_bytes) override;
   // The process and all that compile for it.
   void pause() override {
     if (process_) process_->signal(SIGSTOP);

@@ -26,11 +26,14 @@ const Budget& budget_of(const Budgets& budgets, const std::string& output) {
   return found == budgets.end() ? none : found->second;
 }
 
+// Eager may be exact in all runs.
+double within_reason(double spread) { return std::isnan(spread) ? 1 : std::clamp(spread, 1.0, kMostSpread); }
+
 }  // namespace
 
 Budgets worst_of(const std::vector<std::vector<Measurement>>& runs) {
   Budgets worst;
-  std::map<std::string, std::pair<double, double>> least;  // relative and absolute, of the best run
+  std::map<std::string, Budget> least;  // error, off and max_error of the best runs
   for (const auto& run : runs) {
     for (const Measurement& m : run) {
       Budgets one;
@@ -40,16 +43,17 @@ Budgets worst_of(const std::vector<std::vector<Measurement>>& runs) {
       budget.gap = m.gap, budget.wrong = m.wrong, budget.distance = m.distance;
       budget.finite = m.nonfinite == 0 && m.mismatched == 0;
       budget.elements = m.elements, budget.rows = m.rows;
-      const auto [best, first] = least.emplace(m.output, std::pair{budget.error, budget.off});
-      if (!first)
-        best->second = {std::min(best->second.first, budget.error), std::min(best->second.second, budget.off)};
+      Budget& best = least.emplace(m.output, budget).first->second;
+      for (const auto part : {&Budget::error, &Budget::off, &Budget::max_error})
+        best.*part = std::min(best.*part, budget.*part);
       widen(worst, one);
     }
   }
   for (auto& [output, budget] : worst) {
-    const auto& [error, off] = least.at(output);
-    const double spread = ill_conditioned(budget) ? budget.off / off : budget.error / error;
-    budget.spread = std::isnan(spread) ? 1 : std::clamp(spread, 1.0, kMostSpread);  // eager may be exact in all runs
+    const Budget& best = least.at(output);
+    const double spread = ill_conditioned(budget) ? budget.off / best.off : budget.error / best.error;
+    budget.spread = within_reason(spread);
+    budget.max_spread = within_reason(budget.max_error / best.max_error);
   }
   return worst;
 }
@@ -108,7 +112,8 @@ double error_limit(const Budget& budget, std::string_view dtype) {
 }
 
 double max_limit(const Budget& budget, std::string_view dtype, double max_truth) {
-  return 2 * std::max(2.0, budget.spread) * budget.max_error + (kFloor + unit_of(dtype)) * max_truth;
+  return 2 * std::max({2.0, budget.spread, budget.max_spread}) * budget.max_error +
+         (kFloor + unit_of(dtype)) * max_truth;
 }
 
 int64_t tail_limit(const Tail& budget, int64_t near_zero, size_t step) {

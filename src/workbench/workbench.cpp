@@ -29,6 +29,15 @@ Result<std::vector<Chosen<CoderDef>>> chosen_coders(const std::string& words) {
   return coders;
 }
 
+// Of the task's arguments, weights and results.
+int64_t bytes_held(const Program& program) {
+  int64_t bytes = 0;
+  for (const Value& value : program.values)
+    if (value.kind != ValueKind::result) bytes += value.type.size_bytes();
+  for (const ValueId id : program.outputs) bytes += program.value(id).type.size_bytes();
+  return bytes;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store) {
@@ -131,6 +140,7 @@ Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& 
                                 .seed = options_.seed,
                                 .explores = options_.explores};
   MTMC_TRY(const auto coder, make_coder(request.shell));
+  if (tuner_) MTMC_RETURN_IF_ERROR(tuner_->make_room(bytes_held(*task.program)));
   if (judge_) return mtmc::optimize(request, *judge_, store_, *coder, *policy_, *strategy_, listener);
   CostJudge priced(*task.program, target(), hardware());
   return mtmc::optimize(request, priced, store_, *coder, *policy_, *strategy_, listener);

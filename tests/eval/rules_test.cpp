@@ -156,6 +156,16 @@ TEST(Rules, few_runs_are_a_sample) {
   EXPECT_DOUBLE_EQ(worst_of({{best}, {worst}}).at("0").spread, 1) << "eager is exact";
 }
 
+TEST(Rules, a_largest_element_that_scatters_makes_room_for_itself) {
+  Measurement best = good(), worst = good();
+  best.max_error = 1e-6, worst.max_error = 3e-6;
+  const Budget heavy = worst_of({{best}, {worst}}).at("0");
+  EXPECT_DOUBLE_EQ(heavy.max_spread, 3);
+  EXPECT_DOUBLE_EQ(heavy.spread, 1);
+  EXPECT_DOUBLE_EQ(max_limit(heavy, "float32", 0), 2 * 3 * 3e-6);
+  EXPECT_DOUBLE_EQ(max_limit(worst_of({{worst}, {worst}}).at("0"), "float32", 0), 4 * 3e-6) << "twice at least";
+}
+
 TEST(Rules, other_orders_make_room_but_say_nothing_about_how_eager_scatters) {
   Budgets own = {{"0", budget()}};
   Budget other = budget();

@@ -67,6 +67,23 @@ def test_what_is_too_small_to_tell_is_not_counted() -> None:
     assert of(torch.zeros(2).half(), halves)["tails"]["elements"][:2] == [1, 1]
 
 
+def test_a_row_that_is_zero_but_for_an_element_or_two_is_counted_as_these() -> None:
+    e = torch.zeros(3, 8)
+    e[0, :3], e[1, :4], e[2] = 1.0, 1.0, 1.0
+    found = of(torch.zeros(3, 8), e)["tails"]
+    assert found["rows"][:2] == [2, 2] and found["elements"][:2] == [15, 15]
+
+
+def test_copies_that_err_alike_count_once() -> None:
+    e = torch.rand(6, 8)[[0, 1, 1, 1, 2, 2]]
+    c = e.clone()
+    c[1:4] *= 2  # three copies of a row, by as much as itself
+    c[5, 0] = 0  # one of two copies, and little of its row
+    row = {copied: measure(c, e, e.double(), None, copied)["tails"] for copied in (False, True)}
+    assert [row[copied]["rows"][1] for copied in (False, True)] == [3, 1]
+    assert [row[copied]["elements"][1] for copied in (False, True)] == [25, 9]
+
+
 def test_complex_numbers_are_rows_of_two_parts() -> None:
     e = torch.tensor([1 + 1e-12j, 2 - 3j])
     c = torch.tensor([1 + 1e-8j, 2 - 3j])

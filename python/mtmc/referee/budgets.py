@@ -36,6 +36,7 @@ class Draw:
     state: State
     eager: Eager
     truth: Truth
+    copied: bool = False  # do its arguments hold the same rows many times?
     sampler: Sampler | None = None
     slices: Slices | None = None  # where the truth is that of some samples only
 
@@ -174,7 +175,7 @@ def compare(draw: Draw, call: int, leaves: list[Any], state: State) -> list[Meas
     for index, (c, e, t) in enumerate(_near(rows, ties)):
         if index >= len(leaves) and not draw.finite:
             c = settled(c, e)
-        measured.append({"output": names[index]} | measure(c, e, t, ties[index]))
+        measured.append({"output": names[index]} | measure(c, e, t, ties[index], draw.copied))
     return measured
 
 

@@ -25,6 +25,7 @@ MOST_SIZES, FEW_SHAPES_FROM = 9, 1 << 24  # that are varied; of arguments with m
 MOST_GROWN = 1 << 30  # bytes of arguments of other sizes
 WAYS, FEW_SIZES, MOST_DOUBLED = 3, 3, 256  # ways to vary a size, each of a few; larger ones grow by half
 FEW = 7  # a size that is
+COPIED = ("few-rows",)  # kinds that hold the same rows many times
 MOST_COPIED, ROWS_EACH = 16, 256  # rows of which others are copies, one for so many
 MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
 Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from mtmc.referee.budgets import Draw
-from mtmc.referee.draws import make_draw, mixed, seed_of
+from mtmc.referee.draws import COPIED, make_draw, mixed, seed_of
 from mtmc.referee.reference import CALLS, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.truth import widen
@@ -38,7 +38,7 @@ class KeptDraws:
         arguments, seed = self.arguments(name), self.random_seed(name)
         count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
         eager = self.reference.run_eager(arguments, state, seed, count)
-        draw = Draw(arguments, seed, state, eager, Truth([], []), self.sampler)
+        draw = Draw(arguments, seed, state, eager, Truth([], []), kind in COPIED, self.sampler)
         draw.slices = found = self.sampler.slices(draw)
         if found is not None:
             draw.truth = Truth(found.calls, found.states, [None] * len(eager.calls[0]))

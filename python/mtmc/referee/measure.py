@@ -18,9 +18,9 @@ OFFICIAL, LEGACY = {torch.float32: 1e-4, torch.float64: 1e-4}, 1e-2
 PIECE = {"cpu": 1 << 27, "cuda": 1 << 25}  # elements that are measured at a time
 
 
-def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
+def measure(c: Any, e: Any, t: Any, ties: Ties | None, copied: bool = False) -> Measurement:
     """One output: the candidate's c, eager's e and the truth t. `mismatch` names what is not even comparable. Python floats
-    are measured as tensors of one: eager's own rounding counts."""
+    are measured as tensors of one: eager's own rounding counts. `copied`: see `tails`."""
     if not isinstance(e, torch.Tensor):
         if isinstance(c, torch.Tensor) or type(c) is not type(e):
             return {"mismatch": "wrong-shape", "detail": f"a {type(c).__name__} instead of a {type(e).__name__}"}
@@ -44,11 +44,11 @@ def measure(c: Any, e: Any, t: Any, ties: Ties | None) -> Measurement:
         "poison": poisoned(c, e),
     }
     if e.is_complex():
-        found |= _measure_float(*(torch.view_as_real(x) for x in (c, e, t)))
+        found |= _measure_float(*(torch.view_as_real(x) for x in (c, e, t)), copied)
         del found["tails"]["elements"]  # a small part of a large number is no number of its own: rows are of two parts
         return jsonable(found)
     if e.is_floating_point():
-        return jsonable(found | _measure_float(c, e, t))
+        return jsonable(found | _measure_float(c, e, t, copied))
     return jsonable(found | _measure_integer(c, t, ties))
 
 
@@ -61,17 +61,17 @@ def settled(c: Any, e: torch.Tensor) -> Any:
     return torch.where(lost, e, c) if bool(lost.any()) else c
 
 
-def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measurement:
+def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, copied: bool) -> Measurement:
     """In pieces where the tensors are large: a dozen temporaries in double would not fit beside them. Pieces are of rows."""
     piece = PIECE[e.device.type]
     if e.numel() <= piece:
-        return _summary([_measure_piece(c, e, t, _scale(e, t))])
+        return _summary([_measure_piece(c, e, t, _scale(e, t), copied)])
     width = e.shape[-1] if e.shape[-1] <= piece else 1
     scale = _scale(e, t)
     c, e, t = (x.reshape(-1, width) if width > 1 else x.reshape(-1) for x in (c, e, t))
     rows = max(1, piece // width)
     pieces = zip(c.split(rows), e.split(rows), t.split(rows), strict=True)
-    return _summary([_measure_piece(*piece, scale) for piece in pieces])
+    return _summary([_measure_piece(*piece, scale, copied) for piece in pieces])
 
 
 def _scale(e: torch.Tensor, t: torch.Tensor) -> float:
@@ -101,7 +101,7 @@ def _summary(pieces: list[Measurement]) -> Measurement:
     }
 
 
-def _measure_piece(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, top: float) -> Measurement:
+def _measure_piece(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, top: float, copied: bool) -> Measurement:
     """As the summary, with norms that are not divided yet. `top`: the largest |t| of the whole output."""
     t = t.double()
     c64, e64 = c.double(), e.double()
@@ -129,7 +129,7 @@ def _measure_piece(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, top: float
         "norm_truth": norm_truth,
         "max_error": _largest(difference),
         "max_truth": _largest(t),
-        "tails": tails(difference, t, smallest_whole(e.dtype), top),
+        "tails": tails(difference, t, smallest_whole(e.dtype), top, copied),
         "nonfinite": nonfinite,
         "mismatched": mismatched,
         "official_bad": official_bad,

@@ -39,6 +39,7 @@ class RunDraw(Protocol):
     seed: int
     state: State
     eager: Eager
+    copied: bool
 
     @property
     def finite(self) -> bool:
@@ -119,7 +120,7 @@ class Sampler:
         for last in [False] * ROUNDS + [True]:
             rows, suspects = [], []
             for index, (c, e, t) in enumerate(zip(leaves, draw.eager.calls[call], known.calls[call], strict=True)):
-                row, more = compare(c, e, t, found.cut.results[index], known.places, len(found.places))
+                row, more = compare(c, e, t, found.cut.results[index], known.places, len(found.places), draw.copied)
                 rows.append({"output": draw.eager.name_of(index)} | row)
                 suspects += more
             if last or not suspects:
@@ -129,7 +130,10 @@ class Sampler:
         for name, e in draw.eager.after[call].items():
             c, t, axis = state.get(name, draw.state[name]), found.states[call][name], found.cut.state.get(name)
             c = c if draw.finite else settled(c, e)
-            row = measure(c, e, t, None) if axis is None else compare(c, e, t, axis, found.places, len(found.places))[0]
+            if axis is None:
+                row = measure(c, e, t, None, draw.copied)
+            else:
+                row, _ = compare(c, e, t, axis, found.places, len(found.places), draw.copied)
             rows.append({"output": f"state:{name}"} | row)
         return rows
 
@@ -168,13 +172,15 @@ def within(draw: RunDraw, found: Slices, calls: list[list[Any]], states: list[St
         for name, e in whole.items():
             c, t, axis = mine[name].to(e.dtype), truth[name], axes[name]
             block = {} if axis is None else {"block_error": worst_block(c, t, rms(t))}
-            rows.append({"output": name} | measure(c, taken(e, axis, found.places), t, None) | jsonable(block))
+            rows.append(
+                {"output": name} | measure(c, taken(e, axis, found.places), t, None, draw.copied) | jsonable(block)
+            )
         runs.append(rows)
     return runs
 
 
 def compare(
-    c: Any, e: torch.Tensor, t: torch.Tensor, axis: int, places: torch.Tensor, asked: int
+    c: Any, e: torch.Tensor, t: torch.Tensor, axis: int, places: torch.Tensor, asked: int, copied: bool
 ) -> tuple[Measurement, list[int]]:
     """The measurement, and the samples whose truth should be known. The places beyond the first that were `asked` for came
     later, because c is far from e there: they count for the largest element only."""
@@ -184,7 +190,7 @@ def compare(
     first = torch.arange(asked, device=places.device)
     inside, own, exact = taken(c, axis, places), taken(e, axis, places), same_bits(c, e)
     parts = [taken(x, axis, first) for x in (inside, own, t)]
-    found, scale = measure(*parts, None), rms(parts[2])
+    found, scale = measure(*parts, None, copied), rms(parts[2])
     if asked < len(places):
         found = _with_extremes(found, measure(inside, own, t, None))
     rules = (OFFICIAL.get(e.dtype, LEGACY), LEGACY)

@@ -5,7 +5,8 @@ Requests on the private pipe: {"modules": [path, ...], "inputs": ["f32[64,512]",
 reply has one result per module, {"ms": median} or {"note": why there is none}. On a GPU, processes of our own compile, each
 version is timed as soon as it is compiled, and one whose binaries are those of another is not timed again. A request with
 "prepare" has no reply: its modules are compiled, so that they are ready when they are to be timed. Nor has
-{"stop_preparing": true}: what does not compile yet is forgotten.
+{"stop_preparing": true}: what does not compile yet is forgotten; nor {"task_bytes": N}: a task of so many bytes is worked on from now on,
+beside which processes that compile must find room.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ COMPILING: dict[str, Future[str]] = {}  # by the text of a module and its inputs
 def compile_all(request: dict[str, Any]) -> list[Future[str]]:
     """Has the request's modules compiled, each text once."""
     inputs = request["inputs"]
-    pool = builders(sum(math.prod(spec.shape) * spec.dtype.itemsize for spec in map(input_spec, inputs)))
+    pool = POOL.for_inputs(sum(math.prod(spec.shape) * spec.dtype.itemsize for spec in map(input_spec, inputs)))
     found = []
     for path in request["modules"]:
         key = json.dumps([Path(path).read_text(), inputs])
@@ -175,16 +176,42 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-POOLS: dict[int, Builders] = {}
+def processes_beside(held_bytes: int) -> int:
+    """How many may compile, as many as there are cores and as the GPU has memory for what each holds."""
+    return max(1, min(BUILDERS, cores(), BUILDERS_BYTES // max(held_bytes, 1)))
 
 
-def builders(input_bytes: int) -> Builders:
-    """The processes that compile, as many as there are cores and as the GPU has memory for their inputs."""
-    count = max(1, min(BUILDERS, cores(), BUILDERS_BYTES // max(input_bytes, 1)))
-    known = next((pool for size, pool in POOLS.items() if size <= count), None)
-    if known is None:
-        known = POOLS[count] = Builders(count, PRELOADED)
-    return known
+class Pool:
+    """The processes that compile, of which each takes 0.6 GB of the GPU's memory before it does anything. Other than that they are
+    replaced where their number does not fit, so within a task they only get fewer."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.builders: Builders | None = None
+
+    def fit(self, count: int) -> Builders:
+        """There are so many from now on."""
+        if self.builders is None or self.count != count:
+            self.shutdown()
+            self.count, self.builders = count, Builders(count, PRELOADED)
+            for _ in range(count):
+                self.builders.submit(get_ready)
+        return self.builders
+
+    def for_inputs(self, input_bytes: int) -> Builders:
+        """Those there are, or as many as can hold so large inputs."""
+        count = processes_beside(input_bytes)
+        return self.fit(min(count, self.count) if self.count else count)
+
+    def shutdown(self) -> None:
+        if self.builders is not None:
+            for key in [key for key, future in COMPILING.items() if not future.done()]:
+                del COMPILING[key]
+            self.builders.shutdown()
+        self.count, self.builders = 0, None
+
+
+POOL = Pool()
 
 
 def compare(versions: list[Version], deadline: float) -> None:
@@ -204,25 +231,24 @@ def compare(versions: list[Version], deadline: float) -> None:
 
 def main() -> None:
     if sys.argv[1:] == ["cuda"]:  # ready when the first request comes
-        pool = builders(0)
-        for _ in range(max(POOLS)):
-            pool.submit(get_ready)
+        POOL.fit(processes_beside(0))
         device_named("cuda")
     with os.fdopen(3) as requests, os.fdopen(4, "w") as replies:
         for line in requests:
             request = json.loads(line)
             if request.get("stop_preparing"):
                 stop_preparing()
-                continue
-            if request.get("prepare"):
+            elif "task_bytes" in request:
+                POOL.fit(processes_beside(request["task_bytes"]))
+            elif request.get("prepare"):
                 compile_all(request)
-                continue
-            replies.write(json.dumps({"results": measure(request)}) + "\n")
-            replies.flush()
-            if request.get("device") == "cuda":
-                forget()
-    for pool in POOLS.values():
-        pool.shutdown()
+            else:
+                reply = json.dumps({"results": measure(request)})
+                if request.get("device") == "cuda":
+                    forget()  # before the answer: whoever reads it stops this process while others are timed
+                replies.write(reply + "\n")
+                replies.flush()
+    POOL.shutdown()
 
 
 if __name__ == "__main__":
