@@ -69,7 +69,7 @@ def test_a_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(tuner, "compile_version", lambda path, _: compiled.append(path) or path)
     monkeypatch.setattr(tuner, "COMPILING", {})
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(tuner.POOL, "for_inputs", lambda _: pool)
+        monkeypatch.setattr(tuner.POOL, "there", lambda: pool)
         paths = []
         for number, text in enumerate(["x = 1", "x = 2", "x = 1"]):
             paths.append(str(tmp_path / f"{number}.py"))
@@ -93,7 +93,7 @@ def test_only_known_binaries_are_shared(
         paths.append(str(tmp_path / f"{number}.py"))
         Path(paths[-1]).write_text(VERSION.format(body=f"y = {number}"))
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(tuner.POOL, "for_inputs", lambda _: pool)
+        monkeypatch.setattr(tuner.POOL, "there", lambda: pool)
         inputs = ["f32[4,8]", "i64[3]"]
         found = tuner.first_samples(
             {"modules": paths, "inputs": inputs}, [tuner.random_tensor(text) for text in inputs], device_named("cpu")
@@ -112,7 +112,7 @@ def test_what_waits_can_be_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tuner, "compile_version", compile_slowly)
     monkeypatch.setattr(tuner, "COMPILING", {})
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(tuner.POOL, "for_inputs", lambda _: pool)
+        monkeypatch.setattr(tuner.POOL, "there", lambda: pool)
         paths = [str(tmp_path / f"{number}.py") for number in range(2)]
         for path in paths:
             Path(path).write_text(path)
@@ -147,9 +147,9 @@ def test_processes_that_compile_leave_room_for_the_task(monkeypatch: pytest.Monk
     monkeypatch.setattr(tuner, "cores", lambda: 16)
     pool = tuner.Pool()
     assert pool.fit(tuner.processes_beside(0)).count == 14 and FakeBuilders.alive == [14]
-    assert pool.fit(tuner.processes_beside(7 << 30)).count == 2 and FakeBuilders.alive == [2]
-    assert pool.for_inputs(1 << 20).count == 2  # however small the kernel
-    assert pool.for_inputs(14 << 30).count == 1 and FakeBuilders.alive == [1]
+    assert pool.fit(tuner.processes_beside(7 << 30)).count == 4 and FakeBuilders.alive == [4]
+    assert pool.there().count == 4
+    assert pool.fit(tuner.processes_beside(100 << 30)).count == 2 and FakeBuilders.alive == [2]
     assert pool.fit(tuner.processes_beside(1 << 20)).count == 14  # the next task
     pool.shutdown()
     assert FakeBuilders.alive == []

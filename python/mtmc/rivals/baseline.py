@@ -148,7 +148,9 @@ class Player:
         except Exception as error:
             return {"failed": first_line(error)}
         self.engines[name] = engine
-        del arguments
+        del arguments, self.stopwatches[name]  # with arguments that nobody needs until it is timed
+        if name in COMPILED:
+            gc.collect()  # torch.compile's objects hold what they were made with in a ring
         release()
         return {}
 

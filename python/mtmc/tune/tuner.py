@@ -12,7 +12,6 @@ beside which processes that compile must find room.
 from __future__ import annotations
 
 import json
-import math
 import os
 import statistics
 import sys
@@ -34,7 +33,11 @@ HOPELESS = 3.0  # times the best so far: not timed any further
 SHORTEST = 0.002  # seconds: a sample repeats the call until it takes at least this long
 SAMPLES = 9  # of each version that is not hopeless, when time allows
 
-BUILDERS, BUILDERS_BYTES = 14, 16 << 30  # processes that compile, and what their inputs may take of the GPU's memory
+LEAST_BUILDERS, BUILDERS, BUILDERS_BYTES = (
+    2,
+    14,
+    32 << 30,
+)  # processes that compile; the most bytes of task for one of them
 PRELOADED = ["mtmc.tune.versions", "mtmc.guest.ahead", "mtmc.device.cuda", "mtmc.device.triton_seed_kernel"]
 
 Call = Callable[[], Any]
@@ -154,7 +157,7 @@ COMPILING: dict[str, Future[str]] = {}  # by the text of a module and its inputs
 def compile_all(request: dict[str, Any]) -> list[Future[str]]:
     """Has the request's modules compiled, each text once."""
     inputs = request["inputs"]
-    pool = POOL.for_inputs(sum(math.prod(spec.shape) * spec.dtype.itemsize for spec in map(input_spec, inputs)))
+    pool = POOL.there()
     found = []
     for path in request["modules"]:
         key = json.dumps([Path(path).read_text(), inputs])
@@ -176,14 +179,14 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def processes_beside(held_bytes: int) -> int:
-    """How many may compile, as many as there are cores and as the GPU has memory for what each holds."""
-    return max(1, min(BUILDERS, cores(), BUILDERS_BYTES // max(held_bytes, 1)))
+def processes_beside(task_bytes: int) -> int:
+    """How many may compile: as many as there are cores, or, beside a task of gigabytes, as leave it room. Each takes some 0.7 GB
+    of the GPU's memory, whatever it compiles."""
+    return max(LEAST_BUILDERS, min(BUILDERS, cores(), BUILDERS_BYTES // max(task_bytes, 1)))
 
 
 class Pool:
-    """The processes that compile, of which each takes 0.6 GB of the GPU's memory before it does anything. Other than that they are
-    replaced where their number does not fit, so within a task they only get fewer."""
+    """The processes that compile."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -198,10 +201,8 @@ class Pool:
                 self.builders.submit(get_ready)
         return self.builders
 
-    def for_inputs(self, input_bytes: int) -> Builders:
-        """Those there are, or as many as can hold so large inputs."""
-        count = processes_beside(input_bytes)
-        return self.fit(min(count, self.count) if self.count else count)
+    def there(self) -> Builders:
+        return self.builders or self.fit(processes_beside(0))
 
     def shutdown(self) -> None:
         if self.builders is not None:

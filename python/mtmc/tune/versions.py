@@ -10,6 +10,7 @@ from types import ModuleType
 import torch
 
 from mtmc.task.input_spec import InputSpec, parse_input
+from mtmc.tune import hollow
 
 
 def load(path: str) -> ModuleType:
@@ -29,12 +30,15 @@ def get_ready() -> None:
     """In a process that will compile: what the first kernel would wait for."""
     from mtmc.device.triton_seed_kernel import run
 
+    hollow.install()
     run(torch.zeros(64, device="cuda"))
 
 
 def compile_version(path: str, inputs: list[str]) -> str:
     """In a process that compiles: fills Triton's cache; a hash of the binaries, or whatever the version raises."""
     from mtmc.guest.ahead import compile_only
+
+    hollow.install()
 
     def compile_one() -> str:
         specs = [input_spec(text) for text in inputs]
