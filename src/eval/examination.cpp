@@ -110,10 +110,11 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   const std::optional<Performance> refused;
   CallPlan plan;
   plan.draw = call.draw, plan.same_addresses = call.same_addresses, plan.seeded = call.index == 0;
-  if (call.late && facts_.huge())  // a late call copies its results: no earlier ones beside those
+  // A late call copies its results: no earlier ones beside those, nor beside giant ones.
+  const bool alone = facts_.giant() || (call.late && facts_.huge());
+  if (alone)
     while (!held_.empty()) drop_oldest();
-  plan.hold = call.late && facts_.huge() ? 0 : held(), plan.late = call.late, plan.poison = call.poison,
-  plan.state = facts_.moving();
+  plan.hold = alone ? 0 : held(), plan.late = call.late, plan.poison = call.poison, plan.state = facts_.moving();
   plan.written = facts_.written();
   if (call.check) plan.out = next_out();
   if (call.glimpses > 0)

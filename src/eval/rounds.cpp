@@ -118,6 +118,7 @@ class Rounds {
     CallPlan call;
     call.draw = draw_of(round), call.same_addresses = same_addresses, call.state = facts_.moving();
     if (!facts_.large()) call.hold = examination_.held();
+    if (facts_.giant()) call.hold = 0;
     MTMC_TRY(const Performance went, baselines_.call(engine, call));
     if (round >= 0) note(series_, engine, went);
     return ok_status();

@@ -76,6 +76,8 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     return &(draws_[name] = std::move(facts));
   }
   facts.eager = budgets_from(reply.at("eager_errors")), facts.budgets = budgets_from(reply.at("allowed_errors"));
+  if (reply.at("on_host").get<bool>())
+    facts.notes.push_back("truth-on-host: the GPU's memory was too small for the module in double");
   for (const auto& [by, errors] : reply.at("beside").items()) {
     const Budgets beside = budgets_from(errors);
     for (std::string& note : dominated(facts.budgets, beside, by)) facts.notes.push_back(std::move(note));

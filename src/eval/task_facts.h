@@ -73,6 +73,8 @@ class TaskFacts {
   // Of results of gigabytes the processes of a GPU hold as few beside each other as they can.
   bool huge() const { return result_bytes_ > kHugeResults; }
   static constexpr double kHugeResults = 2e9;
+  bool giant() const { return result_bytes_ > kGiantResults; }
+  static constexpr double kGiantResults = 5e9;
   // These timed draws will not come again.
   Status forget_timed(const std::vector<std::string>& names);
   // What the referee says of a call's results, or of a state: "measure", "unchanged", "digest" (referee.py).

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from mtmc.device.device import device_named
 from mtmc.referee.budgets import compare
 from mtmc.referee.referee import Referee
+from mtmc.referee.reference import Reference
 from mtmc.rivals.baseline import Player
+from mtmc.task.task import load_task
 from mtmc.wire import blobs
 
 MODEL = """
@@ -200,6 +203,36 @@ def test_fp32_throughout_is_added_in_another_order_too(referee: Referee) -> None
 def test_a_module_without_sums_is_run_in_another_order_once(referee: Referee) -> None:
     assert referee.budgets.has_sums
     assert referee.budgets.of_kind("task").beside["order-of-sums"] == [] and not referee.budgets.has_sums
+
+
+@pytest.mark.parametrize("referee", [ROUNDS], indirect=True)
+def test_a_truth_for_which_the_gpu_is_too_small_comes_from_the_host_and_says_so(
+    referee: Referee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert referee.on_draw({"name": "task-0", "budget": False})["on_host"] is False
+    replay, calls = Reference._replay, []
+
+    def first_full(*given: object) -> object:
+        calls.append(given)
+        return full() if len(calls) == 1 else replay(*given)
+
+    monkeypatch.setattr(Reference, "_replay", first_full)
+    assert referee.on_draw({"name": "task-1", "budget": False})["on_host"] is True
+
+
+@pytest.mark.parametrize("returned", ["x * 2", "x", "x[:, ::2]"])
+def test_large_results_stay_where_eager_put_them_if_they_are_nobody_elses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returned: str
+) -> None:
+    monkeypatch.setattr("mtmc.referee.reference.COPIED_BYTES", 16)
+    (tmp_path / "model.py").write_text(SOFTMAX.replace("x.softmax(-1)", returned))
+    made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
+    seen: list[torch.Tensor] = []
+    made.model.register_forward_hook(lambda *given: seen.append(given[-1]))
+    x = torch.ones(8, 8)
+    eager = made.run_eager([x], {}, 0)
+    assert (eager.calls[0][0].data_ptr() == seen[0].data_ptr()) == (returned == "x * 2")
+    assert eager.aliases == [returned != "x * 2"]
 
 
 def full(*_: object) -> dict[str, object]:

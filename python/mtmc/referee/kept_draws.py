@@ -57,10 +57,11 @@ class KeptDraws:
         if (made := self._mixed(name)) is not None:
             return made
         kind, _, index = name.rpartition("-")
+        keeps = kind == "timed" and "~" not in index
+        if keeps and self.on_gpu:
+            self.timed.clear()  # drawn anew faster than kept
         arguments = make_draw(self.reference.task, self.session, kind, index)
-        if kind == "timed" and "~" not in index:
-            if self.on_gpu:
-                self.timed.clear()  # drawn anew faster than kept
+        if keeps:
             self.timed[name] = arguments
         return arguments
 

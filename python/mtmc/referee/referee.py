@@ -186,6 +186,7 @@ class Referee:
             "eager_errors": errors.eager,
             "allowed_errors": errors.allowed,
             "beside": errors.beside,
+            "on_host": draw.truth.on_host,
             "chances": self.masked.chances(name.rpartition("-")[0])
             if request["budget"] and draw.eager.drawn[0]
             else [],

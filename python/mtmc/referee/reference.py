@@ -26,6 +26,7 @@ from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
 
 CALLS = 2  # a module with state is called twice from the same state
+COPIED_BYTES = 1 << 30  # larger results stay where eager put them, when that is memory of their own
 PIECE = 1 << 26  # elements that are moved at a time
 
 
@@ -70,6 +71,7 @@ class Truth:
     calls: list[list[Any]]
     after: list[State]
     ties: list[Ties | None] = field(default_factory=list)  # per leaf of the first call
+    on_host: bool = False  # the device's memory was too small
 
     @property
     def state(self) -> State:
@@ -177,9 +179,10 @@ class Reference:
                 self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
             # what is returned may be the state itself, which moves on
             leaves = [*blobs.leaves(result), *(given[i][0] for i in self.written)]
-            results.append([leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves])
+            once = self._versions() == versions and not record.drawn
+            results.append([_own(leaf, once and not any(aliases)) for leaf in leaves])
             drawn.append(record.drawn)
-            if self._versions() == versions and not record.drawn:
+            if once:
                 results, drawn, after = results * count, drawn * count, [{}] * count
                 break
             written = self._versions() != versions
@@ -232,7 +235,7 @@ class Reference:
             model.to("cpu")
             on_host = replace(eager, drawn=blobs.moved(eager.drawn, torch.device("cpu")))
             arguments, state = blobs.moved(arguments, torch.device("cpu")), blobs.moved(state, torch.device("cpu"))
-            return self._replay(model, arguments, state, on_host, move, widths)
+            return replace(self._replay(model, arguments, state, on_host, move, widths), on_host=True)
         finally:
             model.to(self.device.where)
 
@@ -329,6 +332,13 @@ def blobs_copy(arguments: list[Any]) -> list[Any]:
     """Fresh memory for every tensor, strides kept."""
 
     return map_leaves(arguments, _copied)
+
+
+def _own(leaf: Any, untouched: bool) -> Any:
+    """A result in memory of its own. `untouched`: nobody else has it, and it will not be written to."""
+    if not isinstance(leaf, torch.Tensor):
+        return leaf
+    return leaf.detach() if untouched and leaf.nbytes > COPIED_BYTES and leaf.is_contiguous() else leaf.clone()
 
 
 def _copied(x: Any) -> Any:
