@@ -83,6 +83,14 @@ Status keep_at_work(const Command& command, Shared& shared) {
 
 }  // namespace
 
+Result<std::vector<std::string>> own_command() {
+  MTMC_TRY(const std::string text, read_file("/proc/self/cmdline"));
+  std::vector<std::string> words = split(text, '\0');
+  words.front() = std::filesystem::read_symlink("/proc/self/exe");
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
 std::vector<Command> member_commands(const std::vector<std::string>& command, size_t count,
                                      const std::vector<std::string>& gpus) {
   const std::vector<int>& cores = usable_cores();

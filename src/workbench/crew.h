@@ -11,6 +11,9 @@
 
 namespace mtmc {
 
+// The command that began this process: a member is begun with it and a word more.
+Result<std::vector<std::string>> own_command();
+
 // `count` times `command`, with the processors divided among them, and GPUs where there are any (as
 // CUDA_VISIBLE_DEVICES names them, as many as members).
 std::vector<Command> member_commands(const std::vector<std::string>& command, size_t count,

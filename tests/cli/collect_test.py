@@ -32,8 +32,11 @@ def test_tasks_are_explored_once_and_become_a_dataset(tmp_path: Path) -> None:
     assert "broken: failed: loading broken" in first.stdout
     again = mtmc(*words, "--hardware", "a100")
     assert "0 explorations, 0 candidates judged, 4 explored before, 1 failed" in again.stdout
-    elsewhere = mtmc(*words, "--hardware", "v100")
-    assert "0 explored before" in elsewhere.stdout
+    elsewhere = mtmc(*words, "--hardware", "v100", "--jobs", "2")
+    assert "broken: failed: loading broken" in elsewhere.stdout
+    assert "4 explorations" in elsewhere.stdout and "0 explored before, 1 failed" in elsewhere.stdout
+    beside = mtmc(*words, "--hardware", "a100", "--jobs", "2")
+    assert "0 explorations, 0 candidates judged, 4 explored before, 1 failed" in beside.stdout
 
     exported = mtmc("dataset", "export", dataset, "--store", store)
     assert exported.returncode == 0, exported.stderr

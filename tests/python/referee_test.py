@@ -13,7 +13,7 @@ import torch
 from mtmc.device.device import device_named
 from mtmc.referee.budgets import compare
 from mtmc.referee.referee import Referee
-from mtmc.referee.reference import Reference
+from mtmc.referee.reference import EagerError, Reference
 from mtmc.rivals.baseline import Player
 from mtmc.task.task import load_task
 from mtmc.wire import blobs
@@ -233,6 +233,22 @@ def test_large_results_stay_where_eager_put_them_if_they_are_nobody_elses(
     eager = made.run_eager([x], {}, 0)
     assert (eager.calls[0][0].data_ptr() == seen[0].data_ptr()) == (returned == "x * 2")
     assert eager.aliases == [returned != "x * 2"]
+
+
+def test_large_arguments_are_lent_to_a_module_that_was_seen_to_read_them_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mtmc.referee.reference.COPIED_BYTES", 16)
+    (tmp_path / "model.py").write_text(SOFTMAX.replace("x.softmax(-1)", "x.relu_() if x[0, 0] > 0 else x * 2"))
+    made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
+    seen: list[torch.Tensor] = []
+    made.model.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    x = -torch.ones(8, 8)
+    for _ in range(2):
+        assert made.run_eager([x], {}, 0).modified == []
+    assert [one.data_ptr() == x.data_ptr() for one in seen] == [False, True]
+    with pytest.raises(EagerError, match="writes to its arguments"):
+        made.run_eager([-x], {}, 0)
 
 
 def full(*_: object) -> dict[str, object]:

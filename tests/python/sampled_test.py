@@ -178,3 +178,22 @@ def test_nulls_are_measured_where_the_truth_is_known(opened: Open) -> None:
     for draw in ("task-0", "task-1"):
         nulls = referee.on_nulls({"nulls": ["zeros", "constant"], "draw": draw, "first": "task-0"})["nulls"]
         assert list(nulls) == ["zeros", "constant"] and all(row["error"] > 0.1 for row in nulls["zeros"])
+
+
+def test_a_memory_that_is_full_for_once_makes_a_slice_smaller_and_no_truth_whole(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    referee = opened("Linear")
+    sampler, draw = referee.draws.sampler, referee.draw("task-0")
+    usual, tried = slices.sliced_truth, []
+
+    def once_full(*given: object) -> Slices:
+        tried.append(given[-1])
+        if len(tried) == 1:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return usual(*given)
+
+    monkeypatch.setattr("mtmc.referee.sampled.sliced_truth", once_full)
+    found = sampler.slices(draw)
+    assert tried == [slices.ELEMENTS, 0] and len(found.places) < len(draw.slices.places)
+    assert all(cut is not None for cut in sampler.cuts.values())

@@ -121,6 +121,7 @@ class Reference:
         self.pristine: State = {name: before[name] for name in (*registered, *self.plain)}
         self.load(self.model, self.pristine)
         self.written: list[int] | None = None  # see Eager; known after the first run
+        self.reads_only = False  # no run has changed its arguments; known after the first
         self.wide = self._copy().double()
 
     def load(self, model: torch.nn.Module, state: State) -> None:
@@ -153,7 +154,7 @@ class Reference:
         """`count` calls in a row, the state going on. EagerError when the module raises."""
         self.load(self.model, state)
         held, versions = self.state_of(self.model), self._versions()
-        pristine, arguments = arguments, blobs_copy(arguments)
+        pristine, arguments = arguments, self._lent(arguments)
         torch.manual_seed(seed)
         results, drawn, after = [], [], []
         for index in range(count):
@@ -189,6 +190,11 @@ class Reference:
             after.append({n: v.clone() for n, v in self.state_of(self.model).items()} if written else {})
         del held  # until here, so that no other tensor lay where one of them was
         changed = changed_in(after, state)
+        lent = arguments is pristine
+        if lent and any(tensor._version != version for tensor, version in given):
+            raise EagerError("it writes to its arguments, which it did not on other draws")
+        modified = [] if lent else [i for i, one in enumerate(arguments) if not identical(one, pristine[i])]
+        self.reads_only = not modified and not self.written
         return Eager(
             calls=results,
             after=[{name: states[name] for name in state if name in changed and name in states} for states in after],
@@ -196,12 +202,17 @@ class Reference:
             random_state=blobs.digest(random_state()),
             drawn=drawn,
             written=self.written,
-            modified=[i for i, argument in enumerate(arguments) if not identical(argument, pristine[i])],
+            modified=modified,
             aliases=aliases,
             overlapping=overlapping,
             sharing=shared,
             seconds=seconds,
         )
+
+    def _lent(self, arguments: list[Any]) -> list[Any]:
+        """Copies, which the module may write to; large arguments of one that has been seen not to write to any are lent."""
+        large = sum(tensor.nbytes for tensor in outputs.tensors(arguments)) > COPIED_BYTES
+        return arguments if large and self.reads_only else blobs_copy(arguments)
 
     def integers_decide(self, arguments: list[Any], state: State) -> bool:
         """Do integers among these arguments say what is looked up, or, as far as operators tell, what is done?"""

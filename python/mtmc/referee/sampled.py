@@ -63,15 +63,19 @@ class Sampler:
             return None
         run, seed = self.reference.run_samples(eager, widen), seed_of(self.session, f"slices-{number}")
         shapes = repr([(tuple(x.shape), x.dtype) for x in tensors([arguments, eager.calls[0]])])
-        try:
-            if shapes not in self.cuts:
-                self.cuts[shapes] = find_cut(run, arguments, state, eager.calls, list(eager.state), seed)
-            cut = self.cuts[shapes]
-            checked = number == 0  # the others are of the same values
-            return cut and sliced_truth(run, cut, arguments, state, eager.calls, seed, checked)
-        except (NotSeparableError, TruthError, torch.OutOfMemoryError):
-            self.cuts[shapes] = None  # the whole truth says what is wrong, or is computed on the host
-            return None
+        for samples in (slices.ELEMENTS, 0):  # 0: as few as there may be
+            try:
+                if shapes not in self.cuts:
+                    self.cuts[shapes] = find_cut(run, arguments, state, eager.calls, list(eager.state), seed)
+                cut = self.cuts[shapes]
+                checked = number == 0  # the others are of the same values
+                return cut and sliced_truth(run, cut, arguments, state, eager.calls, seed, checked, samples)
+            except (NotSeparableError, TruthError):
+                self.cuts[shapes] = None  # the whole truth says what is wrong
+                return None
+            except torch.OutOfMemoryError:  # at this moment: others hold it
+                torch.cuda.empty_cache()
+        return None
 
     def errors(self, draw: RunDraw, first: Slices, count: int) -> tuple[Runs, Runs, dict[str, Runs]]:
         """On so many slices of one draw: eager's own, those allowed, and on the first those beside (see Errors). What tells is

@@ -87,12 +87,13 @@ def taken(value: Any, axis: int | None, places: torch.Tensor) -> Any:
 def find_cut(
     run: Run, arguments: list[Any], state: State, calls: list[list[Any]], changed: list[str], seed: int
 ) -> Cut | None:
-    """A cut that is worth it and under which samples are apart, on these arguments at least; None when there is none.
+    """A cut that is worth it and under which samples are apart, on these arguments at least; None when there is none. Those
+    whose samples are small come first: where memory is short, theirs fit.
     `calls` are eager's, `changed` the entries of the state that
     they change."""
     if not calls[0] or not all(isinstance(r, torch.Tensor) and is_float(r) for r in calls[0]):
         return None  # integers point into values of other samples; numbers are of all samples
-    for cut in sorted(cuts(arguments, state, calls[0]), key=lambda cut: cut.cost(arguments, calls[0]) > ELEMENTS):
+    for cut in sorted(cuts(arguments, state, calls[0]), key=lambda cut: max(cut.cost(arguments, calls[0]), ELEMENTS)):
         places = choose(cut, arguments, calls[0], seed)
         if 2 * len(places) > cut.size or not all(name in cut.state or state[name].numel() == 1 for name in changed):
             continue
@@ -138,9 +139,12 @@ def _axes_of(size: int, value: Any, first: int) -> list[int]:
     return sorted((axis for axis in range(value.dim()) if value.shape[axis] == size), key=lambda axis: axis != first)
 
 
-def choose(cut: Cut, arguments: list[Any], results: list[torch.Tensor], seed: int) -> torch.Tensor:
-    """The first sample, the last, and others that only the seed knows: as many as ELEMENTS allows."""
-    count = min(max(FEWEST_SAMPLES, int(ELEMENTS / cut.cost(arguments, results))), cut.size)
+def choose(
+    cut: Cut, arguments: list[Any], results: list[torch.Tensor], seed: int, elements: int | None = None
+) -> torch.Tensor:
+    """The first sample, the last, and others that only the seed knows: as many as `elements` (ELEMENTS) allow."""
+    most = ELEMENTS if elements is None else elements
+    count = min(max(FEWEST_SAMPLES, int(most / cut.cost(arguments, results))), cut.size)
     inner = random.Random(seed).sample(range(1, cut.size - 1), max(count - 2, 0))
     return _at([0, *sorted(inner), cut.size - 1], results[0])
 
@@ -181,9 +185,10 @@ def sliced_truth(
     calls: list[list[Any]],
     seed: int,
     checked: bool = True,
+    elements: int | None = None,
 ) -> Slices:
-    """The truth of a slice; NotSeparableError where it is `checked` and cannot be trusted."""
-    places = choose(cut, arguments, calls[0], seed)
+    """The truth of a slice of so many `elements`, ELEMENTS by default; NotSeparableError where it is `checked` and cannot be trusted."""
+    places = choose(cut, arguments, calls[0], seed, elements)
     chosen, known = len(places), set(places.tolist())
     more = [place for place in largest(cut, calls[0], min(LARGEST, 1 + chosen // 8)) if place not in known]
     places = torch.cat([places, _at(more, places)])

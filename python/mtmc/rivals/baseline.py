@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_map
 
 from mtmc.device import kernel_calls
 from mtmc.device.device import Device, device_named, release
@@ -70,6 +71,12 @@ def overwrite(old: Any, new: Any) -> None:
     """The new values in the tensors of the old ones."""
     for mine, given in zip(tensors(old), tensors(new), strict=True):
         mine.copy_(given)
+
+
+def without_memory(leaf: Any) -> Any:
+    """A tensor of gigabytes as one element that is all of them: nobody reads what `nothing` returns."""
+    large = isinstance(leaf, torch.Tensor) and leaf.nbytes > MOST_APART // 4
+    return leaf.new_empty(()).expand(leaf.shape) if large else leaf
 
 
 class Player:
@@ -136,7 +143,7 @@ class Player:
         engine: Callable[..., Any] = self.model
         try:
             if name == "nothing":
-                result = self.model(*arguments)
+                result = tree_map(without_memory, self.model(*arguments))
                 engine = lambda *_: result  # noqa: E731
             elif name == "graph":
                 engine = Graph(self.model, arguments)

@@ -220,15 +220,6 @@ Result<int> run_as_member(const BenchOptions& options, const Tasks& tasks) {
   return kDone;
 }
 
-// The command that began this process, which a member is begun with, too.
-Result<std::vector<std::string>> own_command() {
-  MTMC_TRY(const std::string text, read_file("/proc/self/cmdline"));
-  std::vector<std::string> words = split(text, '\0');
-  words.front() = fs::read_symlink("/proc/self/exe");
-  if (words.back().empty()) words.pop_back();
-  return words;
-}
-
 Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std::string>& left, BenchRun& run) {
   MTMC_TRY(std::vector<std::string> command, own_command());
   command.emplace_back("--member");

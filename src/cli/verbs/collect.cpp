@@ -2,6 +2,7 @@
 // a policy to learn from. What was explored already is not explored again: the same command goes on.
 #include <fmt/core.h>
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,9 +11,12 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/progress.h"
+#include "base/tempdir.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/verb.h"
+#include "ir/hardware.h"
+#include "workbench/crew.h"
 #include "workbench/suite.h"
 #include "workbench/way.h"
 #include "workbench/workbench.h"
@@ -28,8 +32,9 @@ struct CollectOptions {
   std::vector<std::string> roots, ways;
   WorkbenchOptions bench;
   std::string store;
-  int64_t seed = 0, steps = 8, evaluations = 16;
+  int64_t seed = 0, steps = 8, evaluations = 16, jobs = 1;
   double budget = 0;  // seconds; 0: none
+  bool member = false;
 };
 
 // A way with the seed that it is gone with.
@@ -73,103 +78,180 @@ class Live final : public ProgressListener {
   Progress& progress_;
 };
 
-class Collector {
+// What exploring one task came to, as a member of a crew answers it.
+Json nothing_yet() {
+  return {{"lines", Json::array()}, {"explored", 0}, {"judged", 0}, {"remembered", 0}, {"failed", 0}, {"bugs", 0}};
+}
+
+// Explores one task after the other in this process.
+class Explorer {
  public:
-  Collector(const CollectOptions& options, Workbench& bench, Store& store, Progress& progress)
-      : options_(options), bench_(bench), store_(store), progress_(progress), live_(progress) {}
+  static Result<Explorer> open(const CollectOptions& options) {
+    WorkbenchOptions wanted = options.bench;
+    wanted.limits.steps = static_cast<int>(options.steps);
+    wanted.limits.evaluations = static_cast<int>(options.evaluations);
+    wanted.limits.seconds = 0;
+    wanted.baselines.clear();
+    wanted.explores = wanted.many = true;
+    wanted.seed = static_cast<uint64_t>(options.seed);
+    MTMC_TRY(std::vector<Exploration> ways, explorations(options));
+    MTMC_TRY(auto store, open_store(store_path(options.store)));
+    MTMC_TRY(auto bench, Workbench::open(wanted, *store));
+    return Explorer(options, std::move(ways), std::move(store), std::move(bench));
+  }
 
-  Status run(const std::vector<SuiteTask>& tasks, const std::vector<Exploration>& ways) {
-    const double start = now_seconds();
-    for (size_t i = 0; i < tasks.size(); ++i) {
-      const std::string place = fmt::format("[{}/{}] {}", i + 1, tasks.size(), tasks[i].name);
-      if (options_.budget > 0 && now_seconds() - start > options_.budget) {
-        progress_.line(fmt::format("the budget of {:.0f} s is spent: the same command goes on with {}", options_.budget,
-                                   tasks[i].name));
-        return ok_status();
-      }
-      MTMC_RETURN_IF_ERROR(explore_or_tell(tasks[i], ways, place));
-      set_interrupt_note("what was explored is kept; the same command goes on from there");
+  // The user's mistakes, and our bugs in one task, are lines; the next task may be explored all the same.
+  Json work(const SuiteTask& task, ProgressListener& listener) {
+    Json reply = nothing_yet();
+    std::string failure;
+    try {
+      const Status done = explore(task, listener, reply);
+      if (!done.ok()) failure = done.error().message();
+    } catch (const std::exception& bug) {
+      reply["bugs"] = 1, failure = std::string("a bug of ours: ") + bug.what();
     }
-    return ok_status();
+    if (!failure.empty()) reply["failed"] = 1, reply["lines"].push_back("failed: " + failure);
+    return reply;
   }
-
-  std::string totals() const {
-    return fmt::format("{} explorations, {} candidates judged, {} explored before, {} failed", explored_, judged_,
-                       remembered_, failed_);
-  }
-  int failed() const { return failed_; }
-  int bugs() const { return bugs_; }
 
  private:
+  Explorer(const CollectOptions& options, std::vector<Exploration> ways, std::unique_ptr<Store> store,
+           std::unique_ptr<Workbench> bench)
+      : options_(options), ways_(std::move(ways)), store_(std::move(store)), bench_(std::move(bench)) {}
+
   // Names an exploration by all that shapes it.
   std::string key_of(const std::string& source, const Exploration& way) const {
     const std::string strategy = way.way.text().substr(way.way.policy.size() + 1);  // and what is behind it
-    return sha256(Json{source, way.way.policy, strategy, way.seed, bench_.target().name, bench_.hardware().name,
-                       options_.steps, options_.evaluations}
+    return sha256(Json{source, way.way.policy, strategy, way.seed, bench_->target().name, bench_->hardware().name,
+                       options_.bench.coder, options_.steps, options_.evaluations}
                       .dump());
   }
 
-  // The user's mistakes and our bugs in one task are told; the others go on. An Error: the store does not work.
-  Status explore_or_tell(const SuiteTask& task, const std::vector<Exploration>& ways, const std::string& place) {
+  Status explore(const SuiteTask& task, ProgressListener& listener, Json& reply) {
     MTMC_TRY(const std::string source, read_file(Json::parse(task.task.json).at("file").get<std::string>()));
     std::vector<Exploration> open;
-    for (const Exploration& way : ways) {
-      MTMC_TRY(const auto known, store_.recall(kLedger, key_of(source, way)));
+    for (const Exploration& way : ways_) {
+      MTMC_TRY(const auto known, store_->recall(kLedger, key_of(source, way)));
       if (!known) open.push_back(way);
     }
-    remembered_ += static_cast<int>(ways.size() - open.size());
+    reply["remembered"] = ways_.size() - open.size();
     if (open.empty()) return ok_status();
-    try {
-      const Status done = explore(task, source, open, place);
-      if (!done.ok()) ++failed_, progress_.line(place + ": failed: " + done.error().message());
-    } catch (const std::exception& bug) {
-      ++failed_, ++bugs_;
-      progress_.line(place + ": a bug of ours: " + bug.what());
-    }
-    return ok_status();
-  }
-
-  Status explore(const SuiteTask& task, const std::string& source, const std::vector<Exploration>& ways,
-                 const std::string& place) {
-    MTMC_TRY(const TracedTask traced, bench_.trace(task.task));
-    for (const Exploration& way : ways) {
-      MTMC_RETURN_IF_ERROR(bench_.search_by(way.way, way.seed));
-      MTMC_TRY(const Optimized done, bench_.optimize(traced, live_));
+    MTMC_TRY(const TracedTask traced, bench_->trace(task.task));
+    for (const Exploration& way : open) {
+      MTMC_RETURN_IF_ERROR(bench_->search_by(way.way, way.seed));
+      MTMC_TRY(const Optimized done, bench_->optimize(traced, listener));
       const Speedup* best = speedup_over(done.verdict, "eager");
       const std::string fastest = best == nullptr ? done.verdict.reason : fmt::format("{:.2f}x eager", best->median);
-      progress_.line(fmt::format("{}: {}: {} judged, {}", place, way.text(), done.evaluations, fastest));
-      ++explored_, judged_ += done.evaluations;
-      MTMC_RETURN_IF_ERROR(store_.remember(kLedger, key_of(source, way), Json{{"run", done.run}}.dump()));
+      reply["lines"].push_back(fmt::format("{}: {} judged, {}", way.way.text(), done.evaluations, fastest));
+      reply["explored"] = reply["explored"].get<int>() + 1;
+      reply["judged"] = reply["judged"].get<int>() + done.evaluations;
+      MTMC_RETURN_IF_ERROR(store_->remember(kLedger, key_of(source, way), Json{{"run", done.run}}.dump()));
     }
     return ok_status();
   }
 
   const CollectOptions& options_;
-  Workbench& bench_;
-  Store& store_;
-  Progress& progress_;
-  Live live_;
-  int explored_ = 0, judged_ = 0, remembered_ = 0, failed_ = 0, bugs_ = 0;
+  std::vector<Exploration> ways_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Workbench> bench_;
 };
 
+// A member of a crew says nothing of its own: what it finds are its answers.
+class Silence final : public ProgressListener {
+  void on_doing(const std::string&, const RunStatus&) override {}
+  void on_attempt(const NodeRecord&, bool, const RunStatus&) override {}
+};
+
+// Begins tasks until the budget is spent, and adds up what became of them.
+class Ledger {
+ public:
+  Ledger(double budget, size_t tasks, Progress& progress) : budget_(budget), tasks_(tasks), progress_(progress) {}
+
+  bool begins(const std::string& task) {
+    if (budget_ <= 0 || now_seconds() - start_ <= budget_) return true;
+    progress_.line(fmt::format("the budget of {:.0f} s is spent: the same command goes on with {}", budget_, task));
+    return false;
+  }
+  void ended(const std::string& task, const Json& reply) {
+    set_interrupt_note("what was explored is kept; the same command goes on from there");
+    ++ended_;
+    for (const Json& line : reply.at("lines"))
+      progress_.line(fmt::format("[{}/{}] {}: {}", ended_, tasks_, task, line.get<std::string>()));
+    for (const auto& [name, count] : counts_.items()) count = count.get<int>() + reply.at(name).get<int>();
+  }
+  int count(const char* name) const { return counts_.at(name); }
+  std::string totals() const {
+    return fmt::format("{} explorations, {} candidates judged, {} explored before, {} failed", count("explored"),
+                       count("judged"), count("remembered"), count("failed"));
+  }
+
+ private:
+  const double budget_, start_ = now_seconds();
+  const size_t tasks_;
+  Progress& progress_;
+  size_t ended_ = 0;
+  Json counts_ = {{"explored", 0}, {"judged", 0}, {"remembered", 0}, {"failed", 0}, {"bugs", 0}};
+};
+
+using Tasks = std::map<std::string, SuiteTask>;
+
+Status explore_here(const CollectOptions& options, const std::vector<std::string>& names, const Tasks& tasks,
+                    Ledger& ledger, Progress& progress) {
+  MTMC_TRY(Explorer explorer, Explorer::open(options));
+  Live live(progress);
+  for (const std::string& name : names) {
+    if (!ledger.begins(name)) break;
+    ledger.ended(name, explorer.work(tasks.at(name), live));
+  }
+  return ok_status();
+}
+
+// Several processes explore tasks of their own; those that share a GPU take turns timing on it.
+Status explore_in_crew(const CollectOptions& options, const std::vector<std::string>& names, Ledger& ledger) {
+  MTMC_TRY(std::vector<std::string> command, own_command());
+  command.emplace_back("--member");
+  const size_t jobs = std::min(static_cast<size_t>(options.jobs), names.size());
+  const std::vector<std::string> there = gpus();
+  std::vector<std::string> chosen;
+  for (size_t i = 0; i < jobs && !there.empty(); ++i) chosen.push_back(there[i % there.size()]);
+  std::vector<Command> members = member_commands(command, jobs, chosen);
+  const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
+  for (size_t i = 0; i < members.size(); ++i) {
+    members[i].environment["TMPDIR"] = folder.path();
+    if (!chosen.empty()) members[i].environment["MTMC_TURN"] = fs::path(folder.path()) / ("turn-" + chosen[i]);
+  }
+  const CrewListener listener{.begins = [&](const std::string& task) { return ledger.begins(task); },
+                              .ended =
+                                  [&](const std::string& task, const Result<Json>& reply) {
+                                    Json lost = nothing_yet();
+                                    lost["failed"] = lost["bugs"] = 1;
+                                    if (!reply.ok()) lost["lines"].push_back("failed: " + reply.error().message());
+                                    ledger.ended(task, reply.ok() ? *reply : lost);
+                                  }};
+  return work_off(members, names, listener);
+}
+
 Result<int> collect(const CollectOptions& options) {
-  MTMC_TRY(const std::vector<Exploration> ways, explorations(options));
-  MTMC_TRY(const std::vector<SuiteTask> tasks, tasks_of(options.roots));
-  WorkbenchOptions wanted = options.bench;
-  wanted.limits.steps = static_cast<int>(options.steps);
-  wanted.limits.evaluations = static_cast<int>(options.evaluations);
-  wanted.limits.seconds = 0;
-  wanted.baselines.clear();
-  wanted.explores = wanted.many = true;
-  wanted.seed = static_cast<uint64_t>(options.seed);
-  const fs::path store_file = store_path(options.store);
-  MTMC_TRY(const auto store, open_store(store_file));
-  MTMC_TRY(const auto bench, Workbench::open(wanted, *store));
+  MTMC_TRY([[maybe_unused]] const std::vector<Exploration> ways, explorations(options));
+  MTMC_TRY(const std::vector<SuiteTask> all, tasks_of(options.roots));
+  std::vector<std::string> names;
+  Tasks tasks;
+  for (const SuiteTask& task : all)
+    if (tasks.emplace(task.name, task).second) names.push_back(task.name);
+  if (options.member) {
+    MTMC_TRY(Explorer explorer, Explorer::open(options));
+    Silence silence;
+    serve_crew([&](const std::string& task) { return explorer.work(tasks.at(task), silence); });
+    return kDone;
+  }
   Progress progress(stdout);
-  Collector collector(options, *bench, *store, progress);
-  MTMC_RETURN_IF_ERROR(collector.run(tasks, ways));
-  progress.line(collector.totals() + "; attempts in " + store_file.string());
-  return collector.bugs() > 0 ? kOurBug : collector.failed() > 0 ? kNotBetter : kDone;
+  Ledger ledger(options.budget, names.size(), progress);
+  if (options.jobs == 1)
+    MTMC_RETURN_IF_ERROR(explore_here(options, names, tasks, ledger, progress));
+  else
+    MTMC_RETURN_IF_ERROR(explore_in_crew(options, names, ledger));
+  progress.line(ledger.totals() + "; attempts in " + store_path(options.store).string());
+  return ledger.count("bugs") > 0 ? kOurBug : ledger.count("failed") > 0 ? kNotBetter : kDone;
 }
 
 VerbBody declare(Options& options) {
@@ -187,6 +269,10 @@ VerbBody declare(Options& options) {
   options.integer(given->steps, "--steps", 1, "the most actions in a row (8)");
   options.integer(given->evaluations, "--evaluations", 1, "candidates judged in each exploration (16)");
   options.integer(given->seed, "--seed", 0, "of the explorations and the hidden draws (0)");
+  options.integer(
+      given->jobs, "--jobs", 1,
+      "tasks explored beside each other, each with processors of its own; those on one GPU take turns timing (1)");
+  options.flag(given->member, "--member", "be one of another collect's --jobs, which tells it what to do");
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
   options.text(given->store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
   return [given] { return collect(*given); };
