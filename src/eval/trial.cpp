@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/turn.h"
 #include "eval/own_kernels.h"
 #include "eval/rounds.h"
 #include "eval/rules.h"
@@ -210,7 +209,6 @@ Result<bool> Trial::time_beside_baselines(Guest& guest) {
 
 // Nothing of ours, or of who asks, runs beside a timed call.
 Result<bool> Trial::time_quietly(Guest& guest, const RoundPlan& plan) {
-  const Turn turn(turn_file());  // nor another search on this GPU
   MTMC_RETURN_IF_ERROR(guests_.pause());
   baselines_.pause();
   if (options_.bystander != nullptr) options_.bystander->pause();

@@ -36,6 +36,10 @@ struct WorkbenchOptions {
   bool many = false;      // tasks, one after the other: what takes long is begun for the next while one is traced
 };
 
+// How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). An Error:
+// more than one on a GPU, where they would disturb each other's clocks, or more than there are processors.
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked);
+
 // A user's module as a search begins with it.
 struct TracedTask {
   Task task;

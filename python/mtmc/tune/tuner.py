@@ -11,15 +11,13 @@ beside which processes that compile must find room.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -127,21 +125,8 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
     with torch.no_grad():
         versions = first_samples(request, inputs, device)
         own = list({id(version): version for version in versions}.values())
-        with turn():
-            compare(own, time.perf_counter() + request["seconds"])
+        compare(own, time.perf_counter() + request["seconds"])
     return [version.result() for version in versions]
-
-
-@contextmanager
-def turn() -> Iterator[None]:
-    """The GPU to ourselves, as src/base/turn.h says."""
-    file = os.environ.get("MTMC_TURN")
-    if not file:
-        yield
-        return
-    with open(file, "a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: Device) -> list[Version]:

@@ -242,19 +242,10 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
   return work_off(members, left, listener);
 }
 
-// How many tasks beside each other. An Error: more than one on a GPU, where they would disturb each other's clocks.
 Result<size_t> jobs_of(const BenchOptions& options) {
   if (!options.ray.empty() && options.jobs > 0) return static_cast<size_t>(options.jobs);
   if (!options.ray.empty()) return remote_places(options.ray);
-  MTMC_TRY(const TargetHere here, choose_target(options.search.bench.target));
-  const bool on_gpu = here.target->device == Device::cuda && here.machine.runs;
-  const size_t most = on_gpu ? gpus().size() : usable_cores().size();
-  const auto jobs = static_cast<size_t>(options.jobs);
-  if (jobs > most)
-    return Error{"choosing how many tasks run beside each other",
-                 on_gpu ? "one is timed on a GPU at a time" : "too many", fmt::format("--jobs {}", jobs),
-                 fmt::format("at most {}", most)};
-  return jobs > 0 ? jobs : on_gpu ? most : 1;
+  return jobs_beside(options.search.bench, options.jobs);
 }
 
 Result<int> run_bench(const BenchOptions& options) {

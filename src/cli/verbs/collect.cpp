@@ -32,8 +32,8 @@ struct CollectOptions {
   std::vector<std::string> roots, ways;
   WorkbenchOptions bench;
   std::string store;
-  int64_t seed = 0, steps = 8, evaluations = 16, jobs = 1;
-  double budget = 0;  // seconds; 0: none
+  int64_t seed = 0, steps = 8, evaluations = 16, jobs = 0;  // jobs: 0, one for each GPU
+  double budget = 0;                                        // seconds; 0: none
   bool member = false;
 };
 
@@ -206,20 +206,13 @@ Status explore_here(const CollectOptions& options, const std::vector<std::string
   return ok_status();
 }
 
-// Several processes explore tasks of their own; those that share a GPU take turns timing on it.
-Status explore_in_crew(const CollectOptions& options, const std::vector<std::string>& names, Ledger& ledger) {
+// Several processes explore tasks of their own, each with a GPU of its own where they need one.
+Status explore_in_crew(size_t jobs, const std::vector<std::string>& names, Ledger& ledger) {
   MTMC_TRY(std::vector<std::string> command, own_command());
   command.emplace_back("--member");
-  const size_t jobs = std::min(static_cast<size_t>(options.jobs), names.size());
-  const std::vector<std::string> there = gpus();
-  std::vector<std::string> chosen;
-  for (size_t i = 0; i < jobs && !there.empty(); ++i) chosen.push_back(there[i % there.size()]);
-  std::vector<Command> members = member_commands(command, jobs, chosen);
   const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
-  for (size_t i = 0; i < members.size(); ++i) {
-    members[i].environment["TMPDIR"] = folder.path();
-    if (!chosen.empty()) members[i].environment["MTMC_TURN"] = fs::path(folder.path()) / ("turn-" + chosen[i]);
-  }
+  std::vector<Command> members = member_commands(command, jobs, gpus());
+  for (Command& member : members) member.environment["TMPDIR"] = folder.path();
   const CrewListener listener{.begins = [&](const std::string& task) { return ledger.begins(task); },
                               .ended =
                                   [&](const std::string& task, const Result<Json>& reply) {
@@ -246,10 +239,12 @@ Result<int> collect(const CollectOptions& options) {
   }
   Progress progress(stdout);
   Ledger ledger(options.budget, names.size(), progress);
-  if (options.jobs == 1)
+  MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs));
+  const size_t jobs = std::min(wanted, names.size());
+  if (jobs == 1)
     MTMC_RETURN_IF_ERROR(explore_here(options, names, tasks, ledger, progress));
   else
-    MTMC_RETURN_IF_ERROR(explore_in_crew(options, names, ledger));
+    MTMC_RETURN_IF_ERROR(explore_in_crew(jobs, names, ledger));
   progress.line(ledger.totals() + "; attempts in " + store_path(options.store).string());
   return ledger.count("bugs") > 0 ? kOurBug : ledger.count("failed") > 0 ? kNotBetter : kDone;
 }
