@@ -158,8 +158,20 @@ void GraphBuilder::bind(const Json& call, const std::vector<ValueId>& ids) {
 }
 
 bool GraphBuilder::packs(const Json& call) const {
-  if (call.at("op") != "aten.clone.default" && call.at("op") != "aten.contiguous.default") return false;
-  return known(call.at("operands")[0]).strided && !call.at("outputs")[0].contains("strides");
+  if (call.at("operands").empty() || call.at("outputs")[0].contains("strides")) return false;
+  const Known& operand = known(call.at("operands")[0]);
+  const Node& node = program_.nodes.back();
+  if (is_view(node)) return operand.packed && !copies(node);
+  return operand.strided && (call.at("op") == "aten.clone.default" || call.at("op") == "aten.contiguous.default");
+}
+
+bool GraphBuilder::copies(const Node& node) const {
+  const auto without_ones = [&](ValueId id) {
+    Shape shape = program_.value(id).type.shape;
+    std::erase(shape, 1);
+    return shape;
+  };
+  return node.op == "reshape" && without_ones(node.inputs[0]) != without_ones(node.outputs[0]);
 }
 
 ValueId GraphBuilder::without_copies(ValueId id) const {
@@ -184,7 +196,7 @@ void GraphBuilder::add_output(const std::string& name) {
   const auto& outputs = program_.outputs;
   const bool taken = std::find(outputs.begin(), outputs.end(), value.id) != outputs.end();
   const bool shared = taken || kept_.contains(value.id) || (value.fresh && is_view_of_leaf(value.id));
-  program_.outputs.push_back(shared ? copy_of(value.id) : value.id);
+  program_.outputs.push_back(shared || value.packed ? copy_of(value.id) : value.id);
 }
 
 void GraphBuilder::add_state(const std::string& target, const std::string& name, bool returned) {

@@ -38,7 +38,9 @@ class GraphBuilder {
   bool add_operator(const Json& call);
   void add_library(const Json& call);
   void bind(const Json& call, const std::vector<ValueId>& ids);
-  bool packs(const Json& call) const;  // does it lay the elements of a strided value one after the other?
+  // Does it lay the elements of a strided value one after the other, or view what was laid so?
+  bool packs(const Json& call) const;
+  bool copies(const Node& node) const;  // a view that has to copy what is strided: another shape, but for ones
   // The operand when the node is only a copy of it, else the value itself.
   ValueId without_copies(ValueId id) const;
   bool is_view_of_leaf(ValueId id) const;

@@ -133,6 +133,9 @@ MODULES = {
         BUFFERS,
     ),
     "fresh_outputs": module_text("y = x * 2\nreturn x.clone(), x.t(), y, y.clone(), x.clone().t()"),
+    "packed_outputs": module_text(
+        "y = (x * 2).view(2, 2, 8).transpose(0, 1).contiguous()\nreturn y, y.unsqueeze(0), y[1], y.view(4, 8), y.view(2, 1, 2, 8)"
+    ),
     "dict_of_outputs": module_text("return {'y': (x + 1, None), 'best': torch.max(x, dim=1), 'n': [3]}"),
     "lists_as_arguments": module_text(
         "return xs[0] * scale + xs[1]", inputs="[torch.ones(3), torch.ones(3)], 3.0", arguments="xs, scale, flag=False"

@@ -282,6 +282,23 @@ program lstm_projected {
   return %12
 }
 
+program packed_outputs {
+  %0 = input "x" : f32[4,8]
+  %1 = constant "2.0" : f32[]
+  %2 = mul(%0, %1) : f32[4,8]  @ packed_outputs.py:7
+  %3 = reshape(%2, shape=[2,2,8]) : f32[2,2,8]  @ packed_outputs.py:7
+  %4 = transpose(%3, dim0=0, dim1=1) : f32[2,2,8]  @ packed_outputs.py:7
+  %5 = unsqueeze(%4, dim=0) : f32[1,2,2,8]  @ packed_outputs.py:8
+  %6 = select(%4, dim=0, index=1) : f32[2,8]  @ packed_outputs.py:8
+  %7 = reshape(%4, shape=[4,8]) : f32[4,8]  @ packed_outputs.py:8
+  %8 = reshape(%4, shape=[2,1,2,8]) : f32[2,1,2,8]  @ packed_outputs.py:8
+  %9 = clone(%4) : f32[2,2,8]
+  %10 = clone(%5) : f32[1,2,2,8]
+  %11 = clone(%6) : f32[2,8]
+  %12 = clone(%8) : f32[2,1,2,8]
+  return %9, %10, %11, %7, %12
+}
+
 program plain_attributes {
   %0 = input "x" : f32[4,8]
   %1 = param "net.weight" : f32[8,8]
