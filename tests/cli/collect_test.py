@@ -46,6 +46,15 @@ def test_tasks_are_explored_once_and_become_a_dataset(tmp_path: Path) -> None:
         "NVIDIA A100 (facts only)",
         "NVIDIA V100 (facts only)",
     }
+    half, other, whole = (tmp_path / name for name in ("half.jsonl", "other.jsonl", "whole.jsonl"))
+    for part, trees in ((half, lines[1:3]), (other, lines[3:])):
+        part.write_text("\n".join(map(json.dumps, [{"format": "mtmc-trees-1", "trees": 2}, *trees])) + "\n")
+    joined = mtmc("dataset", "join", whole, "--from", half, other)
+    assert joined.stdout == exported.stdout, joined.stderr
+    assert [json.loads(line) for line in whole.read_text().splitlines()] == lines
+    twice = mtmc("dataset", "join", whole, "--from", half, other, half)
+    assert twice.returncode == 2 and "is in two of them" in twice.stderr
+
     described = mtmc("dataset", "describe", dataset)
     assert described.stdout == exported.stdout and described.stdout.startswith("4 tasks, ")
 

@@ -1,6 +1,7 @@
 // `mtmc dataset`: what a store holds as trees to learn from, in a file; and what such a file holds.
 #include <fmt/core.h>
 
+#include <map>
 #include <memory>
 
 #include "cli/verb.h"
@@ -11,6 +12,7 @@ namespace {
 
 struct DatasetOptions {
   std::string what, file, store, unknown = "hidden", show = "code";
+  std::vector<std::string> parts;
 };
 
 void print_facts(const std::vector<Tree>& trees) {
@@ -24,15 +26,40 @@ void print_facts(const std::vector<Tree>& trees) {
     fmt::print("{:<12}{:>10}{:>10}{:>10}\n", type, counts.offered, counts.tried, counts.best);
 }
 
+// The trees of several files, which were collected apart. An Error: a task of one machine in two of them, whose states
+// only a store can merge.
+Result<std::vector<Tree>> joined(const std::vector<std::string>& files) {
+  std::vector<Tree> all;
+  std::map<std::pair<std::string, std::string>, std::string> seen;
+  for (const std::string& file : files) {
+    MTMC_TRY(std::vector<Tree> trees, read_trees(file));
+    for (Tree& tree : trees) {
+      const auto [known, is_new] = seen.try_emplace({tree.name, tree.hardware}, file);
+      if (!is_new)
+        return Error{"joining datasets", fmt::format("{} on the same machine is in two of them", tree.name),
+                     known->second + " and " + file, "each task in one file, or both collected into one store"};
+      all.push_back(std::move(tree));
+    }
+  }
+  if (all.empty()) return Error{"joining datasets", "there is nothing to join", "", "files that export wrote"};
+  return all;
+}
+
 Result<int> run_dataset(const DatasetOptions& options) {
   if (options.what == "describe") {
     MTMC_TRY(const std::vector<Tree> trees, read_trees(options.file));
     print_facts(trees);
     return kDone;
   }
+  if (options.what == "join") {
+    MTMC_TRY(const std::vector<Tree> trees, joined(options.parts));
+    MTMC_RETURN_IF_ERROR(write_trees(options.file, trees));
+    print_facts(trees);
+    return kDone;
+  }
   if (options.what != "export")
     return Error{"choosing what to do with a dataset", "there is no such word", "'" + options.what + "'",
-                 "export or describe"};
+                 "export, join or describe"};
   MTMC_TRY(const auto store, open_store(store_path(options.store), OpenFor::reading));
   const Unknown unknown = options.unknown == "ends" ? Unknown::ends : Unknown::hidden;
   MTMC_TRY(const std::vector<Tree> trees, trees_of(*store, {.unknown = unknown, .program = options.show == "program"}));
@@ -43,8 +70,10 @@ Result<int> run_dataset(const DatasetOptions& options) {
 
 VerbBody declare(Options& options) {
   const auto given = std::make_shared<DatasetOptions>();
-  options.positional(given->what, "WORD", "export: from the store to FILE; describe: what FILE holds");
+  options.positional(given->what, "WORD",
+                     "export: from the store to FILE; join: the trees of --from in FILE; describe: what FILE holds");
   options.positional(given->file, "FILE", "the dataset, lines of JSON");
+  options.words(given->parts, "--from", "FILE...", "join: datasets that were collected apart");
   options.choice(given->unknown, "--unknown", {"hidden", "ends"},
                  "actions that were never tried: not offered, or they end an episode (hidden)");
   options.choice(given->show, "--view", {"code", "program"}, "what a policy is shown (code)");
