@@ -152,3 +152,8 @@ T __ldg(const T* place) {
   return *place;
 }
 inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+inline float __int_as_float(unsigned bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
