@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from cuda_on_cpu import compile_by_nvrtc, find_nvrtc
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,15 +62,26 @@ def test_each_type_has_an_example_for_each_target() -> None:
         assert types <= {file.stem.partition("_")[2] for file in EXAMPLES if file.stem.startswith(target)}
 
 
-def test_the_judge_certifies_those_for_the_cpu(tmp_path: Path) -> None:
-    kernels = unpacked("cpu", tmp_path)
+def expect_certified(target: str, device: str, folder: Path) -> None:
+    kernels = unpacked(target, folder)
     lines = [json.dumps({"file": task, "candidate": code}) for _, task, code in kernels]
-    (tmp_path / "list").write_text("\n".join(lines))
-    argv = [str(BINARY), "verify", "--list", str(tmp_path / "list"), "--tier", "screen", "--device", "cpu"]
+    (folder / "list").write_text("\n".join(lines))
+    argv = [str(BINARY), "verify", "--list", str(folder / "list"), "--tier", "screen", "--device", device]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=600, check=False)
     verdicts = [json.loads(line) for line in done.stdout.splitlines()]
     refused = [v for v in verdicts if v.get("outcome") != "certified"]
     assert len(verdicts) == len(kernels) and not refused, (refused, done.stderr)
+
+
+def test_the_judge_certifies_those_for_the_cpu(tmp_path: Path) -> None:
+    expect_certified("cpu", "cpu", tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no NVIDIA GPU")
+@pytest.mark.parametrize("target", ["triton", "cuda"])
+def test_the_judge_certifies_those_for_the_gpu(target: str, tmp_path: Path) -> None:
+    expect_certified(target, "cuda", tmp_path)
 
 
 def run_on_the_cpu(target: str, folder: Path) -> None:
