@@ -145,6 +145,8 @@ def test_a_file_that_does_not_exist(folder: Path) -> None:
 def test_a_missing_gpu(folder: Path) -> None:
     done = run_mtmc("verify", folder / "net.py", folder / "net.py", "--device", "cuda")
     expect_mistake(done, folder, "this machine has no NVIDIA GPU", "wanted --device cpu")
+    words = ("--target", "cuda", "--coder", "llm", "--model", "m", "--base-url", "http://localhost:1/v1")
+    expect_mistake(optimize(folder, folder / "net.py", *words), folder, "nothing runs here: got cuda", "that has a GPU")
 
 
 @pytest.mark.parametrize(
@@ -160,6 +162,10 @@ def test_a_missing_gpu(folder: Path) -> None:
         ),
         (["optimize", "x.py", "--init", "--store", "s.db"], "--init has no value: got '--store'"),
         (["optimize", "x.py", "--target", "tpu"], "wrong value for --target: got 'tpu', wanted one of auto, cpu"),
+        (
+            ["optimize", "x.py", "--target", "cuda"],
+            "it prints no kernels for this target: got cuda, wanted --coder llm",
+        ),
         (["show", "latest"], "not a run's number: got 'latest'"),
         ([], "no verb: got nothing, wanted one of actions"),
     ],
