@@ -149,6 +149,11 @@ def test_a_missing_gpu(folder: Path) -> None:
     expect_mistake(optimize(folder, folder / "net.py", *words), folder, "nothing runs here: got cuda", "that has a GPU")
 
 
+def test_a_target_that_nobody_prints(folder: Path) -> None:
+    done = optimize(folder, folder / "net.py", "--target", "cuda")
+    expect_mistake(done, folder, "builtin: it prints no kernels for this target: got cuda, wanted --coder llm")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -162,10 +167,6 @@ def test_a_missing_gpu(folder: Path) -> None:
         ),
         (["optimize", "x.py", "--init", "--store", "s.db"], "--init has no value: got '--store'"),
         (["optimize", "x.py", "--target", "tpu"], "wrong value for --target: got 'tpu', wanted one of auto, cpu"),
-        (
-            ["optimize", "x.py", "--target", "cuda"],
-            "it prints no kernels for this target: got cuda, wanted --coder llm",
-        ),
         (["show", "latest"], "not a run's number: got 'latest'"),
         ([], "no verb: got nothing, wanted one of actions"),
     ],
