@@ -36,7 +36,8 @@ class Task:
     steps: list[tuple[str, list[Answer]]]  # the action that is chosen, and the answers: all but the last are refused
 
 
-STALE = "wrong-result stale-output output-reused nondeterministic insensitive-to-input illegal-access non-finite"
+STALE = "stale-output wrong-result output-reused insensitive-to-input nondeterministic illegal-access non-finite"
+UNWRITTEN = "wrong-result unwritten-output non-finite nondeterministic"
 TASKS = [
     Task(
         "rbf",
@@ -72,7 +73,7 @@ TASKS = [
         "triton",
         [
             ("fuse", [Answer("products_fuse")]),
-            ("reorder", [Answer("products_reorder_wrong", "wrong-result non-finite"), Answer("products_reorder")]),
+            ("reorder", [Answer("products_reorder_wrong", UNWRITTEN), Answer("products_reorder")]),
             (
                 "precision",
                 [

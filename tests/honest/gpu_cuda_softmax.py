@@ -102,6 +102,8 @@ CUDA = Cuda(SOURCE)
 class ModelNew(nn.Module):
     def forward(self, x):
         x = x.contiguous()
+        if x.shape[1] > 15_000:
+            raise ValueError("the rows are too long")
         y = torch.empty_like(x)
         CUDA("softmax", (x.shape[0],), (256,), x, y, x.shape[1], shared=60_000)
         return y
