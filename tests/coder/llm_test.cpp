@@ -146,9 +146,10 @@ TEST(Prompt, ThatForCudaHasTheClassThatLaunches) {
   EXPECT_NE(asked.system.find(rules), std::string::npos);
   const size_t begin = rules.find("class Cuda:"), end = rules.find("\n```", begin);
   ASSERT_NE(end, rules.npos);
-  for (const WorkedExample& example : worked_examples())
-    if (example.target == "cuda")
-      EXPECT_NE(example.after.find(rules.substr(begin, end - begin)), std::string::npos) << example.type;
+  for (const WorkedExample& example : worked_examples()) {
+    if (example.target != "cuda") continue;
+    EXPECT_NE(example.after.find(rules.substr(begin, end - begin)), std::string::npos) << example.type;
+  }
   EXPECT_NE(asked.messages[0].text.find("void scale_relu"), std::string::npos);
 }
 

@@ -81,7 +81,8 @@ TEST_P(FreeCode, IsSearchedJudgedAndStored) {
 TEST(FreeCodeForCuda, HasNoProgramFromTheStart) {
   World world("cuda", testing::network(), h200_hardware());
   world.strategy = "rollout";
-  world.request.shell = {.constructor_source = "class ModelNew:\n    # mtmc: forward\n", .arguments = {"x"}};
+  world.request.shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  world.request.shell.arguments = {"x"};
   FreeJudge judge(world.judge);
   FreeCoder coder;
   const auto done = world.run(judge, coder);

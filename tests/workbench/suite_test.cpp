@@ -73,10 +73,10 @@ TEST(Suite, MatmulsAreWrittenAndSayTheirSizes) {
 
 TEST(Suite, AFolderWithoutTasksIsTold) {
   TempDir dir;
-  for (const SuiteDef* suite : all_suites())
-    if (!suite->writes)
-      EXPECT_THAT(suite->tasks(dir.path()).error().message(), HasSubstr("'" + dir.path().string() + "'"))
-          << suite->name;
+  for (const SuiteDef* suite : all_suites()) {
+    if (suite->writes) continue;
+    EXPECT_THAT(suite->tasks(dir.path()).error().message(), HasSubstr("'" + dir.path().string() + "'")) << suite->name;
+  }
 }
 
 }  // namespace
