@@ -143,9 +143,16 @@ Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::str
     return guest.conductor().ask({{"op", "unplug"}, {"folders", guest.writable()}, {"pull", pulls}}, kZygoteSeconds);
   };
   MTMC_TRY(const Json there, unplug(false));
-  if (there.at("kernels") == 0)
-    return !examination.claims() ||
-           examination.refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
+  if (there.at("kernels") == 0) {
+    if (!examination.claims()) return true;
+    // CUDA C++ that a driver was given lies in no file: whether it runs, a profile tells.
+    if (guest.room().device != "cpu" && !verdict.own_kernel_share) {
+      MTMC_TRY(const bool told, examination.profile(guest, draw));
+      if (!told) return false;
+    }
+    if (guest.room().device != "cpu" && verdict.own_kernel_share.value_or(0) > 0) return true;
+    return examination.refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
+  }
   if (!pull) return true;
   MTMC_TRY(const auto with, least_ms(guest, examination, draw));
   if (!with) return false;
@@ -174,6 +181,10 @@ Result<bool> needs_kernels(Guest& guest, Examination& examination, const std::st
     const Examination::Aside no_evidence(examination);
     MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, true, false, true}));
     right = went.has_value();
+  }
+  if (right) {  // launches that the file bound before they were unplugged still work
+    MTMC_TRY(const GuestReply met, examination.call(guest, {{"op", "ghost"}}));
+    if (met.ok() && met.reply->at("kernels") == 0) return true;
   }
   return !right || examination.refuse("kernel-unused", "the answer is right though the file's own kernels do nothing");
 }

@@ -180,7 +180,7 @@ Result<SearchNode*> Environment::start() {
   MTMC_TRY(node.state.code, parts_.target.emit(*parts_.program, parts_.hardware, parts_.shell));
   say("judging the module as it is");
   MTMC_TRY(Judged first, judged(node.state, Tier::screen, recorded(kNoNode, "")));
-  if (coder_.chooses()) node.state.program = nullptr;
+  if (coder_.chooses() || parts_.target.handwritten) node.state.program = nullptr;
   node.state_hash = hash_of(node.state);
   searching_since_ = parts_.clock();
   node.screen = std::move(first.verdict);

@@ -256,10 +256,13 @@ class StepReader {
       if (!of->text.starts_with("self.")) return launch(of->text, *arguments, 0);  // kernel[grid](...)
       return anything_in(*arguments) && operation(last_name(of->text), false);     // self.layers[0](x)
     }
-    for (size_t i = 0, position = 0; i < arguments->children.size(); ++i) {  // launch(kernel, ...)
+    for (size_t i = 0, position = 0; i < arguments->children.size();
+         ++i) {  // launch(kernel, ...), launch("kernel", ...)
       const SyntaxNode& one = arguments->children[i];
-      if (one.is("identifier") && names_.facts->kernel(one.text) != nullptr)
-        return launch(one.text, *arguments, position + 1);
+      const bool quoted = one.is("string") && one.text.size() > 2;
+      const std::string_view kernel = quoted ? one.text.substr(1, one.text.size() - 2) : one.text;
+      if ((quoted || one.is("identifier")) && names_.facts->kernel(kernel) != nullptr)
+        return launch(kernel, *arguments, position + 1);
       position += one.named;
     }
     if (function->is("identifier")) return call_function(std::string(function->text), *arguments);

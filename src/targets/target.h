@@ -67,6 +67,8 @@ struct TargetDef {
   std::string_view interpreter = "";
   // `auto` means the target with the highest rank whose kernels this machine runs; never one of rank 0.
   int rank = 0;
+  // Nothing prints its kernels: they are free code from the first step on, and no state is shown with a Program.
+  bool handwritten = false;
   // Captures are graphs of whole calls, library calls included; else they are runs of generated kernels.
   bool graphs = false;
   // The words of a schedule that its printer reads (ir/schedule_words.h).

@@ -1,5 +1,6 @@
-// A suite: benchmark tasks that lie in a folder which the user names. Nothing of it is ours or committed. To add one:
-// src/workbench/suites/NAME.cpp defining `extern const SuiteDef NAME_def`; a generated table finds it.
+// A suite: benchmark tasks that lie in a folder which the user names. Nothing of it is ours or committed, but for
+// suites that write their tasks there. To add one: src/workbench/suites/NAME.cpp defining `extern const SuiteDef
+// NAME_def`; a generated table finds it.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -25,6 +26,8 @@ struct SuiteDef {
   Result<std::vector<SuiteTask>> (*tasks)(const std::filesystem::path& root);
   // What others have published on it, as Markdown that stands below the table of a run; may be empty.
   std::string_view published = "";
+  // It writes its tasks into `root`, which need not be named.
+  bool writes = false;
   // Of a suite whose tasks are more than one module each: who makes their rows. `untouched`: of programs as they are
   // traced, without a search and a judge. Null: each task is a module.
   std::unique_ptr<TaskWorker> (*worker)(bool untouched) = nullptr;

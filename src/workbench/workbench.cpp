@@ -67,6 +67,9 @@ Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Sto
   MTMC_RETURN_IF_ERROR(bench->open_policy(policy));
   // What a coder lacks, such as a key, is told before anything that takes long.
   if (const auto coder = bench->make_coder(ModuleShell{}); !coder.ok()) return coder.error();
+  if (bench->target().handwritten && !bench->here_.machine.runs)
+    return Error{"choosing a target", "what is written for it can only be run, and nothing runs here",
+                 std::string(bench->target().name), "a machine that has a " + std::string(bench->target().needs)};
   bench->make_judge();
   return bench;
 }

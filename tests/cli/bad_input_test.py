@@ -145,6 +145,13 @@ def test_a_file_that_does_not_exist(folder: Path) -> None:
 def test_a_missing_gpu(folder: Path) -> None:
     done = run_mtmc("verify", folder / "net.py", folder / "net.py", "--device", "cuda")
     expect_mistake(done, folder, "this machine has no NVIDIA GPU", "wanted --device cpu")
+    words = ("--target", "cuda", "--coder", "llm", "--model", "m", "--base-url", "http://localhost:1/v1")
+    expect_mistake(optimize(folder, folder / "net.py", *words), folder, "nothing runs here: got cuda", "that has a GPU")
+
+
+def test_a_target_that_nobody_prints(folder: Path) -> None:
+    done = optimize(folder, folder / "net.py", "--target", "cuda")
+    expect_mistake(done, folder, "builtin: it prints no kernels for this target: got cuda, wanted --coder llm")
 
 
 @pytest.mark.parametrize(

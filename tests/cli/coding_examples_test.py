@@ -1,4 +1,6 @@
-"""The worked examples in prompts are right: the judge certifies those for the CPU, Triton's interpreter runs the others."""
+"""The worked examples in prompts are right: the judge certifies those for the CPU, Triton's interpreter runs those for
+triton, and those for cuda are run as C++ on the CPU and compiled by NVRTC, where it is installed.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+from cuda_on_cpu import compile_by_nvrtc, find_nvrtc
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
@@ -20,10 +24,12 @@ EXAMPLES = sorted((ROOT / "src/coder/examples").glob("*.md"))
 # Every kernel of a list of (name, task, code) in one process, against the module itself.
 RUN = """
 import json, sys, torch
+from cuda_on_cpu import in_place_of_nvrtc
 for name, task, code in json.load(open(sys.argv[1])):
     module, made = {}, {}
     for path, names in ((task, module), (code, made)):
-        exec(compile(open(path).read(), path, "exec"), names)
+        text = open(path).read()
+        exec(compile(in_place_of_nvrtc(text) if "class Cuda:" in text else text, path, "exec"), names)
     torch.manual_seed(1)
     inputs = module["get_inputs"]()
     pair = made["ModelNew"]()(*inputs), module["Model"]()(*inputs)
@@ -52,26 +58,56 @@ def unpacked(target: str, folder: Path) -> list[tuple[str, str, str]]:
 
 def test_each_type_has_an_example_for_each_target() -> None:
     types = {"lower", "fuse", "tile", "pipeline", "reorder", "split", "simplify"}
-    for target in ("cpu", "triton"):
+    for target in ("cpu", "triton", "cuda"):
         assert types <= {file.stem.partition("_")[2] for file in EXAMPLES if file.stem.startswith(target)}
 
 
-def test_the_judge_certifies_those_for_the_cpu(tmp_path: Path) -> None:
-    kernels = unpacked("cpu", tmp_path)
+def expect_certified(target: str, device: str, folder: Path) -> None:
+    kernels = unpacked(target, folder)
     lines = [json.dumps({"file": task, "candidate": code}) for _, task, code in kernels]
-    (tmp_path / "list").write_text("\n".join(lines))
-    argv = [str(BINARY), "verify", "--list", str(tmp_path / "list"), "--tier", "screen", "--device", "cpu"]
+    (folder / "list").write_text("\n".join(lines))
+    argv = [str(BINARY), "verify", "--list", str(folder / "list"), "--tier", "screen", "--device", device]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=600, check=False)
     verdicts = [json.loads(line) for line in done.stdout.splitlines()]
     refused = [v for v in verdicts if v.get("outcome") != "certified"]
     assert len(verdicts) == len(kernels) and not refused, (refused, done.stderr)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="this Python has no triton")
-def test_the_interpreter_runs_those_for_triton(tmp_path: Path) -> None:
-    kernels = unpacked("triton", tmp_path)
-    (tmp_path / "list").write_text(json.dumps(kernels))
-    argv = [sys.executable, "-c", RUN, str(tmp_path / "list")]
-    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+def test_the_judge_certifies_those_for_the_cpu(tmp_path: Path) -> None:
+    expect_certified("cpu", "cpu", tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="this machine has no NVIDIA GPU")
+@pytest.mark.parametrize("target", ["triton", "cuda"])
+def test_the_judge_certifies_those_for_the_gpu(target: str, tmp_path: Path) -> None:
+    expect_certified(target, "cuda", tmp_path)
+
+
+def run_on_the_cpu(target: str, folder: Path) -> None:
+    kernels = unpacked(target, folder)
+    (folder / "list").write_text(json.dumps(kernels))
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "tests/support/cuda_on_cpu")]))
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path}
+    argv = [sys.executable, "-c", RUN, str(folder / "list")]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=600, check=False, env=environment)
     assert done.stdout.split() == [name for name, _, _ in kernels], done.stdout + done.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="this Python has no triton")
+def test_the_interpreter_runs_those_for_triton(tmp_path: Path) -> None:
+    run_on_the_cpu("triton", tmp_path)
+
+
+def test_those_for_cuda_are_right_as_cpp(tmp_path: Path) -> None:
+    run_on_the_cpu("cuda", tmp_path)
+
+
+@pytest.mark.skipif(find_nvrtc() is None, reason="this Python has no NVRTC (pip install nvidia-cuda-nvrtc)")
+def test_nvrtc_compiles_those_for_cuda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [Path(code) for _, _, code in unpacked("cuda", tmp_path)]
+    files += (ROOT / "tests").glob("*/gpu_cuda_*.py")  # of the judge's corpora
+    compiled = [file for file in files if "class Cuda:" in file.read_text()]
+    assert len(compiled) == 14
+    for file in compiled:
+        compile_by_nvrtc(file.read_text(), find_nvrtc(), monkeypatch)

@@ -139,6 +139,20 @@ TEST(Prompt, TheStandardOneHasMachineRulesExamplesAndVerdict) {
   EXPECT_NE(mend.find("what became of this step: fuse scale and relu"), std::string::npos);
 }
 
+TEST(Prompt, ThatForCudaHasTheClassThatLaunches) {
+  const Hardware hardware = h200_hardware();
+  const ChatRequest asked = coding_prompt(fuse(), {*find_target("cuda"), hardware, PromptStyle::standard, "a task"});
+  const std::string_view rules = guide_of("cuda");
+  EXPECT_NE(asked.system.find(rules), std::string::npos);
+  const size_t begin = rules.find("class Cuda:"), end = rules.find("\n```", begin);
+  ASSERT_NE(end, rules.npos);
+  for (const WorkedExample& example : worked_examples()) {
+    if (example.target != "cuda") continue;
+    EXPECT_NE(example.after.find(rules.substr(begin, end - begin)), std::string::npos) << example.type;
+  }
+  EXPECT_NE(asked.messages[0].text.find("void scale_relu"), std::string::npos);
+}
+
 TEST(Prompt, ThePapersHasItsThreeElementsAlone) {
   const Hardware hardware = null_hardware();
   const ChatRequest asked = coding_prompt(fuse(), {*find_target("cpu"), hardware, PromptStyle::paper, "a task"});
@@ -162,7 +176,7 @@ TEST(Prompt, ExamplesAreTheirFiles) {
     EXPECT_TRUE(example.action.starts_with(example.type + " ")) << example.action;
     ++types;
   }
-  EXPECT_GE(types, 14);
+  EXPECT_GE(types, 21);
 }
 
 // Declines everything, or answers with this.

@@ -3,12 +3,13 @@
 The script is a list; each request takes the next entry, and the last one stays. Entries: {"answer": text} streams it (with "finish",
 default "stop"; "whole": true sends one JSON value; "break_after" or "hang_after": bytes of the stream, after which the connection
 ends or nothing comes; "usage": [input, output]), {"status": N, "headers": {...}, "body": ...} refuses, {"silent": true} says
-nothing at all. Its port is the first line that it prints; requests are logged as lines of JSON.
+nothing at all, {"choose": "tile"} answers with the number of the first action in the question that begins so. Its port is the first line that it prints; requests are logged as lines of JSON.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
@@ -41,6 +42,11 @@ def messages_stream(play: dict[str, Any]) -> bytes:
         {"type": "message_stop"},
     ]
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events).encode()
+
+
+def number_of(action: str, body: dict[str, Any]) -> str:
+    found = re.search(rf"^(\d+)\. {re.escape(action)}", body["messages"][-1]["content"], re.MULTILINE)
+    return found[1] if found else f"no action begins with {action}"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -105,7 +111,8 @@ class Server(ThreadingHTTPServer):
             if self.log is not None:
                 with self.log.open("a") as file:
                     file.write(json.dumps(request) + "\n")
-            return self.plays.pop(0) if len(self.plays) > 1 else self.plays[0]
+            play = self.plays.pop(0) if len(self.plays) > 1 else self.plays[0]
+        return {"answer": number_of(play["choose"], request["body"]), **play} if "choose" in play else play
 
     def handle_error(self, *_: Any) -> None:
         pass  # whoever asked went away

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import pytest
 
-from mtmc.guest.unplug import claims_kernels
+from mtmc.guest.unplug import DriverLaunches, claims_kernels, cuda_names
 
 
 @pytest.mark.parametrize(
@@ -33,3 +35,18 @@ def test_words_about_kernels_are_no_kernels(source: str) -> None:
 )
 def test_code_and_strings_count(source: str) -> None:
     assert claims_kernels(source)
+
+
+def test_kernels_of_cuda_have_names_in_code_only() -> None:
+    text = 'extern "C" __global__ void __launch_bounds__(256) scale(float* x) {}\n__global__ void relu(float* x) {}\n'
+    assert cuda_names(f"SOURCE = r'''{text}'''") == {"scale", "relu"}
+    assert cuda_names('"""__global__ void told(float* x)"""\nx = 1  # __global__ void told(float* x)') == set()
+
+
+def test_launches_through_the_driver_do_nothing_and_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = ctypes.CDLL(None)
+    monkeypatch.setattr(ctypes.CDLL, "__getitem__", ctypes.CDLL.__getitem__)  # put back afterwards
+    launches = DriverLaunches()
+    launches.pull()
+    assert library.cuLaunchKernel(None, 1, 1, 1, 32, 1, 1, 0, None, None, None) == 0 and launches.met == 1
+    assert library.abs(-3) == 3 and launches.met == 1

@@ -16,13 +16,14 @@ class FreeCoder final : public Coder {
  public:
   std::string name() const override { return "free"; }
   Result<Implementation> implement(const CoderRequest& request) override {
-    const std::string before = request.state.program ? "# free" : request.state.code.text;
+    const std::string& text = request.state.code.text;
+    const std::string before = text.starts_with("# free") ? text : "# free";
     return Implementation{nullptr, Code{.text = before + " " + request.action.detail}, ""};
   }
   Result<std::vector<Proposal>> proposals(const CodeState& state) override {
     EXPECT_EQ(state.program, nullptr);
     ++asked;
-    if (state.code.text.size() > 24) return std::vector<Proposal>{};
+    if (state.code.text.starts_with("# free") && state.code.text.size() > 24) return std::vector<Proposal>{};
     return std::vector<Proposal>{{{"rewrite", {}, "fast"}, "rewrite it faster"},
                                  {{"rewrite", {}, "wrong"}, "rewrite it wrongly"}};
   }
@@ -74,6 +75,29 @@ TEST_P(FreeCode, IsSearchedJudgedAndStored) {
   EXPECT_EQ(result->program, "");
   EXPECT_EQ(result->code, done->code.text);
   EXPECT_EQ(result->rendered, "rewrite it faster");
+}
+
+// A target for which nothing is printed: the first step is free code already, wherever it begins.
+TEST(FreeCodeForCuda, HasNoProgramFromTheStart) {
+  World world("cuda", testing::network(), h200_hardware());
+  world.strategy = "rollout";
+  world.request.shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  world.request.shell.arguments = {"x"};
+  FreeJudge judge(world.judge);
+  FreeCoder coder;
+  const auto done = world.run(judge, coder);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->program, nullptr);
+  const auto nodes = world.store->nodes(done->run).value();
+  EXPECT_EQ(nodes.front().program, "");
+  EXPECT_NE(nodes.front().code.find("class ModelNew"), std::string::npos) << nodes.front().code;
+  EXPECT_EQ(nodes.at(1).rendered, "rewrite it faster");
+  const auto builtin = find_coder("builtin")->make(
+      {.target = world.target, .hardware = world.hardware, .shell = world.request.shell, .store = *world.store});
+  EXPECT_EQ(
+      builtin.error().message(),
+      "opening the coder builtin: it prints no kernels for this target: got cuda, wanted --coder llm, or any that "
+      "writes free code; or --target triton");
 }
 
 INSTANTIATE_TEST_SUITE_P(Search, FreeCode, ::testing::Values("rollout", "beam", "tree"));

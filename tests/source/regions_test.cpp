@@ -189,6 +189,35 @@ class ModelNew(torch.nn.Module):
                          }));
 }
 
+// CUDA C++ whose kernels are launched by name, as files for the target cuda do; blocks and threads come before the
+// arguments.
+TEST_F(Regions, OfKernelsThatAreLaunchedByName) {
+  const std::string code = R"(import torch
+SOURCE = r"""
+extern "C" __global__ void scale(const float* x, float* y, long long count) {
+  const long long i = blockIdx.x * 256ll + threadIdx.x;
+  if (i < count) y[i] = x[i] * 0.5f;
+}
+"""
+CUDA = Cuda(SOURCE)
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        a = torch.exp(x)
+        y = torch.empty_like(a)
+        CUDA("scale", (a.numel() // 256,), (256,), a, y, a.numel())
+        return y.sum()
+)";
+  EXPECT_EQ(texts(code), (std::vector<std::string>{
+                             "fuse exp and scale in lines 3-12",
+                             "fuse scale and sum in lines 3-15",
+                             "lower exp in line 12",
+                             "lower sum in line 15",
+                             "tile kernel scale in lines 3-6",
+                             "capture 3 launches in lines 12-15",
+                         }));
+}
+
 // What is inserted above moves all regions by as many lines, what stands below changes nothing.
 TEST_F(Regions, HaveExactLinesAfterAnEdit) {
   const auto before = regions_of(kTriton).value();

@@ -44,11 +44,10 @@ class _OperatorClock(DispatchMode):
 # Names of kernels of the matrix libraries, and of those that only copy or fill.
 BLAS_KERNELS = re.compile(r"gemm|gemv|cutlass|nvjet|splitKreduce|cublas|dot_kernel|sgemm|xmma", re.IGNORECASE)
 COPIES = re.compile(r"^Mem(cpy|set)|FillFunctor|direct_copy_kernel|CatArrayBatchedCopy")
-DEFINED = re.compile(r"__global__\s+(?:void\s+|__launch_bounds__\s*\([^)]*\)\s*)*(\w+)")
 
 
-def profile_kernels(call: Callable[[], Any], device: Device, own: set[str], text: str) -> dict[str, Any]:
-    """As `profile_call` for a GPU; `own`: names of the file's Triton kernels, `text`: the file, which may hold CUDA C++."""
+def profile_kernels(call: Callable[[], Any], device: Device, names: set[str]) -> dict[str, Any]:
+    """As `profile_call` for a GPU; `names`: of the file's own kernels."""
     call()
     device.synchronize()
     try:
@@ -61,7 +60,6 @@ def profile_kernels(call: Callable[[], Any], device: Device, own: set[str], text
         return {"own_kernel_share": None, "library_use": "", "note": f"no-profile: {str(error).splitlines()[0][:80]}"}
     if not ran:
         return {"own_kernel_share": None, "library_use": "", "note": "no-profile: no kernel was recorded"}
-    names = own | set(DEFINED.findall(text))
     pattern = (
         re.compile(r"(?<![A-Za-z0-9])(" + "|".join(map(re.escape, names)) + r")(?![A-Za-z0-9])") if names else None
     )

@@ -43,7 +43,7 @@ class Runner:
     # A candidate that walks up the stack to us, or to our tools, can hide no method behind an attribute.
     __slots__ = (
         *("parts", "device", "stopwatch", "audit", "snapshot", "changes", "release"),
-        *("model", "file", "names", "lent", "lent_bytes", "reported"),
+        *("model", "file", "names", "lent", "lent_bytes", "reported", "unplugged"),
     )
 
     def __init__(self, parts: list[str], device: str) -> None:
@@ -61,6 +61,7 @@ class Runner:
         self.lent: dict[str, torch.Tensor] = {}  # memory for weights to come
         self.lent_bytes = 0  # of the last of them
         self.reported: Entries = {}  # entries of the state that the answers to `go` describe
+        self.unplugged: unplug.DriverLaunches | None = None
         self.release = release  # bound, as above
 
     def handle(self, request: Message) -> Message:
@@ -197,8 +198,8 @@ class Runner:
         arguments = self.stopwatch.arguments(request["values"])
         if self.device.name == "cpu":
             return profile_call(lambda: self.call(arguments), self.device)
-        own, text = unplug.triton_names(sys.modules["candidate"]), self.file.read_text(errors="replace")
-        found = profile_kernels(lambda: self.call(arguments), self.device, own, text)
+        own = unplug.triton_names(sys.modules["candidate"]) | unplug.cuda_names(self.file.read_text(errors="replace"))
+        found = profile_kernels(lambda: self.call(arguments), self.device, own)
         return {**found, "claims": bool(own)}
 
     def on_ahead(self, request: Message) -> Message:
@@ -236,11 +237,17 @@ class Runner:
         return {}
 
     def on_ghost(self, _: Message) -> Message:
-        """From now on the file's own Triton kernels do nothing. In a new process: what it captures or keeps was never
-        computed."""
-        if not unplug.triton_names(sys.modules["candidate"]):
+        """From now on the file's own kernels do nothing. In a new process: what it captures or keeps was never computed. Asked
+        again: how many launches were met, where that is known."""
+        if self.unplugged is not None:
+            return {"kernels": self.unplugged.met}
+        if unplug.triton_names(sys.modules["candidate"]):
+            unplug.TritonLaunches().pull()
+        elif unplug.cuda_names(self.file.read_text(errors="replace")):
+            self.unplugged = unplug.DriverLaunches()
+            self.unplugged.pull()
+        else:
             return {"kernels": 0}
-        unplug.TritonLaunches().pull()
         return {"kernels": 1}
 
 

@@ -323,7 +323,8 @@ VerbBody declare(Options& options) {
   const auto given = std::make_shared<BenchOptions>();
   options.positional(given->suite, "SUITE",
                      join(suite_names(), ", ") + ", or ablation: --of one of them, in several ways");
-  options.text(given->root, "--root", "DIR", "the folder that holds the suite");
+  options.text(given->root, "--root", "DIR",
+               "the folder that holds the suite (of matmuls: where its tasks are written; OUT/tasks)");
   options.words(given->levels, "--level", "N...", "these levels only, of a suite that has some: 1,2");
   options.words(given->groups, "--suite", "NAME...", "these parts only, of a suite that has some: T");
   options.words(given->tasks, "--tasks", "NAME...",
@@ -353,6 +354,7 @@ VerbBody declare(Options& options) {
     if (ablation) given->suite = given->of;
     if (find_suite(given->suite) == nullptr)
       return Error{"choosing a suite", "there is no such one", "'" + given->suite + "'", join(suite_names(), ", ")};
+    if (given->root.empty() && find_suite(given->suite)->writes) given->root = given->out + "/tasks";
     if (given->root.empty())
       return Error{"opening the suite " + given->suite, "--root is missing", "", "the folder that holds it"};
     const bool functions = find_suite(given->suite)->worker != nullptr;

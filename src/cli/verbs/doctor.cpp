@@ -96,7 +96,7 @@ void find_python(const Json& found, std::vector<Finding>& findings) {
   findings.push_back(
       {"GPU", devices, "kernels for the target triton are emitted and checked, but not timed; cpu is judged"});
   findings.push_back({"nvcc", first_line({"nvcc", "--version"}).empty() ? "" : "found",
-                      "the target cuda needs it (or NVRTC); triton does not"});
+                      "only kernel files that call it need it: the target cuda has NVRTC, which comes with torch"});
 }
 
 Result<int> diagnose(bool as_json) {

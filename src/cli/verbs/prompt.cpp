@@ -29,11 +29,13 @@ Result<int> print_prompt(const PromptVerbOptions& options) {
   Action last;
   for (size_t i = 0; i < options.actions.size(); ++i) {
     MTMC_TRY(last, parse_action(options.actions[i]));
+    if (here.target->handwritten) continue;  // its states have no Program that an action would change
     MTMC_TRY(Program after, apply_action(traced.program, last, context));
     if (i + 1 < options.actions.size()) traced.program = std::move(after);
   }
   CodeState state{std::make_shared<const Program>(traced.program), {}};
   MTMC_TRY(state.code, here.target->emit(traced.program, here.machine.hardware, traced.shell));
+  if (here.target->handwritten) state.program = nullptr;
   const ChatRequest asked = coding_prompt(
       {state, last}, {*here.target, here.machine.hardware, prompt_named(options.prompt), traced.shell.description});
   if (!asked.system.empty()) fmt::print("----- system -----\n{}\n", asked.system);

@@ -179,6 +179,10 @@ Result<BuiltinCoder::Chosen> BuiltinCoder::measure(const Versions& tried, double
 extern const CoderDef builtin_def;
 const CoderDef builtin_def{"builtin", "applies the action to the Program, tunes what it changed and prints it", "",
                            [](const CoderContext& c) -> Result<std::unique_ptr<Coder>> {
+                             if (c.target.handwritten)
+                               return Error{"opening the coder builtin", "it prints no kernels for this target",
+                                            std::string(c.target.name),
+                                            "--coder llm, or any that writes free code; or --target triton"};
                              return std::make_unique<BuiltinCoder>(c.target, c.hardware, c.shell, c.store, c.tuner,
                                                                    BuiltinOptions{.paper_only = c.paper_only});
                            }};

@@ -233,7 +233,11 @@ constexpr const char* kPublished =
 }  // namespace
 
 extern const SuiteDef tritonbench_def;
-const SuiteDef tritonbench_def{"tritonbench", "TritonBench's suite T, from a checkout of it", tasks, kPublished, worker,
-                               function_table};
+const SuiteDef tritonbench_def{.name = "tritonbench",
+                               .doc = "TritonBench's suite T, from a checkout of it",
+                               .tasks = tasks,
+                               .published = kPublished,
+                               .worker = worker,
+                               .table = function_table};
 
 }  // namespace mtmc
