@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "ir/kernel_program.h"
 #include "ops/op.h"
 #include "targets/frame.h"
@@ -237,25 +238,35 @@ std::vector<bool> staying(const Program& program, const std::set<ValueId>& value
   return stays;
 }
 
-// What targets made of new kernels. Kernels that are alike are settled alike, most of neighbouring Programs' are, and a
-// target prints a kernel to see whether it can: milliseconds, for each of hundreds of actions on a large network.
+// What targets made of new kernels, or why they made nothing. Kernels that are alike are settled alike, most of
+// neighbouring Programs' are, and a target prints a kernel to see whether it can: milliseconds, for each of hundreds of
+// actions on a large network.
 class Settled {
  public:
-  std::optional<Kernel> find(const std::string& key) {
+  // Settles the kernel as one that was alike; nothing when there was none.
+  std::optional<Status> as_before(const std::string& key, Kernel& kernel) {
     const std::lock_guard lock(mutex_);
     const auto found = known_.find(key);
-    return found == known_.end() ? std::nullopt : std::optional(found->second);
+    if (found == known_.end()) return std::nullopt;
+    const auto& [before, status] = found->second;
+    if (status.ok()) {
+      kernel.family = before.family, kernel.choices = before.choices;
+      return status;
+    }
+    Error error = status.error();
+    error.doing = replace_all(std::move(error.doing), before.name, kernel.name);
+    return error;
   }
-  void keep(const std::string& key, const Kernel& kernel) {
+  void keep(const std::string& key, const Kernel& kernel, const Status& status) {
     const std::lock_guard lock(mutex_);
     if (known_.size() == kMost) known_.clear();
-    known_.emplace(key, Kernel{"", {}, kernel.family, kernel.choices, {}});
+    known_.emplace(key, std::pair(Kernel{kernel.name, {}, kernel.family, kernel.choices, {}}, status));
   }
 
  private:
   static constexpr size_t kMost = 1 << 16;
   std::mutex mutex_;
-  std::unordered_map<std::string, Kernel> known_;
+  std::unordered_map<std::string, std::pair<Kernel, Status>> known_;
 };
 
 Status begin_kernel(const Program& program, Kernel& kernel, const TargetDef& target) {
@@ -277,15 +288,11 @@ Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& ta
   static Settled settled;
   forget_numbers(kernel, target);
   const std::string key = sha256(std::string(target.name) + "\n" + print(kernel_program(program, kernel)));
-  if (const auto known = settled.find(key)) {
-    kernel.family = known->family;
-    kernel.choices = known->choices;
-    return ok_status();
-  }
-  MTMC_RETURN_IF_ERROR(begin_kernel(program, kernel, target));
-  MTMC_RETURN_IF_ERROR(target.supports(program, kernel));
-  settled.keep(key, kernel);
-  return ok_status();
+  if (const auto known = settled.as_before(key, kernel)) return *known;
+  Status status = begin_kernel(program, kernel, target);
+  if (status.ok()) status = target.supports(program, kernel);
+  settled.keep(key, kernel, status);
+  return status;
 }
 
 Result<Program> merge_kernels(const Program& program, const std::vector<std::string>& names,
