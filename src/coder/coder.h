@@ -41,6 +41,14 @@ struct Ancestor {
   const Verdict& verdict;
 };
 
+// Judges drafts of a step that is still worked on: screened, kept as attempts, counted as evaluations.
+class DraftJudge {
+ public:
+  virtual ~DraftJudge() = default;
+  // Null: the search has no evaluation to spare. Valid as long as the search.
+  virtual Result<const Verdict*> judge(const std::string& code) = 0;
+};
+
 struct CoderRequest {
   const CodeState& state;
   const Action& action;
@@ -48,6 +56,8 @@ struct CoderRequest {
   std::string_view text = {};      // of the action, as people read it; empty: it can be rendered from the Program
   const Origin* origin = nullptr;  // of a `repair`
   const std::vector<Ancestor>* lineage = nullptr;  // the start first
+  const Ancestor* partner = nullptr;               // another state, where two are crossed
+  DraftJudge* drafts = nullptr;                    // null: it is judged when it is done
 };
 
 struct Implementation {

@@ -1,0 +1,81 @@
+"""A task, a store and a server on this machine that plays the language model, for tests of coders that ask one."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
+os.environ["MTMC_PYTHON"] = sys.executable
+ANSWERS = Path(__file__).parent / "answers"
+KEY = "sk-secret-0a1b2c3d4e5f"
+
+
+def load_server() -> Any:
+    spec = importlib.util.spec_from_file_location("llm_server", ROOT / "tests/llm/server.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["llm_server"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class World:
+    """A folder with a store, a server, and a table that says what the model costs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.said = folder, ""
+        self.server: Any = None
+
+    def play(self, *plays: dict[str, Any]) -> None:
+        self.server = load_server().Server(list(plays))
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        model = {"name": "scripted", "url": self.server.url, "key": "SCRIPTED_KEY", "input": 1, "output": 2}
+        (self.folder / "models.json").write_text(json.dumps([model]))
+
+    def stop(self) -> None:
+        if self.server is not None:
+            self.server.shutdown()
+            self.server.server_close()
+            self.server = None
+
+    def start(self, task: Path, *words: object) -> subprocess.Popen[str]:
+        argv = [BINARY, "optimize", task, "--model", "scripted", "--store", self.folder / "store.db", *words]
+        argv += ["--out", self.folder / "out", "--strategy", "rollout", "--time", 300]
+        environment = {**os.environ, "SCRIPTED_KEY": KEY, "MTMC_MODELS": str(self.folder / "models.json")}
+        pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen([str(word) for word in argv], env=environment, text=True, **pipes)
+
+    def end(self, process: subprocess.Popen[str]) -> tuple[int, str]:
+        out, err = process.communicate(timeout=300)
+        self.said += out + err
+        return process.returncode, out + err
+
+    def optimize(self, task: Path, *words: object) -> tuple[int, str]:
+        return self.end(self.start(task, *words))
+
+    def leaks(self) -> list[str]:
+        """Whatever holds the key: files of the store and the results, and what was printed."""
+        files = [path for path in self.folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
+        return [str(path) for path in files] + (["printed"] if KEY in self.said else [])
+
+    def attempts(self) -> list[tuple[str, str, str]]:
+        """(action, coder, the judge's reason) of each attempt of the last run."""
+        with sqlite3.connect(self.folder / "store.db") as store:
+            return store.execute(
+                "SELECT action, coder, coalesce(reason, '') FROM nodes LEFT JOIN node_verdicts ON node = nodes.id AND "
+                "node_verdicts.tier = 'screen' LEFT JOIN verdicts ON verdicts.id = node_verdicts.verdict "
+                "WHERE run = (SELECT max(id) FROM runs) ORDER BY nodes.id"
+            ).fetchall()
+
+
+def answer(name: str, **more: Any) -> dict[str, Any]:
+    return {"answer": (ANSWERS / f"{name}.md").read_text(), **more}
