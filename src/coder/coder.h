@@ -80,6 +80,8 @@ class Coder {
   // It says itself what is done next, always: no state is shown to it with a Program, and its proposals are all that is
   // on offer.
   virtual bool chooses() const { return false; }
+  // It can bring two states together (CoderRequest::partner).
+  virtual bool crosses() const { return false; }
   // What it can do about its own code that the judge refuses, after so many repairs in a row: a `repair` action.
   // Nothing by default: the remedies are asked (search/remedy.h).
   virtual std::optional<Proposal> repair(const CodeState&, const Verdict&, int /*repairs*/) { return std::nullopt; }

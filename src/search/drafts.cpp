@@ -6,21 +6,21 @@
 
 namespace mtmc {
 
-std::string Environment::Work::word() const {
+std::string StepWork::word() const {
   const std::string& detail = order_.proposal.action.detail;
-  return detail.empty() ? "draft " : detail + " draft ";
+  return detail.empty() ? "draft_" : detail + "_draft_";
 }
 
-SearchNode* Environment::Work::draft(const std::string& state_hash) const {
+SearchNode* StepWork::draft(const std::string& state_hash) const {
   for (SearchNode* draft : drafts_)
     if (draft->state_hash == state_hash) return draft;
   return nullptr;
 }
 
-Result<SearchNode*> Environment::Work::judged(const std::string& code) {
+Result<SearchNode*> StepWork::judged(const std::string& code) {
   SearchNode next;
   next.state.code.text = code;
-  next.state_hash = hash_of(next.state);
+  next.state_hash = Environment::hash_of(next.state);
   for (SearchNode& before : environment_.nodes_)  // refused or not: the same text gets the same verdict
     if (before.state_hash == next.state_hash) return &before;
   const int most = environment_.limits().evaluations;
@@ -31,7 +31,7 @@ Result<SearchNode*> Environment::Work::judged(const std::string& code) {
   next.action.detail = word() + short_hash(code, 12);
   next.rendered = "a draft of " + proposal.text;
   next.coder = environment_.coder_.name();
-  next.rewrites = edits_graph(node.state, next.state, proposal.action);
+  next.rewrites = Environment::edits_graph(node.state, next.state, proposal.action);
   environment_.say("judging " + next.rendered);
   const NodeRecord* record = environment_.recorded(node.id, store_text(next.action));
   MTMC_TRY(SearchNode * kept, environment_.judge_node(std::move(next), record, true));
@@ -39,14 +39,14 @@ Result<SearchNode*> Environment::Work::judged(const std::string& code) {
   return kept;
 }
 
-Result<const Verdict*> Environment::Work::judge(const std::string& code) {
+Result<const Verdict*> StepWork::judge(const std::string& code) {
   const Result<SearchNode*> node = judged(code);
   if (!node.ok()) failed_ = node.error();
   if (!node.ok()) return node.error();
   return *node == nullptr ? nullptr : &(*node)->verdict();
 }
 
-Status Environment::Work::judge_again() {
+Status StepWork::judge_again() {
   Action action = order_.proposal.action;
   action.detail = word();
   std::map<NodeId, const NodeRecord*> before;  // in the order in which they were made

@@ -9,11 +9,11 @@
 
 namespace mtmc {
 
-class Environment::Work final : public DraftJudge {
+class StepWork final : public DraftJudge {
  public:
-  Work(Environment& environment, const Order& order) : environment_(environment), order_(order) {}
+  StepWork(Environment& environment, const StepOrder& order) : environment_(environment), order_(order) {}
 
-  const Order& order() const { return order_; }
+  const StepOrder& order() const { return order_; }
   // One evaluation is always left for what will be submitted.
   Result<const Verdict*> judge(const std::string& code) override;
   // The drafts that were judged before the run was cut off, when the coder need not be asked again.
@@ -28,7 +28,7 @@ class Environment::Work final : public DraftJudge {
   Result<SearchNode*> judged(const std::string& code);
 
   Environment& environment_;
-  Order order_;
+  StepOrder order_;
   std::vector<SearchNode*> drafts_;
   std::optional<Error> failed_;
 };

@@ -257,7 +257,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   }
   const NodeRecord* record = recorded(node.id, store_text(proposal.action));
   MTMC_RETURN_IF_ERROR(prepare_coder(node.state, proposals, which));
-  Work work(*this, {node, proposal, partner});
+  StepWork work(*this, {node, proposal, partner});
   auto made = implement(work, record);
   if (work.failed()) return *work.failed();
   if (!made.ok()) {
@@ -332,7 +332,7 @@ Result<Environment::Step> Environment::mend(SearchNode& node) {
   return Step{&node, true};
 }
 
-Result<Implementation> Environment::implement(Work& work, const NodeRecord* record) {
+Result<Implementation> Environment::implement(StepWork& work, const NodeRecord* record) {
   const auto& [node, proposal, partner] = work.order();
   if (record != nullptr && !record->code.empty()) {
     MTMC_RETURN_IF_ERROR(work.judge_again());
@@ -391,7 +391,7 @@ Result<SearchNode*> Environment::keep(SearchNode node, bool remembered) {
   return kept;
 }
 
-Status Environment::keep_refusal(const Order& order, const Error& error) {
+Status Environment::keep_refusal(const StepOrder& order, const Error& error) {
   const auto& [node, proposal, partner] = order;
   NodeRecord record;
   record.run = parts_.run;

@@ -46,6 +46,14 @@ struct SearchNode {
   double score() const { return mtmc::score(verdict(), parent == nullptr); }
 };
 
+// What is to be done at a node.
+struct StepOrder {
+  const SearchNode& node;
+  const Proposal& proposal;
+  const SearchNode* partner;
+};
+class StepWork;  // while its coder does it: see drafts.h
+
 struct EnvironmentParts {
   Task task;
   std::string task_hash, description, evaluator;
@@ -96,6 +104,7 @@ class Environment {
 
   // The coder says itself what is done next (Coder::chooses).
   bool coder_chooses() const { return coder_.chooses(); }
+  bool coder_crosses() const { return coder_.crosses(); }
 
   // What a node may become: its score times what the policy expects of further steps.
   double promise(const SearchNode& node);
@@ -135,18 +144,12 @@ class Environment {
     Verdict verdict;
     bool remembered = false;
   };
-  // What is to be done at a node.
-  struct Order {
-    const SearchNode& node;
-    const Proposal& proposal;
-    const SearchNode* partner;
-  };
-  class Work;  // while its coder does it: see drafts.h
+  friend class StepWork;
   // The attempt as a resumed run left it, or null.
   const NodeRecord* recorded(NodeId parent, const std::string& action) const;
   // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record, bool profiled = false);
-  Result<Implementation> implement(Work& work, const NodeRecord* record);
+  Result<Implementation> implement(StepWork& work, const NodeRecord* record);
   // Screens a node and puts it into the tree.
   Result<SearchNode*> judge_node(SearchNode node, const NodeRecord* record, bool profiled);
   // What a state is known by: its Program without tuned numbers, or its text where it has none.
@@ -166,7 +169,7 @@ class Environment {
   NodeRecord record_of(const SearchNode& node) const;
   // Stores a screened node and puts it into the tree.
   Result<SearchNode*> keep(SearchNode node, bool remembered);
-  Status keep_refusal(const Order& order, const Error& error);
+  Status keep_refusal(const StepOrder& order, const Error& error);
   // Seconds that count against the limit: a resumed run has all of it again, to replay and go on.
   double searching() const;
   void say(const std::string& what) { listener_.on_doing(what, status()); }

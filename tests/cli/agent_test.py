@@ -32,8 +32,8 @@ def test_a_draft_is_judged_profiled_and_submitted(world: World) -> None:
     code, said = world.optimize(*words, "--agent-turns", 9)
     assert code == 0, said
     start, refused, right = world.attempts()
-    assert refused[0].startswith("rewrite:draft ") and refused[2] != "", "the exploit was found before it was submitted"
-    assert right[0].startswith("rewrite:draft ") and right[1:] == ("agent:scripted turns=9", "")
+    assert refused[0].startswith("rewrite:draft_") and refused[2] != "", "the exploit was found before it was submitted"
+    assert right[0].startswith("rewrite:draft_") and right[1:] == ("agent:scripted turns=9", "")
     heard = told(world)
     assert len(heard) == 8
     assert "## " in heard[1] and "0. the module as it is: " in heard[2]

@@ -62,7 +62,7 @@ struct Agent : ScriptedModel {
 std::vector<std::string> outcomes(const std::vector<NodeRecord>& nodes) {
   std::vector<std::string> lines;
   for (const NodeRecord& node : nodes)
-    lines.push_back(std::to_string(node.parent) + " " + node.action.substr(0, node.action.find("draft ") + 5) + " " +
+    lines.push_back(std::to_string(node.parent) + " " + node.action.substr(0, node.action.find("draft_") + 5) + " " +
                     (node.screen ? node.screen->reason : "not judged"));
   return lines;
 }
