@@ -31,6 +31,7 @@ class AgentCoder final : public LlmCoder {
   AgentCoder(LlmParts parts, std::vector<Note> notes);
   std::string name() const override;  // "agent:o4-mini", and what differs from the defaults
   bool chooses() const override { return true; }
+  std::string digest() const override { return digest_of(notes_); }
   bool crosses() const override { return true; }
   Result<Implementation> implement(const CoderRequest& request) override;
   // Any change, several times: each is another conversation.

@@ -71,6 +71,8 @@ class Coder {
  public:
   virtual ~Coder() = default;
   virtual std::string name() const = 0;  // "builtin": stored with every attempt
+  // Of what shapes its answers beside its name, such as notes; part of a run's identity. Empty: nothing does.
+  virtual std::string digest() const { return ""; }
   // The next code, or why this action cannot be implemented here (a refusal, expected in the loop). The same request
   // gives the same answer as long as the store remembers what was tuned.
   virtual Result<Implementation> implement(const CoderRequest& request) = 0;

@@ -67,6 +67,10 @@ class World:
         files = [path for path in self.folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
         return [str(path) for path in files] + (["printed"] if KEY in self.said else [])
 
+    def runs(self) -> int:
+        with sqlite3.connect(self.folder / "store.db") as store:
+            return store.execute("SELECT count(*) FROM runs").fetchone()[0]
+
     def attempts(self) -> list[tuple[str, str, str]]:
         """(action, coder, the judge's reason) of each attempt of the last run."""
         with sqlite3.connect(self.folder / "store.db") as store:

@@ -200,6 +200,7 @@ TEST(Agent, TheStoreAnswersAConversationThatWasHad) {
 
 TEST(Agent, KeepsWhatItLearns) {
   const auto folder = std::filesystem::temp_directory_path() / ("agent-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
   Working model("learn: Zebras | Theirs are stripes.", edited("x + 1"), "submit:", "submit:");
   model.options.knowledge = folder.string();
   ASSERT_TRUE(model.work().ok());
@@ -241,6 +242,7 @@ TEST(Agent, ADraftOutlivesTheServer) {
 
 TEST(Agent, WhatItLearnedItselfChangesNoConversation) {
   const auto folder = std::filesystem::temp_directory_path() / ("agent-again-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
   Working model("learn: Zebras | Theirs are stripes.", "notes: zebras", edited("x + 1"), "submit:", "submit:");
   model.options.knowledge = folder.string();
   ASSERT_TRUE(model.work().ok());
