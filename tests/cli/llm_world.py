@@ -48,8 +48,11 @@ class World:
             self.server = None
 
     def start(self, task: Path, *words: object) -> subprocess.Popen[str]:
-        argv = [BINARY, "optimize", task, "--model", "scripted", "--store", self.folder / "store.db", *words]
-        argv += ["--out", self.folder / "out", "--strategy", "rollout", "--time", 300]
+        return self.begin("optimize", task, *words, "--strategy", "rollout", "--time", 300)
+
+    def begin(self, verb: str, *words: object) -> subprocess.Popen[str]:
+        argv = [BINARY, verb, *words, "--model", "scripted", "--store", self.folder / "store.db"]
+        argv += ["--out", self.folder / "out"]
         environment = {**os.environ, "SCRIPTED_KEY": KEY, "MTMC_MODELS": str(self.folder / "models.json")}
         pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen([str(word) for word in argv], env=environment, text=True, **pipes)
