@@ -48,7 +48,7 @@ class World:
             self.server = None
 
     def start(self, task: Path, *words: object) -> subprocess.Popen[str]:
-        return self.begin("optimize", task, *words, "--strategy", "rollout", "--time", 300)
+        return self.begin("optimize", task, "--strategy", "rollout", "--time", 300, *words)
 
     def begin(self, verb: str, *words: object) -> subprocess.Popen[str]:
         argv = [BINARY, verb, *words, "--model", "scripted", "--store", self.folder / "store.db"]
