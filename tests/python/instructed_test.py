@@ -42,6 +42,9 @@ result_gold = test_double()
 TORCH = "import torch\n\ndef double(x):\n    return x + x\n"
 
 
+REMEMBERED = "sum(isinstance(o, dict) and o.get('name') == 'result_gold' for o in gc.get_objects())"
+
+
 def asked(*requests: dict) -> list[dict]:
     """The server's answers. Its lines are on descriptors 3 and 4."""
     give, gave = os.pipe(), os.pipe()
@@ -85,6 +88,10 @@ def test_scripts_are_held_to_the_golden_one(file: Path) -> None:
         "leaves": "import os\nos._exit(0)\n",
         "says": TORCH + "print('hello')\n",
         "spies": TORCH + spy,
+        "links": "import os\nos.symlink('../golden.pt', 'kept.pt')\nos._exit(0)\n",
+        "takes": "import torch\nprint(len(torch.load('../golden.pt')))\n" + TORCH,
+        "looks": "import os\nassert set(os.listdir('..')) == {'golden.pt', 'candidate'}, os.listdir('..')\n" + TORCH,
+        "remembers": f"import gc\nassert {REMEMBERED} <= 1\n" + TORCH,  # its own of the first seed
         "writes": TORCH + f"open({str(file.parent / 'mark')!r}, 'w')\n",
     }
     tries = [request("attempt_script", file, code=code) for code in codes.values()]
@@ -101,6 +108,10 @@ def test_scripts_are_held_to_the_golden_one(file: Path) -> None:
         "leaves": [True, True, False],
         "says": [True, False, True],
         "spies": [False, False, False],
+        "links": [True, True, False],
+        "takes": [False, False, False],
+        "looks": [True, True, True],
+        "remembers": [True, True, True],
         "writes": [False, False, False],
     }, found
     assert "result_gold, leaf 0: " in found["wrong"]["reason"] and "elements differ" in found["wrong"]["reason"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,11 @@ def golden(file: Path, folder: Path, device: str, hidden: list[str]) -> dict[str
     runs = []
     for seed in (*SEEDS, SEEDS[0]):
         run = run_in_room(task, task.golden, folder / "golden", device, seed, hidden)
-        if run["failed"]:
-            return {"failed": run["failed"], "excluded": "", "output": run["output"]}
         runs.append(run)
+        if run["failed"]:
+            shutil.rmtree(folder / "golden")
+            return {"failed": run["failed"], "excluded": "", "output": run["output"]}
+    shutil.rmtree(folder / "golden")  # what no candidate is to read
     *seeds, again = runs
     excluded = ""
     if not any(tells(run["kept"]) for run in seeds):
@@ -39,18 +42,17 @@ def attempt_script(
     """Holds a script (none: the golden one itself) to the golden one. {called, executed, strict, reason}"""
     task = task_on(file, device)
     text = task.golden if code is None else on_cpu(code) if device == "cpu" else code
-    wanted = torch.load(folder / "golden.pt", weights_only=True)
-    verdict = {"called": False, "executed": False, "strict": False, "reason": ""}
-    for place, seed in enumerate(SEEDS):
-        run = run_in_room(task, text, folder / "candidate", device, seed, [*hidden, str(folder / "golden.pt")])
-        if run["failed"] and place == 0:
-            return verdict | {"reason": run["failed"]}
-        if place == 0:
-            verdict |= {"called": True, "executed": run["output"] == output, "strict": True}
-        if verdict["strict"]:
-            verdict["reason"] = run["failed"] or difference_of_kept(wanted[place], run["kept"])
-            verdict["strict"] = not verdict["reason"]
-    return verdict
+    hidden = [*hidden, str(folder / "golden.pt")]
+    runs = []
+    for seed in SEEDS:
+        runs.append(run_in_room(task, text, folder / "candidate", device, seed, hidden))
+        if runs[0]["failed"]:
+            return {"called": False, "executed": False, "strict": False, "reason": runs[0]["failed"]}
+    wanted = torch.load(folder / "golden.pt", weights_only=True)  # only now: what is forked from here has our memory
+    reason = ""
+    for run, result in zip(runs, wanted, strict=True):
+        reason = reason or run["failed"] or difference_of_kept(result, run["kept"])
+    return {"called": True, "executed": runs[0]["output"] == output, "strict": not reason, "reason": reason}
 
 
 def task_on(file: Path, device: str) -> TaskFile:

@@ -20,7 +20,7 @@ from mtmc.keeper.sandbox import can_own_proc, lock, reach, start_guest
 from mtmc.tritonbench.record import kept
 from mtmc.tritonbench.task_file import SEPARATOR, TaskFile, run_script
 from mtmc.wire.line import Line, Message
-from mtmc.wire.task_error import first_line
+from mtmc.wire.task_error import TaskError, first_line
 
 SECONDS = 300.0  # for a script and its tests
 Kept = list[dict[str, Any]]  # {name, structure, leaves} of each variable
@@ -71,7 +71,10 @@ def run_in_room(task: TaskFile, code: str, folder: Path, device: str, seed: int,
         sys.stdout.flush()
 
     own_proc = None if device == "cpu" else can_own_proc()
-    guest = start_guest(main, folder, [], writable, own_proc, hidden)
+    try:
+        guest = start_guest(main, folder, [], writable, own_proc, hidden)
+    except OSError as error:
+        raise TaskError("running a script of somebody's", "no locked room can be made", str(error)) from error
     reply = within(guest.line, SECONDS)
     if reply == {}:
         kill_tree(guest.keeper)
@@ -115,9 +118,12 @@ def within(line: Line, seconds: float) -> Message | None:
 
 
 def read(results: Path) -> Kept:
-    """Of a file that anybody may have written: only plain values, and in the form that `ran` gives them."""
+    """Of a file that anybody may have written, and is then gone: only plain values, and in the form that `ran` gives them. No link
+    is followed: it could lead to the results of others."""
     try:
-        found = torch.load(results, weights_only=True)
+        with os.fdopen(os.open(results, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            found = torch.load(file, weights_only=True)
+        results.unlink()
         return [{key: one[key] for key in ("name", "structure", "leaves")} for one in found]
     except Exception:
         return []
