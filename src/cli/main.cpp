@@ -100,6 +100,7 @@ std::vector<Bound> declare_verbs(CLI::App& app) {
 Result<int> run_command_line(int argc, char** argv) {
   CLI::App app("From a PyTorch module to a faster, verified kernel.", "mtmc");
   app.allow_extras();
+  app.require_subcommand(0, 1);  // in `knowledge show` the second word is no verb
   app.footer(
       "./mtmc --python PATH ... uses that Python (also: MTMC_PYTHON, an active virtual environment).\n"
       "Exit codes: 0 done, 1 nothing certified is faster than eager (verify: refused; bench: a task failed), 2 your "

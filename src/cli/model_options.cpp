@@ -24,6 +24,8 @@ void ModelOptions::declare(Options& options) {
   options.seconds(given_.request_seconds, "--request-time", "the most that one request may take (300)");
   options.integer(answer_tokens_, "--answer-tokens", 1, "the most tokens of one answer (16384)");
   options.integer(agent_turns_, "--agent-turns", 2, "the most turns of one step of --coder agent (8)");
+  options.integer(agent_judgements_, "--agent-judgements", 0,
+                  "how many drafts --coder agent may have judged within one step, each an evaluation (3)");
   options.text(given_.knowledge, "--knowledge", "DIR",
                "notes for --coder agent, beside those that we ship; what it learns is added there");
   declare_prompt(options, prompt_);
@@ -34,6 +36,7 @@ LlmOptions ModelOptions::read() const {
   read.prompt = prompt_named(prompt_);
   read.repairs = static_cast<int>(repairs_), read.answer_tokens = static_cast<int>(answer_tokens_);
   read.agent_turns = static_cast<int>(agent_turns_);
+  read.agent_judgements = static_cast<int>(agent_judgements_);
   return read;
 }
 

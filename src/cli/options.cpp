@@ -55,6 +55,10 @@ void Options::optional_positional(std::string& value, const std::string& name, c
   app_.add_option(name, value, doc)->type_name("");
 }
 
+void Options::positional_words(std::vector<std::string>& value, const std::string& name, const std::string& doc) {
+  app_.add_option(name, value, doc)->type_name("");
+}
+
 void Options::text(std::string& value, const std::string& name, const std::string& kind, const std::string& doc) {
   text_option(name, kind, doc, [&value](const std::string& word) {
     value = word;

@@ -24,6 +24,7 @@ class Options {
   void positional(std::string& value, const std::string& name, const std::string& doc);  // required
   void optional_positional(std::string& value, const std::string& name, const std::string& doc);
   void positional_integer(int64_t& value, const std::string& name, const std::string& doc);  // required, at least 1
+  void positional_words(std::vector<std::string>& value, const std::string& name, const std::string& doc);
   void text(std::string& value, const std::string& name, const std::string& kind, const std::string& doc);
   void choice(std::string& value, const std::string& name, std::vector<std::string> allowed, const std::string& doc);
   void integer(int64_t& value, const std::string& name, int64_t least, const std::string& doc);

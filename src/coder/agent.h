@@ -1,7 +1,6 @@
 // The agent: one step is a bounded conversation in which a language model looks things up, drafts, checks and
-// criticises its draft before it submits it (after AVO, arXiv 2603.24517, whose variations an agent makes). It judges
-// nothing itself: what the judge says of a step comes back with the `repair` that follows, so that one budget counts
-// for all.
+// criticises its draft before it submits it (after AVO, arXiv 2603.24517, whose variations an agent makes). It may have
+// drafts judged within a limit; each is an evaluation of the search's, so that one budget counts for all.
 #pragma once
 #include <functional>
 #include <memory>
@@ -17,13 +16,13 @@ namespace mtmc {
 
 // What the model asks for in one turn.
 struct AgentCall {
-  std::string tool;   // lineage | notes | read | verdict | edit | learn | submit
+  std::string tool;   // lineage | notes | other | read | verdict | edit | judge | profile | learn | submit
   std::string words;  // behind it on its line
   bool code = false;  // a block stands in the answer
 };
 
-// The last line that begins with "TOOL:" in an answer, outside of code and thoughts; without one, code is an edit. An
-// Error: neither.
+// The last line that begins with "TOOL:" in an answer, outside of code and thoughts, in any case and with Markdown's
+// marks around it ("- **Submit:**"); without one, code is an edit. An Error: neither.
 Result<AgentCall> agent_call(std::string_view answer);
 
 class AgentCoder final : public LlmCoder {
@@ -32,6 +31,8 @@ class AgentCoder final : public LlmCoder {
   AgentCoder(LlmParts parts, std::vector<Note> notes);
   std::string name() const override;  // "agent:o4-mini", and what differs from the defaults
   bool chooses() const override { return true; }
+  std::string digest() const override { return digest_of(notes_); }
+  bool crosses() const override { return true; }
   Result<Implementation> implement(const CoderRequest& request) override;
   // Any change, several times: each is another conversation.
   Result<std::vector<Proposal>> proposals(const CodeState& state) override;
@@ -41,16 +42,22 @@ class AgentCoder final : public LlmCoder {
     std::string code;         // empty: there is none that was checked
     bool criticised = false;  // since it was last edited
     bool submitted = false;
+    const Verdict* verdict = nullptr;  // of this code; null: it was not judged
+    int judged = 0;                    // drafts of this conversation
   };
-  // What a turn answers; the draft is changed by `edit` and `submit`.
+  // What a turn answers; the draft is changed by what stands above `edit`, `judge`, `profile` and `submit`.
   Result<std::string> answer_to(const ChatRequest& asked, const ChatReply& reply, const CoderRequest& request,
                                 Draft& draft);
   // What depends on a folder that changes is done once in a conversation: later the store has its answer.
   Result<std::string> once(const ChatRequest& asked, const ChatReply& reply,
                            const std::function<std::string()>& done) const;
   Status edit(const ChatReply& reply, const CoderRequest& request, Draft& draft) const;
-  // Code that stands above it is an edit first: nothing is submitted that is older than what was just shown.
-  std::string submit(const AgentCall& call, const ChatReply& reply, const CoderRequest& request, Draft& draft) const;
+  // Nothing is judged or submitted that is older than what was just shown.
+  Status take(const AgentCall& call, const ChatReply& reply, const CoderRequest& request, Draft& draft) const;
+  std::string submit(Draft& draft) const;
+  // The draft's verdict, or why there is none.
+  Result<std::string> judged(const CoderRequest& request, Draft& draft) const;
+  std::string profile(const CoderRequest& request, const Draft& draft) const;
   std::string learn(const std::string& words) const;
   std::string find(const std::string& question) const;
 

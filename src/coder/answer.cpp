@@ -190,6 +190,16 @@ Result<std::string> code_of(std::string_view answer, std::string_view before) {
                languages.empty() ? "" : "blocks of " + join(languages, ", "), "a Python block that defines ModelNew"};
 }
 
+Result<std::string> script_of(std::string_view answer) {
+  const std::string text = without_thoughts(answer);
+  const std::vector<Block> blocks = blocks_of(text);
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block)
+    if (is_python(block->language) && !trim(block->text).empty()) return block->text;
+  const std::string code = blocks.empty() ? bare_code(text) : "";
+  if (!trim(code).empty()) return code;
+  return Error{kReadingAnswer, trim(text).empty() ? "it is empty" : "there is no code in it", "", "a Python block"};
+}
+
 Result<std::string> apply_diff(std::string_view before, std::string_view diff) {
   std::vector<std::string> lines = lines_of(before);
   int64_t shift = 0;
@@ -210,14 +220,14 @@ Result<std::string> apply_diff(std::string_view before, std::string_view diff) {
   return join(lines, "\n") + "\n";
 }
 
-Status check_code(const std::string& code) {
+Status check_code(const std::string& code, CodeKind kind) {
   TempDir folder;
   const auto file = folder.path() / "kernel.py";
   MTMC_RETURN_IF_ERROR(write_file(file, code));
   const char* python = std::getenv("MTMC_PYTHON");
-  MTMC_TRY(const Finished done,
-           run({.argv = {python != nullptr ? python : "python3", "-m", "mtmc.answer.check", file.string()},
-                .timeout_seconds = kCheckSeconds}));
+  std::vector<std::string> argv = {python != nullptr ? python : "python3", "-m", "mtmc.answer.check", file.string()};
+  if (kind == CodeKind::script) argv.emplace_back("--script");
+  MTMC_TRY(const Finished done, run({.argv = std::move(argv), .timeout_seconds = kCheckSeconds}));
   const Json json = Json::parse(done.out, nullptr, false);
   if (!json.is_object())
     return Error{"checking the answer", "Python cannot parse it", "exit " + std::to_string(done.exit_code), ""};

@@ -22,12 +22,16 @@ std::string joined(std::string answer, std::string_view more);
 // Error says why there is none.
 Result<std::string> code_of(std::string_view answer, std::string_view before);
 
+// A file that need not define ModelNew: the last Python block, or an answer that is nothing but code.
+Result<std::string> script_of(std::string_view answer);
+
 // `before` with the hunks of a unified diff. Places are found by their lines; line numbers only choose among equals. An
 // Error names the hunk that fits nowhere.
 Result<std::string> apply_diff(std::string_view before, std::string_view diff);
 
-// It parses, defines ModelNew and imports only what a kernel file may (python/mtmc/answer/check.py). An Error says what
-// is wrong with it.
-Status check_code(const std::string& code);
+// It parses, defines ModelNew (a `script` need not) and imports only what a kernel file may
+// (python/mtmc/answer/check.py). An Error says what is wrong with it.
+enum class CodeKind { kernel, script };
+Status check_code(const std::string& code, CodeKind kind = CodeKind::kernel);
 
 }  // namespace mtmc

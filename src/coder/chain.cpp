@@ -12,6 +12,13 @@ std::string ChainCoder::name() const {
   return join(names, ",");
 }
 
+std::string ChainCoder::digest() const {
+  std::vector<std::string> digests;
+  for (const auto& coder : coders_)
+    if (std::string digest = coder->digest(); !digest.empty()) digests.push_back(std::move(digest));
+  return join(digests, ",");
+}
+
 Result<Implementation> ChainCoder::implement(const CoderRequest& request) {
   std::vector<std::string> said;
   for (const auto& coder : coders_) {

@@ -13,6 +13,7 @@ class ChainCoder final : public Coder {
  public:
   explicit ChainCoder(std::vector<std::unique_ptr<Coder>> coders) : coders_(std::move(coders)) {}
   std::string name() const override;  // "builtin,llm:o4-mini"
+  std::string digest() const override;
   // The first answer there is, with the name of who gave it. An Error has what each of them said.
   Result<Implementation> implement(const CoderRequest& request) override;
   Result<std::vector<Proposal>> proposals(const CodeState& state) override;

@@ -41,6 +41,14 @@ struct Ancestor {
   const Verdict& verdict;
 };
 
+// Judges drafts of a step that is still worked on: screened, kept as attempts, counted as evaluations.
+class DraftJudge {
+ public:
+  virtual ~DraftJudge() = default;
+  // Null: the search has no evaluation to spare. Valid as long as the search.
+  virtual Result<const Verdict*> judge(const std::string& code) = 0;
+};
+
 struct CoderRequest {
   const CodeState& state;
   const Action& action;
@@ -48,6 +56,8 @@ struct CoderRequest {
   std::string_view text = {};      // of the action, as people read it; empty: it can be rendered from the Program
   const Origin* origin = nullptr;  // of a `repair`
   const std::vector<Ancestor>* lineage = nullptr;  // the start first
+  const Ancestor* partner = nullptr;               // another state, where two are crossed
+  DraftJudge* drafts = nullptr;                    // null: it is judged when it is done
 };
 
 struct Implementation {
@@ -61,6 +71,8 @@ class Coder {
  public:
   virtual ~Coder() = default;
   virtual std::string name() const = 0;  // "builtin": stored with every attempt
+  // Of what shapes its answers beside its name, such as notes; part of a run's identity. Empty: nothing does.
+  virtual std::string digest() const { return ""; }
   // The next code, or why this action cannot be implemented here (a refusal, expected in the loop). The same request
   // gives the same answer as long as the store remembers what was tuned.
   virtual Result<Implementation> implement(const CoderRequest& request) = 0;
@@ -70,6 +82,8 @@ class Coder {
   // It says itself what is done next, always: no state is shown to it with a Program, and its proposals are all that is
   // on offer.
   virtual bool chooses() const { return false; }
+  // It can bring two states together (CoderRequest::partner).
+  virtual bool crosses() const { return false; }
   // What it can do about its own code that the judge refuses, after so many repairs in a row: a `repair` action.
   // Nothing by default: the remedies are asked (search/remedy.h).
   virtual std::optional<Proposal> repair(const CodeState&, const Verdict&, int /*repairs*/) { return std::nullopt; }

@@ -39,12 +39,13 @@ std::vector<std::string> words_of(const Note& note) {
   return words;
 }
 
+}  // namespace
+
 bool is_for(const Note& note, std::string_view target) {
+  if (target.empty()) return true;
   const std::vector<std::string> words = words_of(note.targets.substr(0, note.targets.find(';')));
   return std::any_of(words.begin(), words.end(), [&](const auto& word) { return word == "all" || word == target; });
 }
-
-}  // namespace
 
 Result<Note> parse_note(std::string_view text) {
   const std::vector<std::string> lines = split(std::string(text), '\n');
@@ -69,9 +70,11 @@ Result<std::vector<Note>> read_notes(const std::filesystem::path& folder) {
     MTMC_TRY(Note note, parse_note(text));
     notes.push_back(std::move(note));
   }
-  if (folder.empty() || !std::filesystem::exists(folder)) return notes;
+  if (folder.empty()) return notes;
   std::vector<std::filesystem::path> files;
   std::error_code failed;
+  if (!std::filesystem::is_directory(folder, failed))
+    return Error{"reading notes", "no such folder", "'" + folder.string() + "'", "a folder of Markdown files"};
   for (const auto& entry : std::filesystem::directory_iterator(folder, failed))
     if (entry.path().extension() == ".md") files.push_back(entry.path());
   if (failed) return Error{"reading notes", failed.message(), folder.string(), "a folder of Markdown files"};
@@ -84,9 +87,17 @@ Result<std::vector<Note>> read_notes(const std::filesystem::path& folder) {
       error.doing = "reading " + file.string();
       return error;
     }
+    note->file = file;
     notes.push_back(std::move(*note));
   }
   return notes;
+}
+
+std::string digest_of(const std::vector<Note>& notes) {
+  std::vector<std::string> all;  // each one's digest: what belongs to which is not in doubt
+  for (const Note& note : notes) all.push_back(sha256(note.title + "\n" + note.targets + "\n" + note.text));
+  std::sort(all.begin(), all.end());
+  return short_hash(join(all, "\n"), 12);
 }
 
 std::vector<const Note*> find_notes(const std::vector<Note>& notes, std::string_view question, std::string_view target,

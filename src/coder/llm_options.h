@@ -20,6 +20,7 @@ struct LlmOptions {
   double request_seconds = 300;    // the most that one request may take
   int answer_tokens = 16384;       // the most of one answer
   int agent_turns = 8;             // of the coder agent, for one step
+  int agent_judgements = 3;        // that it may ask for in one step, counted as evaluations
   std::string knowledge;           // a folder of notes beside those that we ship, where the agent's go; empty: none
 };
 

@@ -15,6 +15,8 @@ std::string exactness(const Verdict& verdict) {
 
 namespace {
 
+constexpr double kShownShare = 0.005;  // of the time, the least that is worth a line
+
 std::string headline(const Verdict& v) {
   if (v.certified()) return fmt::format("certified ({}): {}", to_string(v.tier), exactness(v));
   return fmt::format("{}: {} at the stage {}\n  {}", to_string(v.outcome), v.reason, v.stage, v.message);
@@ -55,6 +57,17 @@ const char* yes(bool value) { return value ? "yes" : "no"; }
 
 }  // namespace
 
+std::vector<std::string> profile_lines(const Verdict& v) {
+  std::vector<std::pair<double, std::string>> largest;
+  for (const auto& [name, share] : v.kernel_shares) largest.emplace_back(share, name);
+  std::stable_sort(largest.begin(), largest.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> lines;
+  for (const auto& [share, name] : largest)
+    if (share >= kShownShare) lines.push_back(fmt::format("  {:>5.1f} %  {}", 100 * share, name));
+  if (!lines.empty()) lines.insert(lines.begin(), "where the time goes, as a profile from inside says:");
+  return lines;
+}
+
 std::string render_evidence(const Verdict& v) {
   std::vector<std::string> lines = {headline(v)};
   if (!v.draws.empty()) lines.push_back("draws: " + join(v.draws, ", "));
@@ -74,6 +87,7 @@ std::string render_evidence(const Verdict& v) {
         fmt::format("own kernels: {:.0f} % of the time; library use: {}", 100 * *v.own_kernel_share, v.library_use));
     if (v.launches) lines.back() += fmt::format("; {} launches a call", *v.launches);
   }
+  for (const std::string& line : profile_lines(v)) lines.push_back(line);
   lines.push_back(fmt::format("certified: {}   official (allclose 1e-4): {}   legacy (1e-2): {}   degenerate task: {}",
                               yes(v.certified()), yes(v.official), yes(v.legacy), yes(v.degenerate)));
   if (!v.weights.empty()) lines.push_back("weights: " + v.weights);

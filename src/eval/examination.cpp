@@ -12,11 +12,19 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kBusyMs = 6;                     // of CPU time in 20 ms of idleness
+constexpr double kBusyMs = 6;  // of CPU time in 20 ms of idleness
+constexpr size_t kMostShares = 16, kMostNameBytes = 80;
 constexpr const char* kArguments = ".arguments";  // see python/mtmc/wire/forms.py
 
 bool same_kind(const std::string& a, const std::string& b) {
   return a.substr(0, a.rfind('-')) == b.substr(0, b.rfind('-'));
+}
+
+// A name that a candidate has chosen.
+std::string readable(std::string name) {
+  for (char& sign : name)
+    if (sign < ' ' || sign > '~') sign = '?';
+  return name.substr(0, kMostNameBytes);
 }
 
 }  // namespace
@@ -350,6 +358,10 @@ Result<bool> Examination::profile(Guest& guest, const std::string& draw) {
   if (const Json& share = answer.reply->at("own_kernel_share"); share.is_number())
     verdict_.own_kernel_share = share.get<double>();
   verdict_.library_use = answer.reply->at("library_use");
+  if (const auto shares = answer.reply->find("kernel_shares"); shares != answer.reply->end())
+    for (const auto& [name, share] : shares->items())
+      if (verdict_.kernel_shares.size() < kMostShares)
+        verdict_.kernel_shares[readable(name)] = std::clamp(share.get<double>(), 0.0, 1.0);
   if (answer.reply->contains("launches")) verdict_.launches = answer.reply->at("launches").get<int>();
   if (guest.room().device != "cpu" && answer.reply->value("claims", false) && verdict_.own_kernel_share == 0.0)
     return refuse("fallback-to-reference", "the file defines kernels, and none of them ran in a call");

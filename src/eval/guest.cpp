@@ -54,7 +54,8 @@ bool answers(const Json& reply, const std::string& op) {
   const auto boolean = [](const Json& one) { return one.is_boolean(); };
   const auto text = [](const Json& one) { return one.is_string(); };
   const auto number = [](const Json& one) { return one.is_number(); };
-  if (!all("claims", boolean)) return false;
+  const auto shares = [&](const Json& one) { return one.is_object() && std::all_of(one.begin(), one.end(), number); };
+  if (!all("claims", boolean) || !all("kernel_shares", shares)) return false;
   for (const char* key : {"weights", "random_state", "library_use", "note", "compiled_for", "failure"})
     if (!all(key, text)) return false;
   for (const char* key : {"kernels", "launches"})

@@ -22,6 +22,7 @@ struct Task {
 struct Candidate {
   std::string code;
   std::shared_ptr<const Program> program;
+  bool profiled = false;  // a screen, too, says which kernels take its time
 };
 
 // Somebody who works beside the judge, and stands still while it times a call.

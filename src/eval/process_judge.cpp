@@ -248,7 +248,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
     MTMC_TRY(std::optional<Guest> ready, guests_.adopt(candidate, options_.load_seconds));
     if (ready) {
       Examination examination = examination_of(candidate, verdict);
-      MTMC_TRY(const bool passed, trial(examination, room, verdict).screen(*ready));
+      MTMC_TRY(const bool passed, trial(examination, room, verdict).screen(*ready, candidate.profiled));
       examination.conclude(passed);
       if (passed) return verdict;
       verdict = before, again_ = true;  // whatever is refused is refused in a new process of its own
@@ -257,7 +257,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   MTMC_RETURN_IF_ERROR(guests_.finish(candidate, options_.load_seconds));
   Examination examination = examination_of(candidate, verdict);
   Trial made = trial(examination, room, verdict);
-  MTMC_TRY(const bool passed, tier == Tier::screen ? made.screen() : made.certify());
+  MTMC_TRY(const bool passed, tier == Tier::screen ? made.screen(candidate.profiled) : made.certify());
   examination.conclude(passed);
   if (tier == Tier::certify) draw_choice_.remember(*facts_, verdict);
   MTMC_RETURN_IF_ERROR(guests_.add_spares());

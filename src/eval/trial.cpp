@@ -22,12 +22,12 @@ bool is_wrong(const Verdict& verdict) { return verdict.reason == "wrong-result" 
     if (!passes) return false;               \
   } while (false)
 
-Result<bool> Trial::screen() {
+Result<bool> Trial::screen(bool profiled) {
   MTMC_TRY(Guest guest, guests_.enter(like_));
-  return screen(guest);
+  return screen(guest, profiled);
 }
 
-Result<bool> Trial::screen(Guest& guest) {
+Result<bool> Trial::screen(Guest& guest, bool profiled) {
   MTMC_PASS(examination_.load(guest));
   MTMC_PASS(examination_.run(guest, "task-0"));
   MTMC_TRY(const std::vector<std::string> structured, draws_.structured(facts_, tier(), again_));
@@ -37,6 +37,7 @@ Result<bool> Trial::screen(Guest& guest) {
   MTMC_PASS(time(guest));
   MTMC_RETURN_IF_ERROR(guests_.add_spares());  // while the guest's threads settle
   MTMC_PASS(examination_.stays_quiet(guest));
+  if (profiled) MTMC_PASS(examination_.profile(guest, "task-0"));
   return mtmc::uses_kernels(guest, examination_, "task-0", false, verdict_);
 }
 

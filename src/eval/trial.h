@@ -41,8 +41,9 @@ class Trial {
         verdict_(verdict) {}
 
   // Each returns false when the verdict is settled (refused); an Error when the judge itself fails.
-  Result<bool> screen();              // in a new guest
-  Result<bool> screen(Guest& guest);  // in one that may have loaded the candidate already
+  // `profiled`: which kernels take the time is measured, too.
+  Result<bool> screen(bool profiled);                // in a new guest
+  Result<bool> screen(Guest& guest, bool profiled);  // in one that may have loaded the candidate already
   Result<bool> certify();
   // One draw of the task's and the structured ones of a screen, in a new guest; no clock.
   Result<bool> interpret();

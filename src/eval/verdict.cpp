@@ -92,6 +92,7 @@ Verdict read(const Json& json) {
   if (json.contains("clock_apart_ms")) v.clock_apart_ms = json.at("clock_apart_ms").get<double>();
   if (json.contains("clock_noise_ms")) v.clock_noise_ms = json.at("clock_noise_ms").get<double>();
   if (json.contains("own_kernel_share")) v.own_kernel_share = json.at("own_kernel_share").get<double>();
+  if (json.contains("kernel_shares")) v.kernel_shares = json.at("kernel_shares").get<std::map<std::string, double>>();
   if (json.contains("launches")) v.launches = json.at("launches").get<int>();
   v.library_use = json.at("library_use"), v.weights = json.at("weights");
   v.notes = json.at("notes").get<std::vector<std::string>>();
@@ -144,6 +145,7 @@ Json to_json(const Verdict& v) {
   if (v.clock_apart_ms) json["clock_apart_ms"] = *v.clock_apart_ms;
   if (v.clock_noise_ms) json["clock_noise_ms"] = *v.clock_noise_ms;
   if (v.own_kernel_share) json["own_kernel_share"] = *v.own_kernel_share;
+  if (!v.kernel_shares.empty()) json["kernel_shares"] = v.kernel_shares;
   if (v.launches) json["launches"] = *v.launches;
   return json;
 }

@@ -54,6 +54,7 @@ struct Verdict {
   std::map<std::string, Speedup> speedup;                // over each of the others
   std::optional<double> clock_apart_ms, clock_noise_ms;  // of the clocks inside and outside (rules.h, ClockCheck)
   std::optional<double> own_kernel_share;                // of the time, outside the framework's operators
+  std::map<std::string, double> kernel_shares;           // of the time, by name, as the profile says
   std::optional<int> launches;                           // kernels and copies of one call on a GPU
   std::string library_use;                               // none, BLAS, any; empty when not measured
   std::string weights;                                   // how they were given: by-name, by-order, none

@@ -90,7 +90,8 @@ std::string verdict_word(const NodeRecord& node) {
 
 std::string step_name(const NodeRecord& node) {
   if (node.parent == kNoNode) return "start";
-  return node.rendered.empty() ? node.action : node.rendered;
+  const std::string name = node.rendered.empty() ? node.action : node.rendered;
+  return node.partner == kNoNode ? name : fmt::format("{}, from node {}", name, node.partner);
 }
 
 }  // namespace mtmc

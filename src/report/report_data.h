@@ -56,7 +56,7 @@ const Speedup* speedup_over(const Verdict* verdict, const std::string& baseline)
 std::optional<double> headline_over(const Verdict* verdict, const std::string& baseline);
 // A verdict in one or two words: "certified", "wrong-result", "not judged".
 std::string verdict_word(const NodeRecord& node);
-// "fuse linear and gelu", or "start".
+// "fuse linear and gelu", or "start"; what came from another node names it: "fuse linear and gelu, from node 12".
 std::string step_name(const NodeRecord& node);
 
 }  // namespace mtmc

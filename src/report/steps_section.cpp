@@ -28,6 +28,8 @@ std::string facts(const NodeRecord& node) {
   if (!node.failure.empty()) html += fmt::format("<p>No code: {}</p>", escape_html(node.failure));
   std::string line = fmt::format("node {} · coder {}", node.id, escape_html(node.coder));
   if (!node.action.empty()) line += fmt::format(" · stored as <code>{}</code>", escape_html(node.action));
+  if (node.partner != kNoNode)
+    line += fmt::format(" · crossed with <a href='#n{}'>node {}</a>", node.partner, node.partner);
   if (!node.code_hash.empty()) line += fmt::format(" · code <code>{}</code>", node.code_hash.substr(0, 12));
   if (node.rewrites) line += " · <span class='badge info'>rewrites the graph</span>";
   if (!node.note.empty() && node.note != "{}")

@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "base/trace.h"
 #include "ir/schedule_words.h"
+#include "search/drafts.h"
 #include "search/remedy.h"
 #include "targets/cost.h"
 
@@ -27,11 +28,6 @@ double hope(const SearchNode& node) {
   return claim(*eager) == Claim::unclear && eager->median > 1 ? eager->median : 0;
 }
 
-// What a state is known by: its Program without tuned numbers, or its text where it has none.
-std::string hash_of(const CodeState& state) {
-  return state.program ? state_hash(*state.program) : "code " + sha256(state.code.text);
-}
-
 // Whether a verdict says how fast the candidate is beside each of `baselines`, or why it cannot.
 bool says_of(const Verdict& verdict, const std::vector<std::string>& baselines) {
   return std::all_of(baselines.begin(), baselines.end(), [&](const std::string& name) {
@@ -42,12 +38,6 @@ bool says_of(const Verdict& verdict, const std::vector<std::string>& baselines) 
 }
 
 size_t rewrites_of(const CodeState& state) { return state.program ? state.program->rewrites.size() : 0; }
-
-// Whether a step edited the graph: what its Program notes, or its type where the code has none.
-bool edits_graph(const CodeState& before, const CodeState& after, const Action& action) {
-  const ActionDef* def = find_action(action.type);
-  return after.program ? rewrites_of(after) > rewrites_of(before) : def != nullptr && def->rewrites;
-}
 
 bool is_repair(const SearchNode& node) { return node.action.type == "repair"; }
 
@@ -75,6 +65,15 @@ Environment::Environment(EnvironmentParts parts, Judge& judge, Store& store, Cod
       policy_(policy),
       listener_(listener),
       started_(parts_.clock()) {}
+
+bool Environment::edits_graph(const CodeState& before, const CodeState& after, const Action& action) {
+  const ActionDef* def = find_action(action.type);
+  return after.program ? rewrites_of(after) > rewrites_of(before) : def != nullptr && def->rewrites;
+}
+
+std::string Environment::hash_of(const CodeState& state) {
+  return state.program ? state_hash(*state.program) : "code " + sha256(state.code.text);
+}
 
 double Environment::seconds() const { return parts_.seconds_before + parts_.clock() - started_; }
 
@@ -155,7 +154,8 @@ const NodeRecord* Environment::recorded(NodeId parent, const std::string& action
   return at == recorded_.end() ? nullptr : &at->second;
 }
 
-Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tier, const NodeRecord* record) {
+Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tier, const NodeRecord* record,
+                                                bool profiled) {
   // A certificate without a baseline that is wanted now is no answer: the candidate is timed beside it.
   const auto answers = [&](const std::optional<Verdict>& verdict) {
     return verdict && (tier == Tier::screen || !verdict->certified() || says_of(*verdict, parts_.baselines));
@@ -168,7 +168,7 @@ Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tie
   MTMC_TRY(auto known, store_.find_verdict(key));
   if (answers(known)) return Judged{std::move(*known), true};
   const Span span(to_string(tier));
-  MTMC_TRY(Verdict verdict, judge_.judge(parts_.task, {state.code.text, state.program}, tier));
+  MTMC_TRY(Verdict verdict, judge_.judge(parts_.task, {state.code.text, state.program, profiled}, tier));
   return Judged{std::move(verdict), false};
 }
 
@@ -243,12 +243,13 @@ SearchNode* Environment::known_state(const std::string& hash) const {
   return known == by_state_.end() ? nullptr : known->second;
 }
 
-Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which) {
+Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
+                                            const SearchNode* partner) {
   const Proposal& proposal = proposals[which];
   if (node.state.program != nullptr) {
     const auto predicted = apply_action(*node.state.program, proposal.action, context());
     if (!predicted.ok()) {
-      MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, predicted.error()));
+      MTMC_RETURN_IF_ERROR(keep_refusal({node, proposal, partner}, predicted.error()));
       return Step{};
     }
     // A refused state may be reached again: another coder's work on it can be right.
@@ -256,13 +257,15 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   }
   const NodeRecord* record = recorded(node.id, store_text(proposal.action));
   MTMC_RETURN_IF_ERROR(prepare_coder(node.state, proposals, which));
-  auto made = implement(node, proposal, record);
+  StepWork work(*this, {node, proposal, partner});
+  auto made = implement(work, record);
+  if (work.failed()) return *work.failed();
   if (!made.ok()) {
-    if (!coder_.given_up()) MTMC_RETURN_IF_ERROR(keep_refusal(node, proposal, made.error()));
+    if (!coder_.given_up()) MTMC_RETURN_IF_ERROR(keep_refusal(work.order(), made.error()));
     return Step{};
   }
   SearchNode next;
-  next.parent = &node;
+  next.parent = &node, next.partner = partner;
   next.step = node.step + 1;
   next.action = proposal.action;
   next.rendered = proposal.text;
@@ -270,6 +273,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   next.notes = made->notes;
   next.state = {made->program, std::move(made->code)};
   next.state_hash = hash_of(next.state);
+  if (SearchNode* draft = work.draft(next.state_hash)) return spent() ? Step{draft, true} : mend(*draft);
   if (SearchNode* known = known_state(next.state_hash)) return Step{known, false};
   next.rewrites = edits_graph(node.state, next.state, next.action);
   if (next.state.code.text == node.state.code.text) {  // the numbers it has were the fastest: nothing to judge
@@ -279,12 +283,16 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   }
   say("judging " + proposal.text);
   MTMC_RETURN_IF_ERROR(prepare_next(next, proposals, which + 1));
-  MTMC_TRY(Judged verdict, judged(next.state, Tier::screen, record));
+  MTMC_TRY(SearchNode * kept, judge_node(std::move(next), record, false));
+  return spent() ? Step{kept, true} : mend(*kept);
+}
+
+Result<SearchNode*> Environment::judge_node(SearchNode node, const NodeRecord* record, bool profiled) {
+  MTMC_TRY(Judged verdict, judged(node.state, Tier::screen, record, profiled));
   ++evaluations_;
   if (!verdict.remembered) screen_seconds_ = std::max(screen_seconds_, verdict.verdict.seconds);
-  next.screen = std::move(verdict.verdict);
-  MTMC_TRY(SearchNode * kept, keep(std::move(next), verdict.remembered));
-  return spent() ? Step{kept, true} : mend(*kept);
+  node.screen = std::move(verdict.verdict);
+  return keep(std::move(node), verdict.remembered);
 }
 
 bool Environment::measures() const { return coder_.measures() && !parts_.target.measured.empty(); }
@@ -324,9 +332,10 @@ Result<Environment::Step> Environment::mend(SearchNode& node) {
   return Step{&node, true};
 }
 
-Result<Implementation> Environment::implement(const SearchNode& node, const Proposal& proposal,
-                                              const NodeRecord* record) {
+Result<Implementation> Environment::implement(StepWork& work, const NodeRecord* record) {
+  const auto& [node, proposal, partner] = work.order();
   if (record != nullptr && !record->code.empty()) {
+    MTMC_RETURN_IF_ERROR(work.judge_again());
     if (record->program.empty())
       return Implementation{nullptr, Code{.text = record->code}, record->note, record->coder};
     MTMC_TRY(Program program, parse_program(record->program));
@@ -345,8 +354,10 @@ Result<Implementation> Environment::implement(const SearchNode& node, const Prop
   for (const SearchNode* at = &node; at != nullptr; at = at->parent)
     lineage.push_back({at->rendered, at->state, at->verdict()});
   std::vector<Ancestor> oldest_first(lineage.rbegin(), lineage.rend());
-  auto made = coder_.implement(
-      {node.state, proposal.action, &node.verdict(), proposal.text, origin ? &*origin : nullptr, &oldest_first});
+  std::optional<Ancestor> other;
+  if (partner != nullptr) other.emplace(Ancestor{partner->rendered, partner->state, partner->verdict()});
+  auto made = coder_.implement({node.state, proposal.action, &node.verdict(), proposal.text,
+                                origin ? &*origin : nullptr, &oldest_first, other ? &*other : nullptr, &work});
   implement_seconds_ = std::max(implement_seconds_, parts_.clock() - start);
   return made;
 }
@@ -356,6 +367,7 @@ NodeRecord Environment::record_of(const SearchNode& node) const {
   record.id = node.id;
   record.run = parts_.run;
   record.parent = node.parent ? node.parent->id : kNoNode;
+  record.partner = node.partner ? node.partner->id : kNoNode;
   record.step = node.step;
   record.action = node.parent ? store_text(node.action) : "";
   record.rendered = node.rendered;
@@ -379,10 +391,12 @@ Result<SearchNode*> Environment::keep(SearchNode node, bool remembered) {
   return kept;
 }
 
-Status Environment::keep_refusal(const SearchNode& node, const Proposal& proposal, const Error& error) {
+Status Environment::keep_refusal(const StepOrder& order, const Error& error) {
+  const auto& [node, proposal, partner] = order;
   NodeRecord record;
   record.run = parts_.run;
   record.parent = node.id;
+  record.partner = partner ? partner->id : kNoNode;
   record.step = node.step + 1;
   record.action = store_text(proposal.action);
   record.rendered = proposal.text;

@@ -30,6 +30,7 @@ struct SearchLimits {
 struct SearchNode {
   NodeId id = kNoNode;
   const SearchNode* parent = nullptr;
+  const SearchNode* partner = nullptr;  // the other one, where two were crossed
   int step = 0;
   Action action;
   std::string rendered;
@@ -44,6 +45,14 @@ struct SearchNode {
   const Verdict& verdict() const { return certify ? *certify : screen; }
   double score() const { return mtmc::score(verdict(), parent == nullptr); }
 };
+
+// What is to be done at a node.
+struct StepOrder {
+  const SearchNode& node;
+  const Proposal& proposal;
+  const SearchNode* partner;
+};
+class StepWork;  // while its coder does it: see drafts.h
 
 struct EnvironmentParts {
   Task task;
@@ -81,7 +90,9 @@ class Environment {
   };
   // Implements, judges and stores one step: the `which`th of what is wanted at a node. Those behind it, and what the
   // step leads to, will probably be next: while this one is judged they get ready, which changes no result.
-  Result<Step> step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which);
+  // `partner`: another node that gave the idea.
+  Result<Step> step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
+                    const SearchNode* partner = nullptr);
 
   // The step behind a refused node that its coder or a remedy knows (see remedy.h). The node itself where nothing was
   // refused or nobody knows better.
@@ -90,6 +101,10 @@ class Environment {
   // Has measured what the target's kernels only guess (TargetDef::measured), at all places of the best node that take
   // time: one step for each kind of action, as far as there is time. From now on no time is kept for that.
   Status measure_best();
+
+  // The coder says itself what is done next (Coder::chooses).
+  bool coder_chooses() const { return coder_.chooses(); }
+  bool coder_crosses() const { return coder_.crosses(); }
 
   // What a node may become: its score times what the policy expects of further steps.
   double promise(const SearchNode& node);
@@ -129,11 +144,18 @@ class Environment {
     Verdict verdict;
     bool remembered = false;
   };
+  friend class StepWork;
   // The attempt as a resumed run left it, or null.
   const NodeRecord* recorded(NodeId parent, const std::string& action) const;
   // From the record, else from the store, else from the judge.
-  Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record);
-  Result<Implementation> implement(const SearchNode& node, const Proposal& proposal, const NodeRecord* record);
+  Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record, bool profiled = false);
+  Result<Implementation> implement(StepWork& work, const NodeRecord* record);
+  // Screens a node and puts it into the tree.
+  Result<SearchNode*> judge_node(SearchNode node, const NodeRecord* record, bool profiled);
+  // What a state is known by: its Program without tuned numbers, or its text where it has none.
+  static std::string hash_of(const CodeState& state);
+  // Whether a step edited the graph: what its Program notes, or its type where the code has none.
+  static bool edits_graph(const CodeState& before, const CodeState& after, const Action& action);
   Result<std::vector<Proposal>> legal(const CodeState& state);
   SearchNode* known_state(const std::string& hash) const;  // null: not in the tree, or refused
   Result<std::vector<Proposal>> order(const SearchNode& node, int visit);
@@ -147,7 +169,7 @@ class Environment {
   NodeRecord record_of(const SearchNode& node) const;
   // Stores a screened node and puts it into the tree.
   Result<SearchNode*> keep(SearchNode node, bool remembered);
-  Status keep_refusal(const SearchNode& node, const Proposal& proposal, const Error& error);
+  Status keep_refusal(const StepOrder& order, const Error& error);
   // Seconds that count against the limit: a resumed run has all of it again, to replay and go on.
   double searching() const;
   void say(const std::string& what) { listener_.on_doing(what, status()); }

@@ -33,6 +33,7 @@ std::string options_text(const OptimizeRequest& request, const Coder& coder, con
                 {"hardware", request.hardware.name},
                 {"seed", request.seed}});
   if (request.explores) options["explores"] = true;
+  if (const std::string digest = coder.digest(); !digest.empty()) options["coder_digest"] = digest;
   if (const std::optional<Weights> weights = policy.weights())
     options["weights"] = {{"path", weights->path.string()}, {"digest", weights->digest}};
   return options.dump();

@@ -37,7 +37,10 @@ CREATE TABLE cache (
   WITHOUT ROWID;
 )sql";
 
-constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1};
+// The other parent of what was crossed.
+constexpr const char* kVersion2 = "ALTER TABLE nodes ADD COLUMN partner INTEGER NOT NULL DEFAULT 0;";
+
+constexpr std::array<const char*, kSchemaVersion> kMigrations = {kVersion1, kVersion2};
 
 // 0: a file without our tables.
 Result<int64_t> version_of(Database& database) {

@@ -4,7 +4,7 @@
 
 namespace mtmc {
 
-constexpr int kSchemaVersion = 1;
+constexpr int kSchemaVersion = 2;
 
 Status migrate(Database& database);
 // For readers, who may not change the file: ok when it has our version.

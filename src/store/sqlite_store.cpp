@@ -85,7 +85,7 @@ Result<RunRecord> run_from(const Row& row) {
 
 constexpr const char* kNodeQuery =
     "SELECT n.id, n.run, n.parent, n.step, n.action, n.rendered, n.rewrites, n.coder, p.text, n.state_hash, c.text, "
-    "n.code_hash, n.failure, n.note, n.created, s.verdict, v.verdict FROM nodes n "
+    "n.code_hash, n.failure, n.note, n.created, s.verdict, v.verdict, n.partner FROM nodes n "
     "LEFT JOIN texts p ON p.hash = n.program_hash LEFT JOIN texts c ON c.hash = n.code_hash "
     "LEFT JOIN node_verdicts ns ON ns.node = n.id AND ns.tier = 'screen' LEFT JOIN verdicts s ON s.id = ns.verdict "
     "LEFT JOIN node_verdicts nc ON nc.node = n.id AND nc.tier = 'certify' LEFT JOIN verdicts v ON v.id = nc.verdict ";
@@ -97,7 +97,7 @@ Result<NodeRecord> node_from(const Row& row) {
   node.action = text(row[4]), node.rendered = text(row[5]), node.rewrites = integer(row[6]) != 0;
   node.coder = text(row[7]), node.program = text(row[8]), node.state_hash = text(row[9]);
   node.code = text(row[10]), node.code_hash = text(row[11]), node.failure = text(row[12]), node.note = text(row[13]);
-  node.created = text(row[14]);
+  node.created = text(row[14]), node.partner = integer(row[17]);
   if (!text(row[15]).empty()) {
     MTMC_TRY(node.screen, parse_verdict(text(row[15])));
   }
@@ -243,9 +243,10 @@ class SqliteStore : public Store {
     MTMC_RETURN_IF_ERROR(keep_text(program_hash, node.program));
     return database_.run(
         "INSERT INTO nodes (run, parent, step, action, rendered, rewrites, coder, program_hash, state_hash, code_hash, "
-        "failure, note, created) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "failure, note, created, partner) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         {node.run, node.parent, int64_t{node.step}, node.action, node.rendered, int64_t{node.rewrites}, node.coder,
-         text_or_null(program_hash), node.state_hash, text_or_null(code_hash), node.failure, node.note, now_utc()});
+         text_or_null(program_hash), node.state_hash, text_or_null(code_hash), node.failure, node.note, now_utc(),
+         node.partner});
   }
 
   // Inside a transaction: keeps the verdict and makes it the node's word for its tier. A verdict that the store already

@@ -58,12 +58,13 @@ struct NodeRecord {
   NodeId id = 0;  // given by the store
   RunId run = 0;
   NodeId parent = kNoNode;
-  int step = 0;           // depth: 0 is the untouched start
-  std::string action;     // stored text, "fuse %3 %4"; empty at the start
-  std::string rendered;   // "fuse linear and gelu in lines 31-47"
-  bool rewrites = false;  // the action edits the graph (simplify, precision): flagged in the report
-  std::string coder;      // "start", "builtin", "llm:NAME", ...
-  std::string program;    // Program text with its tuned numbers; empty when there is none
+  NodeId partner = kNoNode;  // the other attempt, where two were crossed
+  int step = 0;              // depth: 0 is the untouched start
+  std::string action;        // stored text, "fuse %3 %4"; empty at the start
+  std::string rendered;      // "fuse linear and gelu in lines 31-47"
+  bool rewrites = false;     // the action edits the graph (simplify, precision): flagged in the report
+  std::string coder;         // "start", "builtin", "llm:NAME", ...
+  std::string program;       // Program text with its tuned numbers; empty when there is none
   std::string state_hash;
   std::string code;       // kernel.py; empty when the coder made none
   std::string code_hash;  // given by the store: sha256 of `code`, empty without code

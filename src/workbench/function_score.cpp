@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -66,6 +67,7 @@ std::string function_table(const TaskRows& rows) {
   const Test strict = [](const Json& row) { return is(row, "strict"); };
   const Test golden = [](const Json& row) { return text(row, "golden_fails").empty(); };
   const Test compared = [](const Json& row) { return !excluded(row); };
+  const Test searched = [](const Json& row) { return !row.contains("goldens"); };  // no instruction is
   const Test factored = [](const Json& row) {
     return row.contains("reconstructed") && !row.at("reconstructed").is_null();
   };
@@ -81,11 +83,13 @@ std::string function_table(const TaskRows& rows) {
        share(
            all, [](const Json& row) { return is(row, "reconstructed"); }, factored)},
       {"all cases certified by the judge", share(
-                                               all, [](const Json& row) { return is(row, "certified"); }, any)},
-      {"over eager, geometric mean", over_eager_of(all)},
+                                               all, [](const Json& row) { return is(row, "certified"); }, searched)},
+      {"over eager, geometric mean",
+       std::any_of(all.begin(), all.end(), [&](const Json* row) { return searched(*row); }) ? over_eager_of(all) : ""},
   };
   std::string table = fmt::format("| | {} tasks |\n| --- | ---: |\n", rows.size());
-  for (const auto& [name, value] : lines) table += fmt::format("| {} | {} |\n", name, value);
+  for (const auto& [name, value] : lines)
+    if (!value.empty()) table += fmt::format("| {} | {} |\n", name, value);
   table += list(
       "Golden code that does not run here", rows, [&](const Json& row) { return !golden(row); },
       [](const Json& row) { return text(row, "golden_fails"); });

@@ -28,10 +28,12 @@ struct SuiteDef {
   std::string_view published = "";
   // It writes its tasks into `root`, which need not be named.
   bool writes = false;
-  // Of a suite whose tasks are more than one module each: who makes their rows. `untouched`: of programs as they are
-  // traced, without a search and a judge. Null: each task is a module.
-  std::unique_ptr<TaskWorker> (*worker)(bool untouched) = nullptr;
+  // Of a suite whose tasks are more than one module each: who makes their rows. Null: each task is a module.
+  std::unique_ptr<TaskWorker> (*worker)(const WorkerOptions& options) = nullptr;
   std::string (*table)(const TaskRows& rows) = score_table;  // what all rows amount to, as Markdown
+  std::string_view group = "";  // the part of it that is meant where none is named; empty: all
+  // The coder that a task must be given to, "builtin" or "llm". Null: any.
+  std::string_view (*written_by)(const SuiteTask& task) = nullptr;
 };
 
 const SuiteDef* find_suite(std::string_view name);

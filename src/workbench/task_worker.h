@@ -19,6 +19,11 @@ struct WorkPlace {
   std::filesystem::path folder;  // of the task's files; it is there
 };
 
+struct WorkerOptions {
+  bool untouched = false;  // programs as they are traced, without a search and a judge
+  bool goldens = false;    // of tasks that are instructions: the golden code instead of a model's
+};
+
 class TaskWorker {
  public:
   virtual ~TaskWorker() = default;

@@ -123,18 +123,22 @@ Result<TracedTask> Workbench::trace(const Task& task) {
                     std::move(traced.shell)};
 }
 
+CoderContext Workbench::coder_context(const ModuleShell& shell, std::string argument) {
+  return {.target = target(),
+          .hardware = hardware(),
+          .shell = shell,
+          .store = store_,
+          .tuner = tuner_.get(),
+          .paper_only = options_.paper_only,
+          .seed = options_.seed,
+          .argument = std::move(argument),
+          .llm = &llm_};
+}
+
 Result<std::unique_ptr<Coder>> Workbench::make_coder(const ModuleShell& shell) {
   std::vector<std::unique_ptr<Coder>> made;
   for (const Chosen<CoderDef>& chosen : coders_) {
-    MTMC_TRY(std::unique_ptr<Coder> coder, chosen.def->make({.target = target(),
-                                                             .hardware = hardware(),
-                                                             .shell = shell,
-                                                             .store = store_,
-                                                             .tuner = tuner_.get(),
-                                                             .paper_only = options_.paper_only,
-                                                             .seed = options_.seed,
-                                                             .argument = chosen.argument,
-                                                             .llm = &llm_}));
+    MTMC_TRY(std::unique_ptr<Coder> coder, chosen.def->make(coder_context(shell, chosen.argument)));
     made.push_back(std::move(coder));
   }
   if (made.size() == 1) return std::move(made.front());

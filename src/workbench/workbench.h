@@ -63,6 +63,8 @@ class Workbench {
   // From here on it searches in another way (parse_way's), and with another seed. An Error: the policy cannot be
   // opened.
   Status search_by(const Way& way, uint64_t seed);
+  // What a coder of this workbench may use; `shell` must outlive it.
+  CoderContext coder_context(const ModuleShell& shell, std::string argument = "");
   // Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
   Result<TracedTask> trace(const Task& task);
   // Searches for a faster implementation; the run and all its attempts are in the store afterwards.

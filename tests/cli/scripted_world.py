@@ -50,8 +50,11 @@ class World:
             self.server = None
 
     def start(self, task: Path, *words: object) -> subprocess.Popen[str]:
-        argv = [BINARY, "optimize", task, "--model", "scripted", "--store", self.folder / "store.db", *words]
-        argv += ["--out", self.folder / "out", "--strategy", "rollout", "--time", 300]
+        return self.begin("optimize", task, "--strategy", "rollout", "--time", 300, *words)
+
+    def begin(self, verb: str, *words: object) -> subprocess.Popen[str]:
+        argv = [BINARY, verb, *words, "--model", "scripted", "--store", self.folder / "store.db"]
+        argv += ["--out", self.folder / "out"]
         environment = {**os.environ, "SCRIPTED_KEY": KEY, "MTMC_MODELS": str(self.folder / "models.json")}
         pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen([str(word) for word in argv], env=environment, text=True, **pipes)
@@ -68,6 +71,10 @@ class World:
         """Whatever holds the key: files of the store and the results, and what was printed."""
         files = [path for path in self.folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
         return [str(path) for path in files] + (["printed"] if KEY in self.said else [])
+
+    def runs(self) -> int:
+        with sqlite3.connect(self.folder / "store.db") as store:
+            return store.execute("SELECT count(*) FROM runs").fetchone()[0]
 
     def attempts(self) -> list[tuple[str, str, str]]:
         """(action, coder, the judge's reason) of each attempt of the last run."""

@@ -28,7 +28,9 @@ struct Working : testing::ScriptedModel {
         LlmParts{parts(), PromptFacts{*find_target("cpu"), hardware}, options, false, ledger, *store},
         read_notes(options.knowledge).value());
   }
-  Result<Implementation> work() { return coder()->implement({state, action, &refused, "rewrite", nullptr, &lineage}); }
+  Result<Implementation> work() {
+    return coder()->implement({state, action, &refused, "rewrite", nullptr, &lineage, partner, drafts});
+  }
 
   std::unique_ptr<Store> store = open_store(":memory:").value();
   Ledger ledger;
@@ -37,6 +39,8 @@ struct Working : testing::ScriptedModel {
   Action action{"rewrite", {}, ""};
   CodeState first{nullptr, Code{.text = kernel("x + 0")}}, state{nullptr, Code{.text = kernel("x")}};
   Verdict right = certified(), refused = wrong();
+  const Ancestor* partner = nullptr;
+  DraftJudge* drafts = nullptr;
   std::vector<Ancestor> lineage = {{"", first, right}, {"fuse in lines 4-6", state, refused}};
 
   static Verdict certified() {
@@ -51,11 +55,90 @@ struct Working : testing::ScriptedModel {
   }
 };
 
+// Says that code is right when it says so itself.
+struct Drafts final : DraftJudge {
+  Result<const Verdict*> judge(const std::string& code) override {
+    if (judged.size() == room) return nullptr;
+    judged.push_back(code);
+    right.outcome = Outcome::certified, right.speedup["eager"] = exactly(2.5), right.kernel_shares = {{"gelu", 0.75}};
+    return code.find("right") == code.npos ? &wrong : &right;
+  }
+  std::vector<std::string> judged;
+  size_t room = 10;
+  Verdict right, wrong = Working::wrong();
+};
+
 TEST(Agent, ReadsTheLastLineThatAsksForSomething) {
   EXPECT_EQ(agent_call("notes: a\nI think\nread: 3")->tool, "read");
   EXPECT_EQ(agent_call("notes: long sums\n")->words, "long sums");
   EXPECT_EQ(agent_call("```python\nsubmit: 1\n```\n")->tool, "edit") << "lines of code ask for nothing";
   EXPECT_THAT(agent_call("Hello!").error().message(), HasSubstr("lineage, notes, read"));
+}
+
+TEST(Agent, ReadsWhatMarkdownAndCapitalsMakeOfIt) {
+  for (const char* line : {"**submit:**", "Submit:", "**Submit**:", "- SUBMIT:", "`submit:`",
+                           "### Submit:", "> submit:", "  submit:\r", "__Submit:__", "1 + 1\n* **submit:** "}) {
+    const auto call = agent_call(line);
+    ASSERT_TRUE(call.ok()) << line;
+    EXPECT_EQ(call->tool, "submit") << line;
+    EXPECT_EQ(call->words, "") << line;
+  }
+  EXPECT_EQ(agent_call("**Notes:** `tl.dot` precision")->words, "tl.dot` precision");
+  EXPECT_EQ(agent_call("**read: 3**")->words, "3");
+  EXPECT_FALSE(agent_call("I submit: that is all").ok());
+}
+
+TEST(Agent, HasItsDraftsJudgedAndProfiled) {
+  Working model(edited("x + 1"), "judge:", edited("x + right"), "Judge:", "**profile:**", "submit:", "submit:");
+  Drafts drafts;
+  model.drafts = &drafts;
+  EXPECT_EQ(model.work()->code.text, kernel("x + right"));
+  EXPECT_EQ(drafts.judged, (std::vector<std::string>{kernel("x + 1"), kernel("x + right")}));
+  EXPECT_THAT(model.asked[0], HasSubstr("3 drafts can be judged"));
+  EXPECT_THAT(model.asked[2], HasSubstr("element 7 is 1 instead of 2"));
+  EXPECT_THAT(model.asked[2], HasSubstr("2 more drafts can be judged"));
+  EXPECT_THAT(model.asked[4], HasSubstr("2.50 times as fast as eager"));
+  EXPECT_THAT(model.asked[5], HasSubstr("75.0 %  gelu"));
+}
+
+TEST(Agent, JudgementsEnd) {
+  Working model("judge:", edited("1") + "judge:", edited("2") + "profile:", edited("3") + "judge:", "judge:", "submit:",
+                "submit:");
+  Drafts drafts;
+  model.drafts = &drafts, model.options.agent_judgements = 2;
+  EXPECT_EQ(model.coder()->name(), "agent:local judgements=2");
+  EXPECT_EQ(model.work()->code.text, kernel("3")) << "what stands above the line is the draft";
+  EXPECT_EQ(drafts.judged.size(), 2u);
+  EXPECT_THAT(model.asked[1], HasSubstr("There is no draft yet"));
+  EXPECT_THAT(model.asked[3], HasSubstr("No profile was made of it"));
+  EXPECT_THAT(model.asked[4], HasSubstr("2 of 2 were"));
+  Working last(edited("1"), "judge:", "submit:", "submit:");
+  drafts.room = drafts.judged.size();
+  last.drafts = &drafts;
+  ASSERT_TRUE(last.work().ok());
+  EXPECT_THAT(last.asked[2], HasSubstr("nothing left but the judgement of what you submit"));
+}
+
+TEST(Agent, WhereNothingCanBeJudgedItIsSaid) {
+  Working model("profile:", edited("x + 1"), "judge:", "submit:", "submit:");
+  ASSERT_TRUE(model.work().ok());
+  EXPECT_THAT(model.asked[0], HasSubstr(" 0 drafts can be judged"));
+  EXPECT_THAT(model.asked[1], HasSubstr("wrong-result")) << "without a draft, of the code that it starts from";
+  EXPECT_THAT(model.asked[3], HasSubstr("Nothing can be judged here"));
+}
+
+TEST(Agent, SeesTheOtherParent) {
+  Working model("other:", edited("x + 1"), "submit:", "submit:");
+  const CodeState state{nullptr, Code{.text = kernel("x * 2")}};
+  const Ancestor partner{"tile in lines 4-6", state, model.right};
+  model.partner = &partner;
+  ASSERT_TRUE(model.work().ok());
+  EXPECT_THAT(model.asked[0], HasSubstr("two parents are brought together"));
+  EXPECT_THAT(model.asked[1], HasSubstr("tile in lines 4-6"));
+  EXPECT_THAT(model.asked[1], HasSubstr("return x * 2"));
+  Working alone("other:", edited("x + 1"), "submit:", "submit:");
+  ASSERT_TRUE(alone.work().ok());
+  EXPECT_THAT(alone.asked[1], HasSubstr("no other parent"));
 }
 
 TEST(Agent, LooksThingsUpDraftsCriticisesAndSubmits) {
@@ -117,6 +200,7 @@ TEST(Agent, TheStoreAnswersAConversationThatWasHad) {
 
 TEST(Agent, KeepsWhatItLearns) {
   const auto folder = std::filesystem::temp_directory_path() / ("agent-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
   Working model("learn: Zebras | Theirs are stripes.", edited("x + 1"), "submit:", "submit:");
   model.options.knowledge = folder.string();
   ASSERT_TRUE(model.work().ok());
@@ -158,6 +242,7 @@ TEST(Agent, ADraftOutlivesTheServer) {
 
 TEST(Agent, WhatItLearnedItselfChangesNoConversation) {
   const auto folder = std::filesystem::temp_directory_path() / ("agent-again-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
   Working model("learn: Zebras | Theirs are stripes.", "notes: zebras", edited("x + 1"), "submit:", "submit:");
   model.options.knowledge = folder.string();
   ASSERT_TRUE(model.work().ok());

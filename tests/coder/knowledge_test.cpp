@@ -59,6 +59,31 @@ TEST(Knowledge, WhatIsAddedIsFoundAndLimitsHold) {
   EXPECT_THAT(add_note(folder.path, {"", "all", "text"}).error().message(), HasSubstr("no title"));
 }
 
+TEST(Knowledge, AMissingFolderIsNoEmptyOne) {
+  const Folder folder;
+  EXPECT_THAT(read_notes(folder.path).error().message(), HasSubstr("reading notes: no such folder: got '"));
+  std::filesystem::create_directories(folder.path);
+  EXPECT_EQ(read_notes(folder.path)->size(), read_notes("")->size());
+}
+
+TEST(Knowledge, TheDigestIsThatOfWhatTheNotesSay) {
+  const Folder folder;
+  const std::string ours = digest_of(read_notes("").value());
+  ASSERT_TRUE(add_note(folder.path, {"Zebras", "cpu", "Stripes.\n"}).ok());
+  const std::string with = digest_of(read_notes(folder.path).value());
+  EXPECT_NE(with, ours);
+  for (const auto& file : std::filesystem::directory_iterator(folder.path))
+    std::filesystem::rename(file.path(), folder.path / "zebras.md");
+  EXPECT_EQ(digest_of(read_notes(folder.path).value()), with);
+  std::ofstream(folder.path / "zebras.md") << "# Zebras\nfor: cpu\n\nNo stripes.\n";
+  EXPECT_NE(digest_of(read_notes(folder.path).value()), with);
+}
+
+TEST(Knowledge, WithoutATargetAllNotesAreSearched) {
+  const std::vector<Note> notes = {{"One", "triton", "tile\n"}, {"Two", "cpu", "tile\n"}};
+  EXPECT_EQ(find_notes(notes, "tile", "", 5).size(), 2u);
+}
+
 TEST(Knowledge, ABadNoteIsNamed) {
   const Folder folder;
   std::filesystem::create_directories(folder.path);

@@ -30,5 +30,15 @@ TEST(Evidence, a_certificate_shows_the_worst_error_and_the_times) {
   EXPECT_THAT(text, HasSubstr("in short: at least 1.75x eager"));
 }
 
+TEST(Evidence, a_profile_names_what_takes_the_time) {
+  Verdict v;
+  v.kernel_shares = {{"gemm", 0.25}, {"fused_gelu", 0.7}, {"fill", 0.001}};
+  const std::vector<std::string> lines = profile_lines(v);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[1], "   70.0 %  fused_gelu");
+  EXPECT_THAT(render_evidence(v), HasSubstr("25.0 %  gemm"));
+  EXPECT_TRUE(profile_lines(Verdict()).empty());
+}
+
 }  // namespace
 }  // namespace mtmc

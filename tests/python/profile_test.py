@@ -28,4 +28,6 @@ def test_work_in_torchs_operators_is_not() -> None:
     x = torch.ones(4)
     found = profile_call(lambda: slow_operator(x), Cpu())
     assert found["own_kernel_share"] < 0.5 and found["library_use"] == "BLAS"
+    shares = found["kernel_shares"]
+    assert shares["mv"] > 0.5 and max(shares.values()) <= 1
     assert profile_call(lambda: x.exp(), Cpu())["library_use"] == "any"

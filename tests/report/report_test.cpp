@@ -151,6 +151,12 @@ TEST(HtmlReport, OneSelfContainedWellFormedPage) {
     EXPECT_THAT(html, HasSubstr(part));
 }
 
+TEST(HtmlReport, WhatIsCrossedLinksItsOtherParent) {
+  ReportData data = sample_report();
+  data.nodes[4].partner = 2;
+  EXPECT_THAT(html_report(data), HasSubstr("crossed with <a href='#n2'>node 2</a>"));
+}
+
 TEST(HtmlReport, EveryLinkHasItsTarget) {
   const std::string html = html_report(sample_report());
   for (size_t at = html.find("href='#"); at != std::string::npos; at = html.find("href='#", at + 1)) {

@@ -37,6 +37,12 @@ TEST(Tables, TheTreeOfARun) {
   EXPECT_THAT(tree_table(sample_report(), true), HasSubstr("\x1b[31m✗\x1b[0m"));
 }
 
+TEST(Tables, WhatIsCrossedNamesItsOtherParent) {
+  ReportData data = sample_report();
+  data.nodes[4].partner = 2;
+  EXPECT_THAT(tree_table(data, false), HasSubstr("capture all kernels, from node 2\n"));
+}
+
 TEST(Tables, ARunDiffersInNothingFromItself) {
   const std::string text = difference_table(sample_report(), sample_report());
   EXPECT_THAT(text, Not(HasSubstr("≠")));

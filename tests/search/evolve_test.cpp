@@ -11,8 +11,8 @@ namespace {
 using testing::tried;
 using testing::World;
 
-World evolving(uint64_t seed, int evaluations = 30) {
-  World world;
+World evolving(uint64_t seed, int evaluations = 30, Program of = testing::network()) {
+  World world("null", std::move(of));
   world.strategy = "evolve";
   world.request.seed = seed;
   world.request.limits.evaluations = evaluations;
@@ -48,6 +48,27 @@ TEST(Evolve, StepsComeToStandBehindOthers) {
   int moved = 0;
   for (const auto& [action, steps] : places) moved += steps.size() > 1;
   EXPECT_GE(moved, 3);
+}
+
+// Both parents of what is crossed stand in the store: the other one's steps led to it, too.
+TEST(Evolve, WhatIsCrossedHasTwoParents) {
+  World world = evolving(3, 80, testing::branches());
+  world.policy = "random", world.request.strategy_options.patience = 100;
+  const Optimized done = world.run().value();
+  const auto nodes = world.store->nodes(done.run).value();
+  std::map<NodeId, const NodeRecord*> by_id;
+  for (const NodeRecord& node : nodes) by_id[node.id] = &node;
+  int crossed = 0;
+  for (const NodeRecord& node : nodes) {
+    if (node.partner == kNoNode) continue;
+    ++crossed;
+    ASSERT_TRUE(by_id.contains(node.partner));
+    EXPECT_NE(node.partner, node.parent);
+    std::set<std::string> genome;
+    for (const NodeRecord* at : path_to(nodes, node.partner)) genome.insert(at->action);
+    EXPECT_TRUE(genome.contains(node.action)) << node.action;
+  }
+  EXPECT_GE(crossed, 2);
 }
 
 // Ten verdicts, then an error.

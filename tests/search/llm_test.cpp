@@ -146,7 +146,7 @@ TEST(LlmSearch, ResamplingAsksFromTheStartAgainAndRepairsEachAnswer) {
   const auto done = asking.world.run(judge, coder);
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_THAT(actions_of(asking.world.recorder.attempts),
-              ElementsAre("", "everything", "everything:answer", "repair", "everything:answer", "repair"))
+              ElementsAre("", "everything", "everything:answer_2", "repair", "everything:answer_3", "repair"))
       << "the last one is the winner, certified";
   EXPECT_THAT(asking.asked[0], ::testing::HasSubstr("- fuse: "));
   EXPECT_EQ(done->steps.size(), 3u);

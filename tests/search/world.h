@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "coder/builtin.h"
@@ -30,6 +31,26 @@ inline Program network() {
   const ValueId hidden = node("gelu", {node("linear", {x, up, up_bias}, {}, "net.py:3")}, {}, "net.py:4");
   const ValueId act = node("relu", {node("linear", {hidden, down, kNoValue}, {}, "net.py:5")}, {}, "net.py:6");
   p.outputs = {node("softmax", {act}, {{"dim", int64_t{-1}}}, "net.py:7")};
+  reset_kernels(p);
+  return p;
+}
+
+// Two chains beside each other, nowhere alike: what is done in one can be done beside what is done in the other.
+inline Program branches() {
+  Program p;
+  p.name = "branches";
+  for (const auto& [name, last, rows] : {std::tuple{"left", "softmax", 4096}, std::tuple{"right", "relu", 2048}}) {
+    const auto leaf = [&](ValueKind kind, const std::string& of, Shape shape) {
+      return add_leaf(p, kind, std::string(name) + of, {DType::f32, std::move(shape)});
+    };
+    const ValueId x = leaf(ValueKind::input, "", {rows, 64}), weight = leaf(ValueKind::param, ".weight", {128, 64});
+    const auto node = [&](const char* op, std::vector<ValueId> inputs, Attrs attrs) {
+      return add_node(p, op, std::move(inputs), std::move(attrs), "net.py:1").value()[0];
+    };
+    const ValueId up = node("gelu", {node("linear", {x, weight, kNoValue}, {})}, {});
+    const bool softmax = std::string(last) == "softmax";
+    p.outputs.push_back(node(last, {up}, softmax ? Attrs{{"dim", int64_t{-1}}} : Attrs{}));
+  }
   reset_kernels(p);
   return p;
 }

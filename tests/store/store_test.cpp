@@ -44,13 +44,15 @@ TEST(Store, GivesBackATreeWithItsVerdicts) {
   const RunId run = store->begin_run(sample_run()).value();
   const NodeId start = store->add_node(sample_node(run, kNoNode, 0, "code 0")).value();
   NodeRecord child = sample_node(run, start, 1, "code 1");
-  child.rewrites = true;
+  child.rewrites = true, child.partner = start;
   child.note = R"({"tried":3})";
   const NodeId step = store->add_node(child).value();
   ASSERT_TRUE(store->add_verdict(step, sample_verdict(2, Tier::certify)).ok());
   const auto nodes = store->nodes(run).value();
   ASSERT_EQ(nodes.size(), 2u);
   EXPECT_EQ(nodes[1].parent, start);
+  EXPECT_EQ(nodes[1].partner, start);
+  EXPECT_EQ(nodes[0].partner, kNoNode);
   EXPECT_EQ(nodes[1].code, "code 1");
   EXPECT_EQ(nodes[1].code_hash, sha256("code 1"));
   EXPECT_EQ(nodes[1].program, "program of code 1");
@@ -197,8 +199,30 @@ TEST(Store, RefusesANewerSchema) {
     const auto again = open_store(path, purpose);
     ASSERT_FALSE(again.ok());
     EXPECT_THAT(again.error().message(),
-                HasSubstr("a newer mtmc has written it: got schema 99, wanted schema 1 or older"));
+                HasSubstr("a newer mtmc has written it: got schema 99, wanted schema 2 or older"));
   }
+}
+
+TEST(Store, BringsAnOlderSchemaUpToDate) {
+  TempDir dir;
+  const auto path = dir.path() / "store.db";
+  RunId run = 0;
+  {
+    const auto store = open_store(path).value();
+    run = store->begin_run(sample_run()).value();
+    ASSERT_TRUE(store->add_node(sample_node(run, kNoNode, 0, "code 0")).ok());
+  }
+  {
+    Database database = Database::open(path, Access::write).value();
+    ASSERT_TRUE(database.run("ALTER TABLE nodes DROP COLUMN partner").ok());
+    ASSERT_TRUE(database.run("UPDATE schema SET version = 1").ok());
+  }
+  EXPECT_THAT(open_store(path, OpenFor::reading).error().message(), HasSubstr("an older mtmc has written it"));
+  const auto nodes = open_store(path).value()->nodes(run).value();
+  ASSERT_EQ(nodes.size(), 1u);
+  EXPECT_EQ(nodes[0].code, "code 0");
+  EXPECT_EQ(nodes[0].partner, kNoNode);
+  EXPECT_TRUE(open_store(path, OpenFor::reading).ok());
 }
 
 TEST(Store, RefusesAFileThatIsNoStore) {

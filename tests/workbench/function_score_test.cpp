@@ -36,6 +36,14 @@ TEST(FunctionScore, CountsAndNames) {
   EXPECT_THAT(table, Not(HasSubstr("its signs")));
 }
 
+TEST(FunctionScore, InstructionsAreNeitherCertifiedNorTimed) {
+  TaskRows rows = {{"G/a", row(true, true, "")}, {"G/b", row(false, false, "NameError")}};
+  for (auto& [task, one] : rows) one["goldens"] = false;
+  const std::string table = function_table(rows);
+  EXPECT_THAT(table, HasSubstr("| strict accuracy, without the excluded | 1 of 2 (50.0 %) |"));
+  for (const char* what : {"certified", "over eager", "reconstruction"}) EXPECT_THAT(table, Not(HasSubstr(what)));
+}
+
 TEST(FunctionScore, RowsOfOthersCountAsNothing) {
   const std::string table =
       function_table({{"T/a", Json{{"error", "died"}}}, {"T/b", Json{{"error", nullptr}, {"called", 1}}}});

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -24,21 +25,30 @@ PLUMBING = frozenset(
 BLAS = frozenset("mm bmm addmm baddbmm mv addmv dot matmul linear addmm_ mkl_linear _linear_pointwise".split())
 
 
+SHOWN = 12  # names of kernels or operators whose share of the time is told
+
+
 class _OperatorClock(DispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.clock = time.perf_counter_ns
         self.inside = 0
-        self.names: set[str] = set()
+        self.spent: Counter[str] = Counter()  # ns, by operator
 
     def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         start = self.clock()
         result = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
         if name not in PLUMBING:
-            self.inside += self.clock() - start
-            self.names.add(name)
+            took = self.clock() - start
+            self.inside += took
+            self.spent[name] += took
         return result
+
+
+def largest(spent: Counter[str], total: float) -> dict[str, float]:
+    """The shares of whatever takes most of a time."""
+    return {name: min(1.0, one / max(total, 1e-9)) for name, one in spent.most_common(SHOWN)}
 
 
 # Names of kernels of the matrix libraries, and of those that only copy or fill.
@@ -66,17 +76,22 @@ def profile_kernels(call: Callable[[], Any], device: Device, names: set[str]) ->
     mine = [pattern is not None and pattern.search(name) is not None for name, _ in ran]
     others = {name for (name, _), is_mine in zip(ran, mine, strict=True) if not is_mine and not COPIES.search(name)}
     total = sum(us for _, us in ran) or 1e-9
+    spent: Counter[str] = Counter()
+    for name, us in ran:
+        spent[name[:80]] += us
     use = "none" if not others else "BLAS" if all(BLAS_KERNELS.search(name) for name in others) else "any"
     return {
         "own_kernel_share": sum(us for (_, us), is_mine in zip(ran, mine, strict=True) if is_mine) / total,
         "library_use": use,
+        "kernel_shares": largest(spent, total),
         "launches": len(ran),
         "operators": sorted(name[:80] for name in others),
     }
 
 
 def profile_call(call: Callable[[], Any], device: Device) -> dict[str, Any]:
-    """`own_kernel_share` (0 to 1) of the median of five plain calls, and `library_use` (none, BLAS, any)."""
+    """`own_kernel_share` (0 to 1) of the median of five plain calls, `library_use` (none, BLAS, any) and `kernel_shares`, the part of
+    the time that each operator takes."""
     plain = sorted(device.timed(call)[1] for _ in range(5))[2]
     clocks = []
     for _ in range(3):
@@ -84,6 +99,12 @@ def profile_call(call: Callable[[], Any], device: Device) -> dict[str, Any]:
             call()
         clocks.append(clock)
     inside = sorted(clock.inside for clock in clocks)[1]
-    names = clocks[-1].names
+    names = set(clocks[-1].spent)
     use = "none" if not names else "BLAS" if names <= BLAS else "any"
-    return {"own_kernel_share": max(0.0, 1.0 - inside / max(plain, 1)), "library_use": use, "operators": sorted(names)}
+    own = max(0.0, 1.0 - inside / max(plain, 1))
+    return {
+        "own_kernel_share": own,
+        "library_use": use,
+        "kernel_shares": largest(clocks[-1].spent, plain) | {"outside of torch's operators": own},
+        "operators": sorted(names),
+    }

@@ -16,6 +16,7 @@ import torch
 
 from mtmc.trace.trace import write_trace
 from mtmc.tritonbench.attempt import attempt
+from mtmc.tritonbench.instructed import attempt_script, golden
 from mtmc.tritonbench.split import split
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.task_error import TaskError
@@ -26,12 +27,17 @@ def answer(request: Message) -> dict[str, Any]:
     split    see split.py
     trace    {task, out: files}: see mtmc.trace.trace, whose reply is in `out`
     attempt  see attempt.py
+    golden, attempt_script  see instructed.py
     """
     if request["op"] == "trace":
         return {"code": write_trace(request["task"], request["out"])}
     file, folder, device = Path(request["file"]), Path(request["folder"]), request["device"]
     if request["op"] == "split":
         return split(file, folder, device)
+    if request["op"] == "golden":
+        return golden(file, folder, device, request["hidden"])
+    if request["op"] == "attempt_script":
+        return attempt_script(file, folder, device, request["output"], request["code"], request["hidden"])
     return attempt(file, folder, device, request["output"], request["cases"])
 
 

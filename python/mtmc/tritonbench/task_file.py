@@ -73,13 +73,15 @@ def importable(name: str, namespace: dict[str, Any]) -> Iterator[None]:
             sys.modules[name] = before
 
 
-def run_script(task: TaskFile, before: str, file: Path, wrap: Callable[[Any], Any], seed: int) -> None:
-    """Runs `before` and then the task's tests in this process, as the halves of one script. `wrap` makes what the tests call of
-    the function that `before` defines."""
+def run_script(task: TaskFile, before: str, file: Path, wrap: Callable[[Any], Any] | None, seed: int) -> dict[str, Any]:
+    """Runs `before` and then the task's tests in this process, as the halves of one script, and returns all that it defines. `wrap`,
+    where there is one, makes what the tests call of the function that `before` defines."""
     namespace: dict[str, Any] = {"__name__": "__main__", "__file__": str(file)}
     seed_everything(seed)
     exec(compile(before, str(file), "exec"), namespace)
-    namespace[task.function] = wrap(namespace[task.function])
+    if wrap is not None:
+        namespace[task.function] = wrap(namespace[task.function])
     line = before.count("\n") + 2
     with importable(task.name, namespace):
         exec(compile("\n" * line + task.tests, str(file), "exec"), namespace)
+    return namespace

@@ -39,7 +39,7 @@ struct BenchOptions {
   double budget = 0;  // seconds; 0: none
   int64_t jobs = 0;   // 0: one for each GPU
   SearchOptions search;
-  bool list = false, member = false, untouched = false;
+  bool list = false, member = false, untouched = false, goldens = false;
 };
 
 std::vector<std::string> suite_names() {
@@ -79,7 +79,9 @@ std::vector<std::string> apart(const std::vector<std::string>& words) {
 Result<std::vector<SuiteTask>> chosen_tasks(const BenchOptions& options) {
   MTMC_TRY(std::vector<SuiteTask> tasks, find_suite(options.suite)->tasks(options.root));
   const std::vector<std::string> names = apart(options.tasks), levels = apart(options.levels);
-  const std::vector<std::string> groups = apart(options.groups);
+  std::vector<std::string> groups = apart(options.groups);
+  if (const std::string_view usual = find_suite(options.suite)->group; groups.empty() && !usual.empty())
+    groups.emplace_back(usual);
   const auto wanted = [&](const SuiteTask& task) {
     if (!groups.empty() && std::find(groups.begin(), groups.end(), group_of(task.name)) == groups.end()) return false;
     const bool level = std::any_of(levels.begin(), levels.end(),
@@ -99,6 +101,26 @@ Result<std::vector<SuiteTask>> chosen_tasks(const BenchOptions& options) {
                      "'",
                  "levels, numbers ('1-20'), or names or patterns as --list prints them ('level1/1_*')"};
   return tasks;
+}
+
+// A task whose tests are not ours is for one coder only.
+Status coder_fits(const BenchOptions& options, const std::vector<SuiteTask>& tasks) {
+  const auto written_by = find_suite(options.suite)->written_by;
+  const std::string& coder = options.search.bench.coder;
+  for (const SuiteTask& task : tasks) {
+    const std::string_view wanted = written_by == nullptr ? coder : written_by(task);
+    if (wanted == "builtin" && options.goldens)
+      return Error{"reading --goldens", "this task's golden code is what is optimised", task.name, "--suite G"};
+    if (wanted == "builtin" && coder != wanted)
+      return Error{"choosing a coder", "the suite's tests run candidates outside the judge's walls", "'" + coder + "'",
+                   "builtin"};
+    if (wanted == "llm" && options.untouched)
+      return Error{"reading --untouched", "no program is traced for this task", task.name, "--goldens, or --suite T"};
+    if (wanted == "llm" && coder != wanted && !options.goldens)
+      return Error{"choosing a coder", "these tasks are instructions in words", "'" + coder + "'",
+                   "--coder llm with --model, or --goldens"};
+  }
+  return ok_status();
 }
 
 // A row without one of its baselines says nothing beside it, and would leave it out of every mean.
@@ -186,7 +208,7 @@ class Member {
  private:
   Member(const BenchOptions& options, std::unique_ptr<Store> store, std::unique_ptr<Workbench> bench)
       : options_(options), store_(std::move(store)), bench_(std::move(bench)) {
-    if (const auto make = find_suite(options.suite)->worker) worker_ = make(options.untouched);
+    if (const auto make = find_suite(options.suite)->worker) worker_ = make({options.untouched, options.goldens});
   }
   const BenchOptions& options_;
   std::unique_ptr<Store> store_;
@@ -258,6 +280,7 @@ Result<int> run_bench(const BenchOptions& options) {
     return kDone;
   }
   MTMC_RETURN_IF_ERROR(options.search.read());
+  MTMC_RETURN_IF_ERROR(coder_fits(options, chosen));
   if (options.member) return run_as_member(options, tasks);
   MTMC_TRY(const size_t wanted, jobs_of(options));
   MTMC_TRY(const auto run, BenchRun::open(options.out, names, options.budget));
@@ -326,7 +349,8 @@ VerbBody declare(Options& options) {
   options.text(given->root, "--root", "DIR",
                "the folder that holds the suite (of matmuls: where its tasks are written; OUT/tasks)");
   options.words(given->levels, "--level", "N...", "these levels only, of a suite that has some: 1,2");
-  options.words(given->groups, "--suite", "NAME...", "these parts only, of a suite that has some: T");
+  options.words(given->groups, "--suite", "NAME...",
+                "these parts only, of a suite that has some: T (tritonbench's, where none is named), G");
   options.words(given->tasks, "--tasks", "NAME...",
                 "these tasks only: numbers (1-20), or names or patterns as --list prints them");
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
@@ -344,6 +368,8 @@ VerbBody declare(Options& options) {
   options.flag(given->list, "--list", "print the names of the tasks");
   options.flag(given->untouched, "--untouched",
                "tritonbench only: programs as they are traced, not searched or judged");
+  options.flag(given->goldens, "--goldens",
+               "tritonbench --suite G only: the golden code itself through the same tests, without a model");
   options.flag(given->member, "--member", "be one of another bench's --jobs, which tells it what to do");
   options.text(given->out, "--out", "DIR", "where rows.jsonl and a folder for each task go (mtmc-out/SUITE)");
   given->search.declare(options);
@@ -361,9 +387,9 @@ VerbBody declare(Options& options) {
     if (given->untouched && !functions)
       return Error{"reading --untouched", "this suite's results are searched for", "'" + given->suite + "'",
                    "tritonbench"};
-    if (functions && given->search.bench.coder != "builtin")
-      return Error{"choosing a coder", "the suite's tests run candidates outside the judge's walls",
-                   "'" + given->search.bench.coder + "'", "builtin"};
+    if (given->goldens && !functions)
+      return Error{"reading --goldens", "this suite has no golden code", "'" + given->suite + "'",
+                   "tritonbench --suite G"};
     if (ablation && functions)
       return Error{"comparing ways to search", "a task of this suite is several searches", "'" + given->suite + "'",
                    "files or kernelbench"};

@@ -26,10 +26,12 @@ struct ShowOptions {
 };
 
 Json node_json(const NodeRecord& node) {
-  Json json = {{"node", node.id},         {"parent", node.parent},    {"step", node.step},
-               {"action", node.action},   {"text", node.rendered},    {"rewrites", node.rewrites},
-               {"coder", node.coder},     {"state", node.state_hash}, {"code_hash", node.code_hash},
-               {"failure", node.failure}, {"created", node.created}};
+  Json json = {{"node", node.id},           {"parent", node.parent},
+               {"partner", node.partner},   {"step", node.step},
+               {"action", node.action},     {"text", node.rendered},
+               {"rewrites", node.rewrites}, {"coder", node.coder},
+               {"state", node.state_hash},  {"code_hash", node.code_hash},
+               {"failure", node.failure},   {"created", node.created}};
   json["verdict"] = node.verdict() == nullptr ? Json(nullptr) : to_json(*node.verdict());
   return json;
 }
@@ -97,6 +99,8 @@ Result<int> show_node(Store& store, const ShowOptions& options) {
     return kDone;
   }
   fmt::print("{}\n", step_line(node));
+  if (node.partner != kNoNode)
+    fmt::print("     from attempt {}, crossed with its parent {}\n", node.partner, node.parent);
   if (node.verdict() != nullptr) fmt::print("{}\n", render_evidence(*node.verdict()));
   if (node.parent == kNoNode || node.code.empty()) return kDone;
   MTMC_TRY(const NodeRecord parent, store.node(node.parent));

@@ -4,30 +4,51 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "coder/answer.h"
+#include "eval/evidence.h"
 
 namespace mtmc {
 namespace {
 
 constexpr int kVariations = 16;  // conversations that may be had at one state
 constexpr size_t kFound = 3;     // notes that one question brings
-constexpr std::array<std::string_view, 7> kTools = {"lineage", "notes", "read", "verdict", "edit", "learn", "submit"};
+constexpr std::array<std::string_view, 10> kTools = {"lineage", "notes", "read",    "other", "verdict",
+                                                     "edit",    "judge", "profile", "learn", "submit"};
 
 constexpr const char* kRules = R"(
 This time you work in turns. Every answer ends with exactly one of these lines; what it asks for is my next message:
 notes: WORDS           what we know about these words, from measurements
 lineage:               the steps that led here, with their speedups over eager, or why they were refused
 read: N                the code behind step N of the lineage
+other:                 the other parent, where you are to bring two together: its code, and what the judge said
 verdict:               all that the judge said about the code you start from
 edit:                  your draft is the whole file, or a unified diff, in a block above this line; it is checked, not run
+judge:                 your draft is screened: is it right, and how fast
+profile:               what takes the time of your draft, by kernel; it is judged first where it was not
 learn: TITLE | TEXT    keeps what you found out, for those who come after you
 submit:                your draft is done. You are asked once to look for mistakes in it before it counts.
 A line that you cannot use costs a turn like any other.)";
+
+std::string rules(const CoderRequest& request, int judgements) {
+  const int most = request.drafts == nullptr ? 0 : judgements;
+  std::string text = std::string(kRules) + fmt::format(" {} drafts can be judged, each at the search's expense.", most);
+  if (request.partner != nullptr)
+    text += " This time two parents are brought together: yours, and the one that `other:` shows.";
+  return text;
+}
+
+// Without the marks that Markdown puts around words.
+std::string_view unmarked(std::string_view text) {
+  constexpr std::string_view kMarks = " \t\r*_`>#-";
+  const size_t first = text.find_first_not_of(kMarks);
+  return first == text.npos ? "" : text.substr(first, text.find_last_not_of(kMarks) - first + 1);
+}
 
 std::string lineage_text(const CoderRequest& request) {
   if (request.lineage == nullptr) return "Nobody knows.\n";
@@ -52,16 +73,22 @@ std::string read_text(const CoderRequest& request, const std::string& words) {
   return with_line_numbers((*request.lineage)[std::stoul(words)].state.code.text);
 }
 
-std::string verdict_text(const CoderRequest& request) {
-  if (request.last == nullptr) return "It was not judged.\n";
-  if (!request.last->certified()) return describe_refusal(*request.last);
-  const Speedup* speedup = speedup_over(*request.last, "eager");
+std::string verdict_text(const Verdict& verdict) {
+  if (!verdict.certified()) return describe_refusal(verdict);
+  const Speedup* speedup = speedup_over(verdict, "eager");
   std::string text =
       speedup ? fmt::format("It is right, and {:.2f} times as fast as eager.\n", speedup->median) : "It is right.\n";
-  if (request.last->own_kernel_share)
-    text += fmt::format("Its own kernels take {:.0f} % of a call.\n", 100 * *request.last->own_kernel_share);
-  for (const std::string& note : request.last->notes) text += "Note: " + note + "\n";
+  if (verdict.own_kernel_share)
+    text += fmt::format("Its own kernels take {:.0f} % of a call.\n", 100 * *verdict.own_kernel_share);
+  for (const std::string& note : verdict.notes) text += "Note: " + note + "\n";
   return text;
+}
+
+std::string other_text(const CoderRequest& request) {
+  if (request.partner == nullptr) return "There is no other parent this time.\n";
+  const auto& [action, state, verdict] = *request.partner;
+  return fmt::format("{}\n{}\n{}", action.empty() ? "the module as it is" : action, verdict_text(verdict),
+                     with_line_numbers(state.code.text));
 }
 
 std::string unusable(const Error& error) {
@@ -80,9 +107,10 @@ Result<AgentCall> agent_call(std::string_view answer) {
     }
     const size_t colon = line.find(':');
     if (in_code || colon == line.npos) continue;
-    const std::string tool(trim(std::string_view(line).substr(0, colon)));
+    std::string tool(unmarked(std::string_view(line).substr(0, colon)));
+    std::transform(tool.begin(), tool.end(), tool.begin(), [](unsigned char c) { return std::tolower(c); });
     if (std::find(kTools.begin(), kTools.end(), tool) != kTools.end())
-      last = AgentCall{tool, std::string(trim(std::string_view(line).substr(colon + 1)))};
+      last = AgentCall{tool, std::string(unmarked(std::string_view(line).substr(colon + 1)))};
   }
   if (last) last->code = has_code;
   if (last) return *last;
@@ -96,7 +124,10 @@ AgentCoder::AgentCoder(LlmParts parts, std::vector<Note> notes)
 
 std::string AgentCoder::name() const {
   std::string text = name_of("agent");
-  if (options().agent_turns != LlmOptions().agent_turns) text += fmt::format(" turns={}", options().agent_turns);
+  const LlmOptions usual;
+  if (options().agent_turns != usual.agent_turns) text += fmt::format(" turns={}", options().agent_turns);
+  if (options().agent_judgements != usual.agent_judgements)
+    text += fmt::format(" judgements={}", options().agent_judgements);
   return text;
 }
 
@@ -107,7 +138,7 @@ Result<std::vector<Proposal>> AgentCoder::proposals(const CodeState& state) {
 Result<Implementation> AgentCoder::implement(const CoderRequest& request) {
   ChatRequest asked = coding_prompt(request, facts());
   asked.answer_tokens = options().answer_tokens;
-  asked.messages.back().text += kRules;
+  asked.messages.back().text += rules(request, options().agent_judgements);
   Bill bill;
   Draft draft;
   for (int turn = 1; turn <= options().agent_turns && !draft.submitted; ++turn) {
@@ -134,12 +165,17 @@ Result<std::string> AgentCoder::answer_to(const ChatRequest& asked, const ChatRe
   if (!call.ok()) return call.error().message() + "\n";
   if (call->tool == "lineage") return lineage_text(request);
   if (call->tool == "read") return read_text(request, call->words);
-  if (call->tool == "verdict") return verdict_text(request);
+  if (call->tool == "other") return other_text(request);
+  if (call->tool == "verdict") return request.last ? verdict_text(*request.last) : "It was not judged.\n";
   if (call->tool == "notes") return once(asked, reply, [&] { return find(call->words); });
   if (call->tool == "learn") return once(asked, reply, [&] { return learn(call->words); });
-  if (call->tool == "submit") return submit(*call, reply, request, draft);
-  const Status edited = edit(reply, request, draft);
-  return edited.ok() ? "It parses, and imports what it may. Submit it, or go on.\n" : unusable(edited.error());
+  if (const Status taken = take(*call, reply, request, draft); !taken.ok()) return unusable(taken.error());
+  if (call->tool == "edit") return "It parses, and imports what it may. Submit it, or go on.\n";
+  if (call->tool == "profile" && draft.code.empty()) return profile(request, draft);
+  if (draft.code.empty()) return "There is no draft yet.\n";
+  if (call->tool == "submit") return submit(draft);
+  MTMC_TRY(const std::string verdict, judged(request, draft));
+  return call->tool == "judge" || draft.verdict == nullptr ? verdict : profile(request, draft);
 }
 
 Result<std::string> AgentCoder::once(const ChatRequest& asked, const ChatReply& reply,
@@ -158,17 +194,38 @@ Result<std::string> AgentCoder::once(const ChatRequest& asked, const ChatReply& 
 // A diff changes the draft, where there is one.
 Status AgentCoder::edit(const ChatReply& reply, const CoderRequest& request, Draft& draft) const {
   MTMC_TRY(std::string code, code_in(reply, draft.code.empty() ? request.state.code.text : draft.code));
-  draft = {std::move(code)};
+  draft = {.code = std::move(code), .judged = draft.judged};
   return ok_status();
 }
 
-std::string AgentCoder::submit(const AgentCall& call, const ChatReply& reply, const CoderRequest& request,
-                               Draft& draft) const {
+Status AgentCoder::take(const AgentCall& call, const ChatReply& reply, const CoderRequest& request,
+                        Draft& draft) const {
+  if (call.tool == "edit") return edit(reply, request, draft);
   const auto shown = code_of(reply.text, draft.code);
-  if (call.code && !(shown.ok() && *shown == draft.code)) {
-    if (const Status edited = edit(reply, request, draft); !edited.ok()) return unusable(edited.error());
+  return !call.code || (shown.ok() && *shown == draft.code) ? ok_status() : edit(reply, request, draft);
+}
+
+Result<std::string> AgentCoder::judged(const CoderRequest& request, Draft& draft) const {
+  const int most = options().agent_judgements;
+  if (draft.verdict == nullptr) {
+    if (request.drafts == nullptr) return "Nothing can be judged here.\n";
+    if (draft.judged >= most) return fmt::format("No more drafts can be judged: {} of {} were.\n", draft.judged, most);
+    MTMC_TRY(draft.verdict, request.drafts->judge(draft.code));
+    if (draft.verdict == nullptr) return "The search has nothing left but the judgement of what you submit.\n";
+    ++draft.judged;
   }
-  if (draft.code.empty()) return "There is no draft yet.\n";
+  return verdict_text(*draft.verdict) + fmt::format("{} more drafts can be judged.\n", most - draft.judged);
+}
+
+// Without a draft, of the code that the step starts from.
+std::string AgentCoder::profile(const CoderRequest& request, const Draft& draft) const {
+  const Verdict* verdict = draft.code.empty() ? request.last : draft.verdict;
+  if (verdict == nullptr) return "It was not judged.\n";
+  const std::vector<std::string> lines = profile_lines(*verdict);
+  return verdict_text(*verdict) + (lines.empty() ? "No profile was made of it." : join(lines, "\n")) + "\n";
+}
+
+std::string AgentCoder::submit(Draft& draft) const {
   draft.submitted = draft.criticised;
   draft.criticised = true;
   return "Before it counts, look for mistakes in your draft: other values, NaN and infinities, strides, sums that lose "

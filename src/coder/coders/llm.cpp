@@ -50,7 +50,7 @@ std::vector<Proposal> numbered(const std::string& type, const std::string& word,
   for (int step = 1; step <= steps; ++step) {
     const std::string number = step == 1 ? "" : fmt::format("{} {}", word, step);
     proposals.push_back(
-        {{type, {}, number},
+        {{type, {}, replace_all(number, " ", "_")},
          fmt::format("{} in lines {}-{}{}{}", type, lines.first, lines.last, number.empty() ? "" : ", ", number)});
   }
   return proposals;

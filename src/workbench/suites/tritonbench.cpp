@@ -1,20 +1,18 @@
-// TritonBench (arXiv 2502.14752), suite T: a checkout of thunlp/TritonBench. A task is a function and tests that call
-// it; each way of calling it is a case, a module that is optimised by itself. python/mtmc/tritonbench does what must be
-// Python.
+// TritonBench (arXiv 2502.14752): a checkout of thunlp/TritonBench. A task of suite T is a function and tests that call
+// it; each way of calling it is a case, a module that is optimised by itself. A task of suite G is an instruction: see
+// script_worker.h. python/mtmc/tritonbench does what must be Python.
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "base/file.h"
-#include "base/process.h"
-#include "base/tempdir.h"
 #include "base/text.h"
-#include "frontend/import.h"
 #include "workbench/function_score.h"
+#include "workbench/function_server.h"
 #include "workbench/result_files.h"
+#include "workbench/result_folder.h"
+#include "workbench/script_worker.h"
 #include "workbench/suite.h"
 #include "workbench/task_worker.h"
 #include "workbench/workbench.h"
@@ -39,58 +37,29 @@ const std::map<std::string, const char*> kExcluded = {
     {"lu", kFactors},        {"ldl_factor", kFactors},
 };
 
-Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
-  std::vector<SuiteTask> all;
+// The files of a folder that have the line between golden code and tests.
+void add_tasks(const fs::path& folder, const std::string& group, std::vector<SuiteTask>& all) {
   std::error_code code;
-  const fs::path inside = root / "data" / "TritonBench_T_v1";
-  for (const auto& entry : fs::directory_iterator(fs::is_directory(inside, code) ? inside : root, code)) {
+  for (const auto& entry : fs::directory_iterator(folder, code)) {
     const fs::path file = fs::absolute(entry.path()).lexically_normal();
     const auto text = file.extension() == ".py" ? read_file(file) : Result<std::string>(std::string());
     if (!text.ok() || text->find("\n" + std::string(146, '#') + "\n") == text->npos) continue;
-    all.push_back({"T/" + file.stem().string(), {file.stem().string(), Json{{"file", file.string()}}.dump()}});
+    all.push_back({group + "/" + file.stem().string(), {file.stem().string(), Json{{"file", file.string()}}.dump()}});
   }
+}
+
+Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
+  std::vector<SuiteTask> all;
+  std::error_code code;
+  const fs::path data = root / "data";
+  add_tasks(data / "TritonBench_G_v1", "G", all);
+  add_tasks(fs::is_directory(data, code) ? data / "TritonBench_T_v1" : root, "T", all);
   std::sort(all.begin(), all.end(), [](const SuiteTask& a, const SuiteTask& b) { return a.name < b.name; });
   if (all.empty())
-    return Error{"opening the suite tritonbench", "no task of suite T", "'" + root.string() + "'",
+    return Error{"opening the suite tritonbench", "no task of suite T or G", "'" + root.string() + "'",
                  "a checkout of github.com/thunlp/TritonBench"};
   return all;
 }
-
-// The Python side: one process that forks another for each request.
-class Server {
- public:
-  // An Error: the user's mistake in the task, or a process that did not answer.
-  Result<Json> ask(const Json& request) {
-    if (!process_ || !process_->alive()) {
-      const char* python = std::getenv("MTMC_PYTHON");
-      MTMC_TRY(process_,
-               LineProcess::start({{python && *python ? python : "python3", "-m", "mtmc.tritonbench.serve"}}));
-    }
-    const Status sent = process_->send(request.dump());
-    const Result<std::string> line = sent.ok() ? process_->receive(kSeconds) : Result<std::string>(sent.error());
-    if (!line.ok()) {
-      process_.reset();
-      return Error{request.at("op").get<std::string>(), "no answer", line.error().message(),
-                   "python -m mtmc.tritonbench.serve"};
-    }
-    const Json reply = Json::parse(*line);
-    MTMC_CHECK(!reply.contains("bug"), reply.value("bug", ""));
-    if (reply.contains("error")) return Error{"", reply.at("error").get<std::string>(), "", ""};
-    return reply;
-  }
-
-  Result<Traced> trace(const Task& task) {
-    const TempDir desk;
-    const fs::path out = desk.path() / "trace.json", in = desk.path() / "task.json";
-    MTMC_RETURN_IF_ERROR(write_file(in, task.json));
-    MTMC_TRY(const Json reply, ask({{"op", "trace"}, {"task", in.string()}, {"out", out.string()}}));
-    MTMC_TRY(const std::string text, read_file(out));
-    return import_trace(Json::parse(text));
-  }
-
- private:
-  std::optional<LineProcess> process_;
-};
 
 class FunctionWorker final : public TaskWorker {
  public:
@@ -102,7 +71,7 @@ class FunctionWorker final : public TaskWorker {
   Result<Json> work(const Json& one, const fs::path& folder, const WorkPlace& place);
   Json kernels(Json& cases, const WorkPlace& place);
   bool untouched_;
-  Server server_;
+  FunctionServer server_{kSeconds};
 };
 
 Result<Json> FunctionWorker::work(const Json& one, const fs::path& folder, const WorkPlace& place) {
@@ -222,22 +191,39 @@ Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) 
   return row;
 }
 
-std::unique_ptr<TaskWorker> worker(bool untouched) { return std::make_unique<FunctionWorker>(untouched); }
+// Each suite's tasks to whoever knows them.
+class Worker final : public TaskWorker {
+ public:
+  explicit Worker(const WorkerOptions& options) : functions_(options.untouched), scripts_(options.goldens) {}
+  Result<Json> row(const SuiteTask& task, const WorkPlace& place) override {
+    return group_of(task.name) == "G" ? scripts_.row(task, place) : functions_.row(task, place);
+  }
+
+ private:
+  FunctionWorker functions_;
+  ScriptWorker scripts_;
+};
+
+std::unique_ptr<TaskWorker> worker(const WorkerOptions& options) { return std::make_unique<Worker>(options); }
+
+std::string_view written_by(const SuiteTask& task) { return group_of(task.name) == "G" ? "llm" : "builtin"; }
 
 // Table 4 of the paper that this house follows (arXiv 2511.20100).
 constexpr const char* kPublished =
     "Published for the paper's own system (QiMeng-Kernel, arXiv 2511.20100) on suite T: one A100, 64.46 % called, "
     "54.82 % "
-    "executed, a mean speedup of 0.64 over eager.\n";
+    "executed, a mean speedup of 0.64 over eager. On suite G: 32.61 % called, 22.83 % executed.\n";
 
 }  // namespace
 
 extern const SuiteDef tritonbench_def;
 const SuiteDef tritonbench_def{.name = "tritonbench",
-                               .doc = "TritonBench's suite T, from a checkout of it",
+                               .doc = "TritonBench's suites T and G, from a checkout of it",
                                .tasks = tasks,
                                .published = kPublished,
                                .worker = worker,
-                               .table = function_table};
+                               .table = function_table,
+                               .group = "T",
+                               .written_by = written_by};
 
 }  // namespace mtmc

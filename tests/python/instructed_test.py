@@ -1,0 +1,138 @@
+"""Suite G's harness: a script and its tests in a locked room, with Triton's interpreter, on a task of our own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mtmc.tritonbench.room import names_of
+from mtmc.tritonbench.task_file import SEPARATOR
+
+GOLDEN = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double_kernel(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+def double(x):
+    out = torch.empty_like(x)
+    double_kernel[(triton.cdiv(x.numel(), 64),)](x, out, x.numel(), BLOCK=64)
+    return out
+"""
+TESTS = """
+import torch
+
+def test_double():
+    x = torch.randn(100, device='cuda')
+    return {"a": double(x), "b": double(x.cuda()[:3])}
+
+result_gold = test_double()
+"""
+TORCH = "import torch\n\ndef double(x):\n    return x + x\n"
+
+
+REMEMBERED = "sum(isinstance(o, dict) and o.get('name') == 'result_gold' for o in gc.get_objects())"
+
+
+def asked(*requests: dict) -> list[dict]:
+    """The server's answers. Its lines are on descriptors 3 and 4."""
+    give, gave = os.pipe(), os.pipe()
+    command = f"exec 3<&{give[0]} 4>&{gave[1]}; exec '{sys.executable}' -m mtmc.tritonbench.serve"
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    with subprocess.Popen(["bash", "-c", command], pass_fds=(give[0], gave[1]), env=environment) as server:
+        os.close(give[0])
+        os.close(gave[1])
+        with os.fdopen(give[1], "w") as requests_to, os.fdopen(gave[0]) as replies:
+            found = []
+            for request in requests:
+                requests_to.write(json.dumps(request) + "\n")
+                requests_to.flush()
+                found.append(json.loads(replies.readline()))
+            requests_to.close()
+            server.wait(60)
+    return found
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "double.py"
+    path.write_text(f"{GOLDEN}\n{SEPARATOR}\n{TESTS}")
+    return path
+
+
+def request(op: str, file: Path, **more: object) -> dict:
+    common = {"op": op, "file": str(file), "folder": str(file.parent / "work"), "device": "cpu", "hidden": [str(file)]}
+    return {**common, "output": "", **more}
+
+
+def test_scripts_are_held_to_the_golden_one(file: Path) -> None:
+    (file.parent / "work").mkdir()
+    spy = f"open({str(file)!r}).read() or 1 / 0\n"
+    codes = {
+        "itself": None,
+        "torch": TORCH,
+        "wrong": TORCH.replace("x + x", "x + 1"),
+        "broken": TORCH.replace("x + x", "y"),
+        "shape": TORCH.replace("x + x", "(x + x)[None]"),
+        "leaves": "import os\nos._exit(0)\n",
+        "says": TORCH + "print('hello')\n",
+        "spies": TORCH + spy,
+        "links": "import os\nos.symlink('../golden.pt', 'kept.pt')\nos._exit(0)\n",
+        "takes": "import torch\nprint(len(torch.load('../golden.pt')))\n" + TORCH,
+        "looks": "import os\nassert set(os.listdir('..')) == {'golden.pt', 'candidate'}, os.listdir('..')\n" + TORCH,
+        "remembers": f"import gc\nassert {REMEMBERED} <= 1\n" + TORCH,  # its own of the first seed
+        "writes": TORCH + f"open({str(file.parent / 'mark')!r}, 'w')\n",
+    }
+    tries = [request("attempt_script", file, code=code) for code in codes.values()]
+    golden, *verdicts = asked(request("golden", file), *tries)
+    assert golden == {"failed": "", "excluded": "", "output": ""}
+    found = dict(zip(codes, verdicts, strict=True))
+    shown = {name: [one["called"], one["executed"], one["strict"]] for name, one in found.items()}
+    assert shown == {
+        "itself": [True, True, True],
+        "torch": [True, True, True],
+        "wrong": [True, True, False],
+        "broken": [False, False, False],
+        "shape": [True, True, False],
+        "leaves": [True, True, False],
+        "says": [True, False, True],
+        "spies": [False, False, False],
+        "links": [True, True, False],
+        "takes": [False, False, False],
+        "looks": [True, True, True],
+        "remembers": [True, True, True],
+        "writes": [False, False, False],
+    }, found
+    assert "result_gold, leaf 0: " in found["wrong"]["reason"] and "elements differ" in found["wrong"]["reason"]
+    assert "NameError" in found["broken"]["reason"]
+    assert found["leaves"]["reason"] == "result_gold is missing"
+    assert "ZeroDivisionError" in found["spies"]["reason"], "the golden file is empty for a candidate"
+    assert not (file.parent / "mark").exists()
+
+
+def test_goldens_that_prove_nothing_are_named(file: Path) -> None:
+    (file.parent / "work").mkdir()
+    chance, silent, broken = (file.with_name(f"{name}.py") for name in ("chance", "silent", "broken"))
+    chance.write_text(f"{GOLDEN}\nimport os\n{SEPARATOR}\nresult = os.urandom(4)[0] + 1000 * os.urandom(4)[0]\n")
+    silent.write_text(f"{GOLDEN}\n{SEPARATOR}\ndef test():\n    return double\n")
+    broken.write_text(f"{GOLDEN}\n{SEPARATOR}\nassert 1 == 2, 'no'\n")
+    of_chance, of_silent, of_broken = asked(*[request("golden", one) for one in (chance, silent, broken)])
+    assert "the golden code differs from itself: result, leaf 0: " in of_chance["excluded"]
+    assert of_silent["excluded"] == "its tests keep no result"
+    assert of_broken["failed"] == "AssertionError: no"
+
+
+def test_what_tests_keep_are_their_own_variables() -> None:
+    text = "a = 1\ndef f():\n    b = 2\nfor c in [1]:\n    d, e = c, [g for g in [1]]\nwith open(1) as h:\n    pass\nif a: i: int = 3"
+    assert names_of(text) == ["a", "c", "d", "e", "h", "i"]
