@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "base/process.h"
+#include "lm/device.h"
 #include "lm/scoring.h"
 
 namespace mtmc::lm {
@@ -179,4 +180,4 @@ int main_of(int argc, char** argv) {
 }  // namespace
 }  // namespace mtmc::lm
 
-int main(int argc, char** argv) { return mtmc::lm::main_of(argc, argv); }
+int main(int argc, char** argv) { mtmc::lm::leave(mtmc::lm::main_of(argc, argv)); }

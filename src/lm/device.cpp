@@ -4,6 +4,9 @@
 #include <dlfcn.h>
 
 #include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
 
 namespace mtmc::lm {
 
@@ -27,6 +30,12 @@ Result<Placement> find_placement(const std::string& device, const std::string& d
   at::globalContext().lazyInitDevice(at::kCUDA);
   placement.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
   return placement;
+}
+
+void leave(int code) {
+  std::fflush(nullptr);
+  std::cout.flush();
+  std::_Exit(code);
 }
 
 }  // namespace mtmc::lm

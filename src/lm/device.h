@@ -17,4 +17,8 @@ struct Placement {
 // this torch has none or no GPU answers.
 Result<Placement> find_placement(const std::string& device, const std::string& dtype);
 
+// Ends the process once its output is written, without the destructors of what is static: in a PyTorch built for CUDA
+// (seen with 2.11+cu130, whether a GPU was used or not) these free what is not theirs, and the process aborts.
+[[noreturn]] void leave(int code);
+
 }  // namespace mtmc::lm

@@ -214,10 +214,8 @@ class Key {
 
  private:
   template <typename T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void add(T value) {
-    text_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void add(T value) { text_.append(reinterpret_cast<const char*>(&value), sizeof value); }
   void add(const std::string& text) { add(text.size()), text_ += text; }
   template <typename T>
   void add(const std::vector<T>& values) {

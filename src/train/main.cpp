@@ -8,6 +8,7 @@
 #include <functional>
 #include <new>
 
+#include "lm/device.h"
 #include "lm/verbs.h"
 #include "train/commands.h"
 
@@ -62,25 +63,26 @@ Result<int> run(int argc, char** argv) {
   return train();
 }
 
-}  // namespace
-}  // namespace mtmc::train
-
-int main(int argc, char** argv) {
-  using namespace mtmc;
+int code_of(int argc, char** argv) {
   try {
-    const Result<int> code = train::run(argc, argv);
+    const Result<int> code = run(argc, argv);
     if (code.ok()) return *code;
     fmt::print(stderr, "mtmc-lm: {}\n", code.error().message());
-    return train::kUserMistake;
+    return kUserMistake;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "mtmc-lm: out of memory: wanted a machine with more, or --dtype bf16\n");
-    return train::kUserMistake;
+    return kUserMistake;
   } catch (const c10::OutOfMemoryError& error) {
     fmt::print(stderr, "mtmc-lm: out of memory: got {}, wanted a GPU with more, or --dtype bf16\n",
                error.what_without_backtrace());
-    return train::kUserMistake;
+    return kUserMistake;
   } catch (const std::exception& error) {
     fmt::print(stderr, "mtmc-lm: this is a bug of ours, not a mistake of yours.\n{}\n", error.what());
-    return train::kOurBug;
+    return kOurBug;
   }
 }
+
+}  // namespace
+}  // namespace mtmc::train
+
+int main(int argc, char** argv) { mtmc::lm::leave(mtmc::train::code_of(argc, argv)); }
