@@ -1,13 +1,15 @@
 #include "lm/model.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/addcmul.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/outer.h>
-#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/rms_norm.h>
+#include <ATen/ops/roll.h>
 #include <ATen/ops/silu.h>
 #include <ATen/ops/tensor.h>
 #include <c10/core/GradMode.h>
@@ -64,10 +66,9 @@ std::vector<float> rotary_frequencies(const ModelConfig& config) {
   return all;
 }
 
+// (a, b) -> (a cos - b sin, b cos + a sin), of the halves of a head. `sin` begins with -sin, for the first half.
 Tensor rotate(const Tensor& x, const Tensor& cos, const Tensor& sin) {
-  const int64_t half = x.size(-1) / 2;
-  const Tensor turned = at::cat({-x.narrow(-1, half, half), x.narrow(-1, 0, half)}, -1);
-  return x * cos + turned * sin;
+  return at::addcmul(x * cos, x.roll(x.size(-1) / 2, -1), sin);
 }
 
 Tensor after(const Tensor& past, const Tensor& fresh) { return past.defined() ? at::cat({past, fresh}, 1) : fresh; }
@@ -112,9 +113,7 @@ Result<Model> Model::load(const Checkpoint& checkpoint, const Placement& placeme
 }
 
 Tensor Model::norm(const Tensor& x, const Tensor& weight) const {
-  const Tensor wide = x.to(at::kFloat);
-  const Tensor scale = at::rsqrt(wide.square().mean(-1, true) + config_.norm_epsilon);
-  return weight * (wide * scale).to(x.scalar_type());
+  return at::rms_norm(x, {x.size(-1)}, weight, config_.norm_epsilon);  // one kernel on a GPU: launches are its time
 }
 
 Tensor Model::apply(const Layer& layer, const std::string& name, const Tensor& x, bool adapters) const {
@@ -151,8 +150,10 @@ Tensor Model::states(const Tensor& tokens, const Pass& pass) const {
   if (pass.kept != nullptr) *pass.kept = {};
   const int64_t begin = pass.past != nullptr ? pass.past->length() : 0;
   const Tensor places = at::arange(begin, begin + tokens.size(1), frequencies_.options());
-  const Tensor angles = at::outer(places, frequencies_).repeat({1, 2});  // [R, D]
-  const Tensor cos = angles.cos().to(placement_.dtype), sin = angles.sin().to(placement_.dtype);
+  const Tensor angles = at::outer(places, frequencies_);  // [R, D / 2]
+  const Tensor one_sin = angles.sin();
+  const Tensor cos = angles.cos().repeat({1, 2}).to(placement_.dtype),
+               sin = at::cat({-one_sin, one_sin}, -1).to(placement_.dtype);
   Tensor x = at::embedding(embedding_, tokens.to(placement_.device));
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
