@@ -316,7 +316,14 @@ Result<bool> Examination::other_arguments(Guest& guest, const std::string& draw)
   MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
   if (!facts->usable) return true;  // eager itself takes no other shape
   const Verdict before = verdict_;
-  MTMC_TRY(const bool right, run(guest, draw, "first"));
+  MTMC_TRY(bool right, run(guest, draw, "first"));
+  if (!right && (verdict_.reason == "precision" || verdict_.reason == "wrong-result")) {
+    MTMC_TRY(const bool wider, facts_.allow_other_orders(draw));
+    if (wider) {
+      verdict_ = before;
+      MTMC_TRY(right, run(guest, draw, "first"));
+    }
+  }
   const std::string reason = verdict_.reason, message = verdict_.message;
   verdict_ = before;  // errors on other shapes are no evidence for the task's own
   if (right || reason == "raised" || reason == "compile-error") return true;

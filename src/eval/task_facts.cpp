@@ -27,6 +27,15 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// For errors of other causes than eager's own; notes say where these decide.
+void make_room(DrawFacts& facts, const Json& by_cause) {
+  for (const auto& [by, errors] : by_cause.items()) {
+    const Budgets beside = budgets_from(errors);
+    for (std::string& note : dominated(facts.budgets, beside, by)) facts.notes.push_back(std::move(note));
+    by == "order-of-sums" ? widen_within_reason(facts.budgets, beside) : widen(facts.budgets, beside);
+  }
+}
+
 }  // namespace
 
 std::string kind_of(const std::string& draw) { return draw.substr(0, draw.rfind('-')); }
@@ -78,11 +87,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   facts.eager = budgets_from(reply.at("eager_errors")), facts.budgets = budgets_from(reply.at("allowed_errors"));
   if (reply.at("on_host").get<bool>())
     facts.notes.push_back("truth-on-host: the GPU's memory was too small for the module in double");
-  for (const auto& [by, errors] : reply.at("beside").items()) {
-    const Budgets beside = budgets_from(errors);
-    for (std::string& note : dominated(facts.budgets, beside, by)) facts.notes.push_back(std::move(note));
-    by == "order-of-sums" ? widen_within_reason(facts.budgets, beside) : widen(facts.budgets, beside);
-  }
+  make_room(facts, reply.at("beside"));
   for (auto& [output, budget] : facts.budgets) budget.exact_suffices = !strict_;
   for (const Json& call : reply.at("chances")) {
     for (const auto& [output, chance] : call.items()) facts.chances[output].push_back(fractions_from(chance));
@@ -109,6 +114,15 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
                                  [](const auto& output) { return output.second.finite; });
   }
   return &(draws_[name] = std::move(facts));
+}
+
+Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
+  const std::string kind = kind_of(draw);
+  if (!contains(others_, kind) || !other_orders_.insert(kind).second) return false;
+  MTMC_TRY(const Json reply, referee_->ask({{"op", "beside"}, {"kind", kind}}, kReferenceSeconds));
+  for (auto& [name, facts] : draws_)
+    if (kind_of(name) == kind) make_room(facts, reply.at("beside"));
+  return true;
 }
 
 Result<std::vector<std::string>> TaskFacts::structured(size_t count, int index) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,9 @@ class TaskFacts {
                                 const std::filesystem::path& triton_seed, const JudgeOptions& options);
 
   Result<const DrawFacts*> draw(const std::string& name);
+  // Of one of `others`: its budget has room for half an ulp in the arguments and for sums in another order, too. False
+  // when it had before, or the draw is of another kind, whose budgets have it from the start.
+  Result<bool> allow_other_orders(const std::string& draw);
   // Up to `count` structured draws that count, in the judge's order: the `index`th of each kind.
   Result<std::vector<std::string>> structured(size_t count, int index = 0);
   bool has_structured(const std::string& kind) const;
@@ -119,6 +123,7 @@ class TaskFacts {
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;
+  std::set<std::string> other_orders_;  // kinds for which allow_other_orders was asked
   std::optional<bool> degenerate_;
   std::optional<double> needed_bytes_;
 };

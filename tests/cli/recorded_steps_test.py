@@ -170,7 +170,7 @@ def expect_steps(task: Task, world: World, target: str, texts: dict[str, str]) -
     words = ("--coder", "llm", "--policy", "chat", "--target", target, "--baselines", "graph")
     code, said = world.optimize(ANSWERS / f"{task.name}.py", *words)
     attempts = world.attempts()[1:]
-    told = "\n".join([said, *map(str, attempts)])
+    told = "\n".join([said, *map(str, attempts), *map(str, world.refusals())])
     assert len(attempts) == len(answers_of(task)), told
     for (action, coder, reason), one in zip(attempts, answers_of(task), strict=True):
         assert coder == "llm:scripted" and (reason in one.reasons.split() if one.reasons else not reason), told

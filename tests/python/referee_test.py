@@ -191,6 +191,16 @@ def test_a_budget_holds_sums_in_another_order_and_eagers_errors_on_the_very_draw
     assert timed["beside"] == {}
 
 
+@pytest.mark.parametrize("referee", [SOFTMAX], indirect=True)
+def test_other_sizes_have_room_for_sums_in_another_order_once_that_is_asked_for(referee: Referee) -> None:
+    kind = next(kind for kind in referee.budgets.others if kind.startswith("shape"))
+    found = referee.handle({"op": "draw", "name": f"{kind}-0", "budget": True})
+    assert found["beside"] == {}
+    beside = referee.handle({"op": "beside", "kind": kind})["beside"]
+    own = min(run[0]["error"] for run in found["eager_errors"])
+    assert beside["order-of-sums"][0][0]["error"] > own > 0 and beside["half-ulp"]
+
+
 @pytest.mark.parametrize("referee", [SOFTMAX.replace("x.soft", "x.half().soft")], indirect=True)
 def test_fp32_throughout_is_added_in_another_order_too(referee: Referee) -> None:
     referee.budgets.accuracy = "strict"

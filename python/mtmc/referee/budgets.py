@@ -90,15 +90,25 @@ class Budgets:
             self.known[kind] = found = Errors()
             self._add(found, draw)
             if kind not in self.others:
-                moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(draw.seed))
-                found.beside["half-ulp"] = compare_calls(draw, moved.calls[:1], moved.after)
-                del moved
-                found.beside["order-of-sums"] = self._other_order(draw)
+                found.beside = self._beside(draw)
             count = seeds_of(count, draw.eager.calls[0], list(draw.eager.after[0].values()))
             del draw  # two large ones do not fit beside each other
             for index in range(1, count):
                 self._add(found, self.draw(f"{kind}-{index}"))
         return self.known[kind]
+
+    def beside(self, kind: str) -> dict[str, Runs]:
+        """What half an ulp and another order of summation do on a kind, one of `others` included, where that is asked for only
+        when a candidate would be refused: it costs as much as all else of them."""
+        found, draw = self.of_kind(kind), self.draw(f"{kind}-0")
+        found.beside = found.beside or self._beside(draw)
+        return found.beside
+
+    def _beside(self, draw: Draw) -> dict[str, Runs]:
+        moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(draw.seed))
+        half_ulp = compare_calls(draw, moved.calls[:1], moved.after)
+        del moved
+        return {"half-ulp": half_ulp, "order-of-sums": self._other_order(draw)}
 
     def of_draw(self, draw: Draw) -> Errors:
         """Eager's errors on this very draw: how exact any kernel can be depends on the values, too."""

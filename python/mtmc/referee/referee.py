@@ -197,6 +197,11 @@ class Referee:
             "changed_state": list(draw.eager.state),
         }
 
+    def on_beside(self, request: Message) -> Message:
+        """What else than eager's own errors makes room on a kind of draws."""
+        assert self.budgets is not None
+        return {"beside": self.budgets.beside(request["kind"])}
+
     def _given(self, name: str, arguments: list[Any], anew: bool = True) -> Message:
         """What a process is told of a draw; `anew`: its arguments are not there yet."""
         assert self.lender is not None and self.draws is not None
