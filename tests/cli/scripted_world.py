@@ -89,7 +89,7 @@ class World:
         """(tier, action, the judge's sentence) of what was refused in the last run."""
         with sqlite3.connect(self.folder / "store.db") as store:
             return store.execute(
-                "SELECT verdicts.tier, action, json_extract(verdict, '$.message') FROM nodes JOIN node_verdicts ON node = "
+                "SELECT verdicts.tier, action, json_extract(verdicts.verdict, '$.message') FROM nodes JOIN node_verdicts ON node = "
                 "nodes.id JOIN verdicts ON verdicts.id = node_verdicts.verdict WHERE outcome = 'refused' AND run = "
                 "(SELECT max(id) FROM runs) ORDER BY nodes.id"
             ).fetchall()
