@@ -1,5 +1,5 @@
-// Tasks of a suite dealt out to processes of this program, each with a GPU and processors of its own: `mtmc bench`
-// with --member, which takes names of tasks and answers each with its row.
+// Tasks dealt out to processes of this program, each with a GPU and processors of its own: `mtmc bench` or `collect`
+// with --member, which takes names of tasks and answers each with what it made of it.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/process.h"
 #include "base/result.h"
+#include "search/progress.h"
 
 namespace mtmc {
 
@@ -35,6 +36,12 @@ struct CrewListener {
 // ready, and has said on standard error why; what others have begun is ended first.
 Status work_off(const std::vector<Command>& members, const std::vector<std::string>& tasks,
                 const CrewListener& listener);
+
+// What a member tells while it works: nothing. What it finds are its answers.
+class Silence final : public ProgressListener {
+  void on_doing(const std::string&, const RunStatus&) override {}
+  void on_attempt(const NodeRecord&, bool, const RunStatus&) override {}
+};
 
 // The member's side: reads names of tasks until there are no more, and answers with what `work` makes of each.
 void serve_crew(const std::function<Json(const std::string& task)>& work);

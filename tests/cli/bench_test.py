@@ -128,7 +128,10 @@ def test_ways_to_search_stand_beside_each_other(tmp_path: Path) -> None:
 
 def test_mistakes_are_told(tmp_path: Path) -> None:
     for words, wanted in (
-        (("suit",), "choosing a suite: there is no such one: got 'suit', wanted files, kernelbench, matmuls, tritonbench"),
+        (
+            ("suit",),
+            "choosing a suite: there is no such one: got 'suit', wanted files, kernelbench, matmuls, tritonbench",
+        ),
         (("files",), "no task file in this folder"),
         (("kernelbench",), "wanted a checkout of github.com/ScalingIntelligence/KernelBench"),
     ):

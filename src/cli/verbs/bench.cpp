@@ -229,12 +229,6 @@ Status run_here(const BenchOptions& options, const Tasks& tasks, const std::vect
   return ok_status();
 }
 
-// A member of a crew says nothing of its own: what it finds are its answers.
-class Silence final : public ProgressListener {
-  void on_doing(const std::string&, const RunStatus&) override {}
-  void on_attempt(const NodeRecord&, bool, const RunStatus&) override {}
-};
-
 Result<int> run_as_member(const BenchOptions& options, const Tasks& tasks) {
   MTMC_TRY(Member member, Member::open(options, true));
   Silence silence;

@@ -156,12 +156,6 @@ class Explorer {
   std::unique_ptr<Workbench> bench_;
 };
 
-// A member of a crew says nothing of its own: what it finds are its answers.
-class Silence final : public ProgressListener {
-  void on_doing(const std::string&, const RunStatus&) override {}
-  void on_attempt(const NodeRecord&, bool, const RunStatus&) override {}
-};
-
 // Begins tasks until the budget is spent, and adds up what became of them.
 class Ledger {
  public:
