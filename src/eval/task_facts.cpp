@@ -84,7 +84,8 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     facts.usable = false;
     return &(draws_[name] = std::move(facts));
   }
-  facts.eager = budgets_from(reply.at("eager_errors")), facts.budgets = budgets_from(reply.at("allowed_errors"));
+  facts.eager = budgets_from(reply.at("eager_errors")), facts.own = budgets_from(reply.at("allowed_errors"));
+  facts.budgets = facts.own;
   if (reply.at("on_host").get<bool>())
     facts.notes.push_back("truth-on-host: the GPU's memory was too small for the module in double");
   make_room(facts, reply.at("beside"));
@@ -120,8 +121,16 @@ Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
   const std::string kind = kind_of(draw);
   if (!contains(others_, kind) || !other_orders_.insert(kind).second) return false;
   MTMC_TRY(const Json reply, referee_->ask({{"op", "beside"}, {"kind", kind}}, kReferenceSeconds));
-  for (auto& [name, facts] : draws_)
-    if (kind_of(name) == kind) make_room(facts, reply.at("beside"));
+  if (reply.at("beside").empty()) return false;
+  for (auto& [name, facts] : draws_) {
+    if (kind_of(name) != kind) continue;
+    DrawFacts
+        alone;  // how much room there may be goes by its own errors, not by the task's, which have made room before
+    alone.budgets = facts.own;
+    make_room(alone, reply.at("beside"));
+    widen(facts.budgets, alone.budgets);
+    facts.notes.insert(facts.notes.end(), alone.notes.begin(), alone.notes.end());
+  }
   return true;
 }
 

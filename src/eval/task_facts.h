@@ -31,6 +31,7 @@ struct DrawFacts {
   bool repeats = true;             // the same call again gives the same answer: no state, no random numbers
   Budgets budgets;                 // of its kind: what candidates are allowed
   Budgets eager;                   // of its kind: eager's own errors
+  Budgets own;                     // of its kind: what these alone, or those of --accuracy, allow
   std::vector<std::string> notes;  // where limits come from, if not from eager's own errors
   bool usable = true;              // false: eager raises on it, or it proves nothing
   std::vector<int> modified;       // arguments that eager itself changes

@@ -117,6 +117,7 @@ def test_scripts_are_held_to_the_golden_one(file: Path) -> None:
     assert "result_gold, leaf 0: " in found["wrong"]["reason"] and "elements differ" in found["wrong"]["reason"]
     assert "NameError" in found["broken"]["reason"]
     assert found["leaves"]["reason"] == "result_gold is missing"
+    assert "cannot be read" in found["links"]["reason"]
     assert "ZeroDivisionError" in found["spies"]["reason"], "the golden file is empty for a candidate"
     assert not (file.parent / "mark").exists()
 

@@ -28,7 +28,9 @@ def golden(file: Path, folder: Path, device: str, hidden: list[str]) -> dict[str
     shutil.rmtree(folder / "golden")  # what no candidate is to read
     *seeds, again = runs
     excluded = ""
-    if not any(tells(run["kept"]) for run in seeds):
+    if unread := next((run["unread"] for run in runs if run["unread"]), ""):
+        excluded = unread
+    elif not any(tells(run["kept"]) for run in seeds):
         excluded = "its tests keep no result"
     elif changes := difference_of_kept(runs[0]["kept"], again["kept"]):
         excluded = "the golden code differs from itself: " + changes
@@ -51,7 +53,7 @@ def attempt_script(
     wanted = torch.load(folder / "golden.pt", weights_only=True)  # only now: what is forked from here has our memory
     reason = ""
     for run, result in zip(runs, wanted, strict=True):
-        reason = reason or run["failed"] or difference_of_kept(result, run["kept"])
+        reason = reason or run["failed"] or run["unread"] or difference_of_kept(result, run["kept"])
     return {"called": True, "executed": runs[0]["output"] == output, "strict": not reason, "reason": reason}
 
 

@@ -52,7 +52,7 @@ def values_of(namespace: dict[str, Any], names: list[str]) -> Kept:
 
 
 def run_in_room(task: TaskFile, code: str, folder: Path, device: str, seed: int, hidden: list[str]) -> dict[str, Any]:
-    """{failed: why it did not end well, or ""; output: what it printed; kept}. The script, its caches and its results are in the
+    """{failed: why it did not end well, or ""; output: what it printed; kept; unread: why that is not known, or ""}. The script, its caches and its results are in the
     folder, which is all that it can change; `hidden`: files that are empty for it."""
     folder.mkdir(parents=True, exist_ok=True)
     script, results = folder / "script.py", folder / "kept.pt"
@@ -83,7 +83,12 @@ def run_in_room(task: TaskFile, code: str, folder: Path, device: str, seed: int,
         reply = {"failed": f"it ended with exit code {code_of_exit}" if code_of_exit else ""}
     failed = str(reply.get("failed", f"it took more than {SECONDS:g} s"))
     output = (folder / "stdout").read_bytes().decode(errors="replace")
-    return {"failed": failed, "output": output, "kept": [] if failed else read(results)}
+    found, unread = [], ""
+    try:
+        found = [] if failed else read(results)
+    except Exception as error:  # anybody may have written it
+        unread = f"what its tests keep cannot be read: {first_line(error)}"
+    return {"failed": failed, "output": output, "kept": found, "unread": unread}
 
 
 def close_all_but(line: Line) -> None:
@@ -119,11 +124,10 @@ def within(line: Line, seconds: float) -> Message | None:
 
 def read(results: Path) -> Kept:
     """Of a file that anybody may have written, and is then gone: only plain values, and in the form that `ran` gives them. No link
-    is followed: it could lead to the results of others."""
-    try:
-        with os.fdopen(os.open(results, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
-            found = torch.load(file, weights_only=True)
-        results.unlink()
-        return [{key: one[key] for key in ("name", "structure", "leaves")} for one in found]
-    except Exception:
+    is followed: it could lead to the results of others. Nothing where there is no file: a script that ended itself kept none."""
+    if not os.path.lexists(results):
         return []
+    with os.fdopen(os.open(results, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+        found = torch.load(file, weights_only=True)
+    results.unlink()
+    return [{key: one[key] for key in ("name", "structure", "leaves")} for one in found]
