@@ -142,8 +142,8 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   if (verdict_.stage != "timing") verdict_.stage = "correctness";
   MTMC_TRY(const bool right, checked(guest, *facts, went, plan.out, call.index));
   MTMC_RETURN_IF_ERROR(proceed(guest.conductor()));
+  hold({went.reply, plan.out, hash_, facts->aliases});  // a refused one, too: the guest does, and may be asked again
   if (!right) return refused;
-  hold({went.reply, plan.out, hash_, facts->aliases});
   return std::optional(std::move(went));
 }
 

@@ -124,8 +124,8 @@ Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
   if (reply.at("beside").empty()) return false;
   for (auto& [name, facts] : draws_) {
     if (kind_of(name) != kind) continue;
-    DrawFacts
-        alone;  // how much room there may be goes by its own errors, not by the task's, which have made room before
+    // How much room there may be goes by its own errors, not by the task's, which have made room before.
+    DrawFacts alone;
     alone.budgets = facts.own;
     make_room(alone, reply.at("beside"));
     widen(facts.budgets, alone.budgets);

@@ -199,6 +199,8 @@ def test_other_sizes_have_room_for_sums_in_another_order_once_that_is_asked_for(
     beside = referee.handle({"op": "beside", "kind": kind})["beside"]
     own = min(run[0]["error"] for run in found["eager_errors"])
     assert beside["order-of-sums"][0][0]["error"] > own > 0 and beside["half-ulp"]
+    assert referee.handle({"op": "beside", "kind": kind}) == {"beside": {}}, "room is made once"
+    assert referee.handle({"op": "draw", "name": f"{kind}-1", "budget": True})["beside"] == beside
 
 
 @pytest.mark.parametrize("referee", [SOFTMAX.replace("x.soft", "x.half().soft")], indirect=True)

@@ -100,9 +100,11 @@ class Budgets:
     def beside(self, kind: str) -> dict[str, Runs]:
         """What half an ulp and another order of summation do on one of `others`, where that is asked for only when a candidate would
         be refused: it costs as much as all else of them. Nothing where `of_kind` has said so already."""
-        if self.of_kind(kind).beside:
+        found = self.of_kind(kind)
+        if found.beside:
             return {}
-        return self._beside(self.draw(f"{kind}-0"))
+        found.beside = self._beside(self.draw(f"{kind}-0"))
+        return found.beside
 
     def _beside(self, draw: Draw) -> dict[str, Runs]:
         moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(draw.seed))
