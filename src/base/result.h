@@ -37,7 +37,8 @@ class [[nodiscard]] Result {
            !std::same_as<std::remove_cvref_t<U>, Result>) Result(U&& value)
       : data_(T(std::forward<U>(value))) {}  // NOLINT: a derived class's pointer, as for T itself
   bool ok() const { return data_.index() == 0; }
-  explicit operator bool() const { return ok(); }
+  // Not of a Result<bool>: `if (result)` could mean either.
+  explicit operator bool() const requires(!std::same_as<T, bool>) { return ok(); }
   const T& value() const& {
     check_ok();
     return std::get<0>(data_);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -14,6 +15,7 @@ namespace mtmc {
 
 namespace {
 
+constexpr double kForever = std::numeric_limits<double>::infinity();
 constexpr int kKernelCalls = 9, kMostKernelCalls = 60;   // calls at least; while they take
 constexpr double kKernelSeconds = 0.4;                   // no longer than this
 constexpr double kLeastClaimMs = 0.5, kLongClaimMs = 1;  // below, what a call costs in Python is most of it
@@ -27,23 +29,27 @@ constexpr double kLeastLibrary = 0.1;                            // of them: lib
 // Refusals after which there is no time to compare.
 const std::set<std::string> kNoAnswer = {"raised", "crashed", "timed-out", "tampered", "lazy-output", "illegal-access"};
 
+// Of several calls whose results nobody reads: whoever else uses the machine makes calls longer, never shorter.
 struct LeastMs {
-  double processor = 0;            // time of its tree, as seen from outside
-  double inside = 0, outside = 0;  // by its own clock, and by ours
+  double processor = kForever;                   // time of its tree, as seen from outside
+  double inside = kForever, outside = kForever;  // by its own clock, and by ours
+
+  void meet(const LeastMs& other) {
+    processor = std::min(processor, other.processor), inside = std::min(inside, other.inside);
+    outside = std::min(outside, other.outside);
+  }
 };
 
-// The least of several calls whose results nobody reads: whoever else uses the machine makes calls longer, never
-// shorter. Short calls are made more often, since they are disturbed most. Nothing when one failed.
+// Short calls are made more often, since they are disturbed most. Nothing when one failed.
 Result<std::optional<LeastMs>> least_ms(Guest& guest, Examination& examination, const std::string& draw) {
-  std::vector<double> processor, inside, outside;
+  LeastMs least;
   const double begun = now_seconds();
   for (int i = 0; i < kKernelCalls || (i < kMostKernelCalls && now_seconds() - begun < kKernelSeconds); ++i) {
     MTMC_TRY(const std::optional<Performance> went, examination.perform(guest, {draw, false, true}));
     if (!went) return std::optional<LeastMs>();
-    processor.push_back(went->processor_ms), inside.push_back(went->inside_ms);
-    outside.push_back(went->wall_ms);
+    least.meet({went->processor_ms, went->inside_ms, went->wall_ms});
   }
-  return std::optional(LeastMs{quantile(processor, 0), quantile(inside, 0), quantile(outside, 0)});
+  return std::optional(least);
 }
 
 // Threads that were stopped at work: in code of the file's own, in any.
@@ -112,32 +118,41 @@ bool seen_at_its_own(Examination& examination, const AtWork& seen, double said, 
   return true;
 }
 
-// The time that own kernels are said to take is lost without them.
-bool loses_time(Examination& examination, const AtWork& seen, double said, const LeastMs& with, const LeastMs& without,
-                Verdict& verdict) {
-  const double claimed = said * with.inside;
+// Calls without own kernels beside calls with them.
+struct Beside {
+  LeastMs with, without;
+  double said;  // the share of own kernels
+
+  double claimed() const { return said * with.inside; }
   // Others who use the machine change the time that passes, threads that spin that of processors.
-  const double least = std::min(with.processor - without.processor, with.outside - without.outside);
-  const double lost = std::clamp(least, 0.0, with.inside);
-  trace_note(fmt::format("own kernels: {:.3f} of {:.3f} ms claimed, {:.3f} lost", claimed, with.inside, lost));
-  if (claimed < kLeastClaimMs) return true;  // too short to be told from the noise of a call
-  verdict.own_kernel_share = std::min(verdict.own_kernel_share.value_or(0), lost / with.inside);
-  if (claimed - lost <= kMostOverstated * with.inside) return true;
+  double lost() const {
+    return std::clamp(std::min(with.processor - without.processor, with.outside - without.outside), 0.0, with.inside);
+  }
+  bool overstated() const { return claimed() - lost() > kMostOverstated * with.inside; }
+};
+
+// The time that own kernels are said to take is lost without them.
+bool loses_time(Examination& examination, const AtWork& seen, const Beside& times, Verdict& verdict) {
+  trace_note(fmt::format("own kernels: {:.3f} of {:.3f} ms claimed, {:.3f} lost", times.claimed(), times.with.inside,
+                         times.lost()));
+  if (times.claimed() < kLeastClaimMs) return true;  // too short to be told from the noise of a call
+  verdict.own_kernel_share = std::min(verdict.own_kernel_share.value_or(0), times.lost() / times.with.inside);
+  if (!times.overstated()) return true;
   // What is neither lost nor seen in libraries is threads that are waited for, or Python. Whoever works that long is
   // seen. Of a short call the verdict says how much was seen; it is refused when that is next to nothing.
   if (!seen.tells()) not_measured(verdict);
-  const double most_overstated = claimed < kLongClaimMs ? kMostOverstatedShort : kMostOverstated;
+  const double most_overstated = times.claimed() < kLongClaimMs ? kMostOverstatedShort : kMostOverstated;
   if (seen.tells() && seen.share() < 1 - most_overstated)
     return examination.refuse("kernel-unused",
                               fmt::format("{:.2f} of {:.2f} ms are said to be own kernels', and without them a "
                                           "call takes {:.2f} ms less",
-                                          claimed, with.inside, lost));
+                                          times.claimed(), times.with.inside, times.lost()));
   return true;
 }
 
 }  // namespace
 
-Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::string& draw, bool pull,
+Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::string& draw, const AnotherGuest& another,
                           Verdict& verdict) {
   const auto unplug = [&](bool pulls) {
     return guest.conductor().ask({{"op", "unplug"}, {"folders", guest.writable()}, {"pull", pulls}}, kZygoteSeconds);
@@ -153,7 +168,7 @@ Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::str
     if (guest.room().device != "cpu" && verdict.own_kernel_share.value_or(0) > 0) return true;
     return examination.refuse("fallback-to-reference", "the file defines kernels, and none was loaded or launched");
   }
-  if (!pull) return true;
+  if (!another) return true;
   MTMC_TRY(const auto with, least_ms(guest, examination, draw));
   if (!with) return false;
   const double said = verdict.own_kernel_share.value_or(0);
@@ -169,8 +184,17 @@ Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::str
   trace_note(fmt::format("at work: {} of {} threads in own code", seen->own, seen->all));
   if (seen->tells() && said > seen->share()) verdict.own_kernel_share = seen->share();
   if (seen->tells() && seen->share() < 1 - kLeastLibrary && verdict.library_use == "none") verdict.library_use = "any";
-  return without.least ? loses_time(examination, *seen, said, *with, *without.least, verdict)
-                       : seen_at_its_own(examination, *seen, said, verdict);
+  if (!without.least) return seen_at_its_own(examination, *seen, said, verdict);
+  Beside times = {*with, *without.least, said};
+  // Time that is lost though the work was seen elsewhere: a machine that has become quieter since looks like that, too.
+  if (claimed >= kLeastClaimMs && !times.overstated() && seen->tells() && said - seen->share() > kMostOverstated) {
+    MTMC_TRY(std::optional<Guest> whole, another());
+    if (!whole) return false;
+    MTMC_TRY(const auto again, least_ms(*whole, examination, draw));
+    if (!again) return false;
+    times.with.meet(*again);
+  }
+  return loses_time(examination, *seen, times, verdict);
 }
 
 Result<bool> needs_kernels(Guest& guest, Examination& examination, const std::string& draw) {

@@ -38,7 +38,7 @@ Result<bool> Trial::screen(Guest& guest, bool profiled) {
   MTMC_RETURN_IF_ERROR(guests_.add_spares());  // while the guest's threads settle
   MTMC_PASS(examination_.stays_quiet(guest));
   if (profiled) MTMC_PASS(examination_.profile(guest, "task-0"));
-  return mtmc::uses_kernels(guest, examination_, "task-0", false, verdict_);
+  return mtmc::uses_kernels(guest, examination_, "task-0", nullptr, verdict_);
 }
 
 Result<bool> Trial::certify() {
@@ -151,16 +151,25 @@ Result<bool> Trial::notices_few_weights(Guest& guest) {
   return true;
 }
 
+Result<std::optional<Guest>> Trial::another_guest() {
+  MTMC_TRY(Guest fresh, guests_.enter(like_));
+  MTMC_TRY(const bool loaded, examination_.load(fresh));
+  if (!loaded) return std::optional<Guest>();
+  MTMC_TRY(const bool right, examination_.run(fresh, "task-0"));
+  return right ? std::optional(std::move(fresh)) : std::nullopt;
+}
+
 // What a process gave up after other sizes (torch.compile after eight of them) a new one has.
 Result<bool> Trial::uses_kernels(Guest& guest) {
   const Verdict before = verdict_;
-  MTMC_TRY(const bool used, mtmc::uses_kernels(guest, examination_, "task-0", !on_gpu(), verdict_));
+  AnotherGuest another;
+  if (!on_gpu()) another = [this] { return another_guest(); };
+  MTMC_TRY(const bool used, mtmc::uses_kernels(guest, examination_, "task-0", another, verdict_));
   if (used || verdict_.reason != "kernel-unused") return used;
   verdict_ = before;
-  MTMC_TRY(Guest fresh, guests_.enter(like_));
-  MTMC_PASS(examination_.load(fresh));
-  MTMC_PASS(examination_.run(fresh, "task-0"));
-  return mtmc::uses_kernels(fresh, examination_, "task-0", !on_gpu(), verdict_);
+  MTMC_TRY(std::optional<Guest> fresh, another_guest());
+  if (!fresh) return false;
+  return mtmc::uses_kernels(*fresh, examination_, "task-0", another, verdict_);
 }
 
 // On a GPU kernels may have been captured or bound by the time the first guest unplugged them: a new one never has

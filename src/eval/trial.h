@@ -55,6 +55,7 @@ class Trial {
   Result<bool> takes_weights();
   Result<bool> follows_weights(Guest& guest);
   Result<bool> notices_few_weights(Guest& guest);
+  Result<std::optional<Guest>> another_guest();
   Result<bool> uses_kernels(Guest& guest);
   Result<bool> works_without_kernels();
   Result<bool> time(Guest& guest);
