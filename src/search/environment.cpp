@@ -154,6 +154,13 @@ const NodeRecord* Environment::recorded(NodeId parent, const std::string& action
   return at == recorded_.end() ? nullptr : &at->second;
 }
 
+// Questions to a language model quote verdicts. The same search again gets the same ones, of a busy machine, too: else
+// it would ask, and pay, anew.
+VerdictKey Environment::key_of(const CodeState& state, Tier tier) const {
+  const bool quoted = tier == Tier::screen && !(coder_.account().empty() && policy_.account().empty());
+  return {parts_.task_hash, sha256(state.code.text), tier, parts_.evaluator, parts_.hardware.name, quoted};
+}
+
 Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tier, const NodeRecord* record,
                                                 bool profiled) {
   // A certificate without a baseline that is wanted now is no answer: the candidate is timed beside it.
@@ -164,8 +171,7 @@ Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tie
     const std::optional<Verdict>& verdict = tier == Tier::screen ? record->screen : record->certify;
     if (answers(verdict)) return Judged{*verdict, true};
   }
-  const VerdictKey key{parts_.task_hash, sha256(state.code.text), tier, parts_.evaluator, parts_.hardware.name};
-  MTMC_TRY(auto known, store_.find_verdict(key));
+  MTMC_TRY(auto known, store_.find_verdict(key_of(state, tier)));
   if (answers(known)) return Judged{std::move(*known), true};
   const Span span(to_string(tier));
   MTMC_TRY(Verdict verdict, judge_.judge(parts_.task, {state.code.text, state.program, profiled}, tier));

@@ -19,8 +19,7 @@ Status Environment::prepare_coder(const CodeState& state, const std::vector<Prop
 }
 
 Status Environment::prepare_judge(const CodeState& state) {
-  const VerdictKey key{parts_.task_hash, sha256(state.code.text), Tier::screen, parts_.evaluator, parts_.hardware.name};
-  MTMC_TRY(const auto known, store_.find_verdict(key));
+  MTMC_TRY(const auto known, store_.find_verdict(key_of(state, Tier::screen)));
   return known ? ok_status() : judge_.prepare(parts_.task, {state.code.text, state.program});
 }
 

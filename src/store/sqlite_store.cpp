@@ -178,8 +178,9 @@ class SqliteStore : public Store {
   Result<std::optional<Verdict>> find_verdict(const VerdictKey& key) override {
     MTMC_TRY(const auto rows,
              database_.query("SELECT verdict FROM verdicts WHERE code_hash = ? AND task_hash = ? AND tier = ? AND "
-                             "evaluator = ? AND hardware = ? AND reusable ORDER BY id DESC LIMIT 1",
-                             {key.code_hash, key.task_hash, to_string(key.tier), key.evaluator, key.hardware}));
+                             "evaluator = ? AND hardware = ? AND (reusable OR ?) ORDER BY id DESC LIMIT 1",
+                             {key.code_hash, key.task_hash, to_string(key.tier), key.evaluator, key.hardware,
+                              int64_t{key.of_the_moment}}));
     if (rows.empty()) return std::optional<Verdict>{};
     MTMC_TRY(Verdict verdict, parse_verdict(text(rows[0][0])));
     return std::optional<Verdict>(std::move(verdict));

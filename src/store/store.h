@@ -32,21 +32,21 @@ struct Conclusion {
 };
 
 struct RunRecord {
-  RunId id = 0;           // given by the store
-  Task task;              // the user's module as the judge reads it
-  std::string source;     // the text of the user's file
-  std::string task_hash;  // see hash_task
-  std::string target;     // cpu | triton | cuda | null
-  Hardware hardware;
-  std::string options;       // JSON text of what shapes the search; time and place of output are not in it
-  std::string options_hash;  // given by the store: sha256 of `options`
-  std::string shell;         // JSON text of the ModuleShell that code was emitted with
+  RunId id = 0;                // given by the store
+  Task task = {};              // the user's module as the judge reads it
+  std::string source = {};     // the text of the user's file
+  std::string task_hash = {};  // see hash_task
+  std::string target = {};     // cpu | triton | cuda | null
+  Hardware hardware = {};
+  std::string options = {};       // JSON text of what shapes the search; time and place of output are not in it
+  std::string options_hash = {};  // given by the store: sha256 of `options`
+  std::string shell = {};         // JSON text of the ModuleShell that code was emitted with
   uint64_t seed = 0;
-  std::string evaluator;  // version of the judge
-  std::string started;    // given by the store: "2026-01-31T12:00:00Z"
+  std::string evaluator = {};  // version of the judge
+  std::string started = {};    // given by the store: "2026-01-31T12:00:00Z"
   RunState state = RunState::running;
-  double seconds = 0;                    // spent so far, over all resumptions
-  std::optional<Conclusion> conclusion;  // absent until done
+  double seconds = 0;                         // spent so far, over all resumptions
+  std::optional<Conclusion> conclusion = {};  // absent until done
 };
 
 // Names a task by content: its JSON and all that the answer depends on beside it (the user's file, the traced graph).
@@ -77,12 +77,13 @@ struct NodeRecord {
   const Verdict* verdict() const { return certify ? &*certify : screen ? &*screen : nullptr; }
 };
 
-// What a verdict holds for. A verdict that depends on the machine's state of the moment (timed-out, out-of-memory) is
-// kept with its node and never reused.
+// What a verdict holds for. A verdict that depends on the machine's state of the moment (timed-out, out-of-memory, too
+// busy to time anything) is kept with its node, and reused where it is wanted all the same.
 struct VerdictKey {
   std::string task_hash, code_hash;
   Tier tier = Tier::screen;
   std::string evaluator, hardware;  // Hardware::name
+  bool of_the_moment = false;       // such a one will do
 };
 
 // The kind under which `remember` keeps what a run's coder has cost, by the run's number: to_json(Spent).

@@ -17,7 +17,9 @@ class NumberCoder final : public Coder {
   bool crosses() const override { return crosses_; }
   Result<Implementation> implement(const CoderRequest& request) override {
     partners += request.partner != nullptr;
-    if (request.partner != nullptr) EXPECT_NE(request.partner->state.code.text, request.state.code.text);
+    if (request.partner != nullptr) {
+      EXPECT_NE(request.partner->state.code.text, request.state.code.text);
+    }
     return Implementation{nullptr, Code{.text = "# " + std::to_string(++written)}, ""};
   }
   Result<std::vector<Proposal>> proposals(const CodeState&) override {

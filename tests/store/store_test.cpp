@@ -126,8 +126,10 @@ TEST(Store, ATimingThatSaysNothingIsNotReused) {
   NodeRecord node = sample_node(run, kNoNode, 0, "code 0");
   node.screen->speedup["eager"] = {3.1, 0.17, 51.7};
   ASSERT_TRUE(store->add_node(node).ok());
-  const VerdictKey key{sample_run().task_hash, sha256("code 0"), Tier::screen, "1", null_hardware().name};
+  VerdictKey key{sample_run().task_hash, sha256("code 0"), Tier::screen, "1", null_hardware().name};
   EXPECT_FALSE(store->find_verdict(key).value().has_value());
+  key.of_the_moment = true;
+  EXPECT_TRUE(store->find_verdict(key).value().has_value());
 }
 
 TEST(Store, RemembersBuildsAndTunings) {
