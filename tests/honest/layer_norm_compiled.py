@@ -1,4 +1,4 @@
-"""The module itself under torch.compile.
+"""The module itself under torch.compile, for all sizes at once: its results carry a note of torch.compile's own.
 
 task: tests/tasks/layer_norm.py
 tier: screen
@@ -12,7 +12,7 @@ class ModelNew(nn.Module):
     def __init__(self, features):
         super().__init__()
         self.norm = nn.LayerNorm(features)
-        self.compiled = torch.compile(self.compute)
+        self.compiled = torch.compile(self.compute, dynamic=True)
 
     def compute(self, x):
         return self.norm(x)

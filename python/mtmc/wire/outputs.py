@@ -30,13 +30,21 @@ def lazy(value: Any) -> str:
         if isinstance(leaf, torch.Tensor):
             if type(leaf) not in (_PLAIN, torch.nn.Parameter):
                 return f"output {index} is a {type(leaf).__name__}"
-            if leaf.__dict__ and type(leaf) is _PLAIN:
-                return f"output {index} carries attributes of its own: {', '.join(leaf.__dict__)}"
+            own = [name for name, held in leaf.__dict__.items() if not _is_data(held)]
+            if own and type(leaf) is _PLAIN:
+                return f"output {index} carries attributes of its own: {', '.join(own)}"
             if leaf.layout != _STRIDED or (leaf.numel() and _IS_STORED(leaf).nbytes() == 0):
                 return f"output {index} has no memory"
         elif not (leaf is None or type(leaf) in (bool, int, float, str)):
             return f"output {index} is a {type(leaf).__name__}"
     return ""
+
+
+def _is_data(value: Any) -> bool:
+    """Nothing that could work later: torch.compile notes on its results which of their sizes may vary."""
+    if type(value) in (set, frozenset, tuple, list):
+        return all(map(_is_data, value))
+    return value is None or type(value) in (bool, int, float, str)
 
 
 def aliasing(some: Iterable[torch.Tensor], others: Iterable[torch.Tensor]) -> list[bool]:
