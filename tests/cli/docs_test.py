@@ -1,5 +1,5 @@
 """The commands of README.md and docs/*.md, executed in the order they stand in. The example's search is given less time
-and no torch.compile beside it; the others show how modules are named, and need no judge for it."""
+and no torch.compile beside it, and its kernel is screened the second time; the others show how modules are named, and need no judge for it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ MTMC = """#!/bin/sh
 case $1-$2 in
   optimize-examples/*) set -- "$@" --time 2 --evaluations 1 --baselines graph ;;
   optimize-*) set -- "$@" --time 2 --target null ;;
+  verify-examples/*) set -- "$@" --tier screen ;;
 esac
 exec {binary} "$@"
 """

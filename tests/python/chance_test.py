@@ -50,10 +50,24 @@ def test_a_mask_that_an_earlier_call_had_is_found_wherever_it_is_moved() -> None
     kept = torch.rand(64, 48, generator=generator) + 1
     first, other = (torch.rand(64, 48, generator=generator) < 0.3 for _ in range(2))
     masks = Masks()
-    assert masks.like_earlier(torch.where(first, 0.0, kept), kept) == {}
+    assert list(masks.like_earlier(torch.where(first, 0.0, kept), kept)) == ["like itself, moved"]
     assert drop(other) < 0.6
     for moved in (first.view(-1).roll(1234).view(64, 48), first.roll((5, 7), (0, 1)), first.flip(1), other):
         assert drop(moved) > 0.99
+
+
+def test_all_masks_are_remembered_and_parts_that_repeat_are_seen() -> None:
+    generator, masks = torch.Generator().manual_seed(4), Masks()
+    drawn = [torch.rand(64, 48, generator=generator) < 0.3 for _ in range(40)]
+    kept = [torch.rand(64, 48, generator=generator).sub_(0.3).relu_() for _ in drawn]  # each leaves out others
+    for mask, one in zip(drawn, kept, strict=True):
+        found = masks.like_earlier(torch.where(mask, 0.0, one), one)
+        assert all(hits < 0.65 * of for hits, of in found.values())
+    hits, of = masks.like_earlier(torch.where(drawn[20], 0.0, kept[7]), kept[7])["like an earlier call's, moved"]
+    assert hits > 0.9 * of
+    tiled = drawn[0][:16].repeat(4, 1)
+    hits, of = masks.like_earlier(torch.where(tiled, 0.0, kept[7]), kept[7])["like itself, moved"]
+    assert hits > 0.85 * of
 
 
 @pytest.mark.parametrize("shape", [(40,), (12, 15), (5, 7, 8), (4, 6, 5, 8)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import torch
@@ -31,3 +33,19 @@ def test_work_in_torchs_operators_is_not() -> None:
     shares = found["kernel_shares"]
     assert shares["mv"] > 0.5 and max(shares.values()) <= 1
     assert profile_call(lambda: x.exp(), Cpu())["library_use"] == "any"
+
+
+COMPILED = """
+import torch
+from mtmc.device.device import Cpu
+from mtmc.guest.profile import profile_call
+compiled, x = torch.compile(lambda x: x.sin() + 1, fullgraph=True, backend="eager"), torch.ones(4)
+compiled(x)
+print(profile_call(lambda: compiled(x), Cpu()))
+assert torch.equal(compiled(x), x.sin() + 1)
+"""
+
+
+def test_what_is_compiled_has_no_share_and_goes_on_working() -> None:
+    said = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True, check=True).stdout
+    assert "'own_kernel_share': None" in said and "no-profile: torch.compile" in said

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from mtmc.device.device import Cpu
+from mtmc.guest import stopwatch
 from mtmc.guest.stopwatch import MOST_HELD, Stopwatch
 from mtmc.wire.forms import form_of, span_of, without_values
 
@@ -96,3 +98,39 @@ def test_a_rehearsal_repeats_the_last_call_once_where_the_hosts_time_counts() ->
         watch.rehearse(call, changes)
         watch.rehearse(call, changes)
         assert len(calls) == wanted
+
+
+class Beside(Cpu):
+    """Work that goes on behind the call's stream: it is done when the clock has waited for everything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = []
+
+    def timed(self, call):
+        result, elapsed = super().timed(call)
+        for work in self.left:
+            work()
+        return result, elapsed
+
+
+@pytest.mark.parametrize("whole_bytes", [stopwatch.WHOLE_BYTES, 100])
+def test_a_result_that_was_not_there_when_it_was_copied_is_early(
+    monkeypatch: pytest.MonkeyPatch, whole_bytes: int
+) -> None:
+    monkeypatch.setattr(stopwatch, "WHOLE_BYTES", whole_bytes)
+    watch, _, values = armed([torch.zeros(60, 70)])
+    watch.device = device = Beside()
+    watch.clock = device.timed
+
+    def beside(x: torch.Tensor) -> torch.Tensor:
+        y = torch.empty(70, 60).t()
+        device.left = [lambda: y.copy_(x + 1)]
+        return y
+
+    for call, early in ((lambda x: x + 1, False), (beside, True), (lambda x: x.t(), True)):
+        watch.places[0].fill_(2.0)
+        if early and call is not beside:
+            device.left = [lambda: watch.places[0].add_(1)]
+        watch.go(call, values, None, True)
+        assert watch.early == early

@@ -50,3 +50,18 @@ def test_flags_count_from_the_beginning_on() -> None:
         snapshot.begin()
         assert snapshot.changes() == []
     assert snapshot.changes() == ["gradients"]
+
+
+def test_modes_of_the_whole_program_are_flags() -> None:
+    changes, threads = Snapshot().changes, torch.get_num_threads()
+    hook = torch.nn.modules.module.register_module_forward_hook(lambda *_: None)
+    torch.set_num_threads(threads + 1)
+    flushes = torch.set_flush_denormal(True)
+    try:
+        found = changes()
+    finally:
+        hook.remove()
+        torch.set_num_threads(threads)
+        torch.set_flush_denormal(False)
+    modes = ["rounding or denormal numbers"] if flushes else []  # not every processor can
+    assert found == [*modes, "number of threads", "global hooks of modules"] and changes() == []

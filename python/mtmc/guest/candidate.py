@@ -17,6 +17,8 @@ from mtmc.wire.arguments import load_arguments
 from mtmc.wire.forms import Form
 from mtmc.wire.plain import PlainTable, State, is_plain, load_state, plain_tensors
 
+_DATA, _COPY = torch._C.TensorBase.data, torch._C.TensorBase.copy_  # kept before the candidate comes
+
 
 class Refused(Exception):
     """A reason word and a sentence."""
@@ -121,10 +123,12 @@ def assign(model: torch.nn.Module, state: State, names: dict[str, str], in_place
         if is_plain(name) and name not in names:
             continue
         table, key = entries[name]
-        if in_place:
-            table[key].data.copy_(value)
-        else:
-            table[key].data = value
+        # Torch's own ways to the memory: a class of the candidate's may be told when it is asked for `.data`.
+        with torch._C.DisableTorchFunction():
+            if in_place:
+                _COPY(_DATA.__get__(table[key]), value)
+            else:
+                _DATA.__set__(table[key], value)
 
 
 def _fits(own: Any, form: Form) -> bool:

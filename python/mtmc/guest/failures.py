@@ -13,9 +13,12 @@ COMPILER_ERROR = re.compile(
     r"(\.\w+|_program)\(\d+\): (catastrophic )?error\b|"  # kernel.cu(3): error:
     r"\b(g\+\+|gcc|c\+\+|cc1(plus)?|collect2|clang(\+\+)?|ld(\.\w+)?)(-[\d.]+)?: (fatal )?error:|undefined reference to|"
     r"nvcc (fatal|error)|ptxas\b.*(?i:error|fatal|too much|exceed)|error C\d{4}\b|NVRTC_ERROR_COMPILATION|"
-    r"PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX|Error (building|compiling objects for) extension|"
+    r"PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX|"
     r"PassManager::run failed|out of resource: |too many resources requested for launch"  # Triton, the driver
 )
+BUILD_FAILED = re.compile(
+    r"Error (building|compiling objects for) extension"
+)  # torch's, before the compiler's own words
 BUILDS = ("compiling the kernels of ", "Kernel compilation failed:")  # modules that we print, torch's NVRTC
 TRITON_ERRORS = {"CompilationError", "OutOfResources", "PTXASError"}  # and what derives from them
 # What CUDA says of a kernel that failed; nothing works in the process afterwards.
@@ -51,8 +54,11 @@ def classify(error: BaseException, otherwise: str, file: Path) -> tuple[str, str
         COMPILERS.search(str(getattr(link, "cmd", ""))) or str(link).startswith(BUILDS) or _is_tritons(link)
         for link in chain
     )
-    if not isinstance(error, SyntaxError) and (started or COMPILER_ERROR.search(text)):
+    built = BUILD_FAILED.search(text)
+    if not isinstance(error, SyntaxError) and (started or built or COMPILER_ERROR.search(text)):
         lines = [line.strip() for line in text.splitlines() if COMPILER_ERROR.search(line)]
+        if built and not lines:  # a tool that failed before the compiler spoke: it says so last
+            lines = [line.strip() for line in text.splitlines() if line.strip()][-3:]
         return "compile-error", "; ".join(lines[:3])[:600] or _first(error, file)
     return otherwise, _first(error, file)
 

@@ -6,6 +6,7 @@ On a GPU: which kernels ran, for how long, and which of them are the file's own,
 from __future__ import annotations
 
 import re
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -89,9 +90,18 @@ def profile_kernels(call: Callable[[], Any], device: Device, names: set[str]) ->
     }
 
 
+def _is_compiled() -> bool:
+    """Did torch.compile look at any frame of this process?"""
+    utils = sys.modules.get("torch._dynamo.utils")
+    return utils is not None and any(utils.counters[kind] for kind in ("frames", "stats"))
+
+
 def profile_call(call: Callable[[], Any], device: Device) -> dict[str, Any]:
     """`own_kernel_share` (0 to 1) of the median of five plain calls, `library_use` (none, BLAS, any) and `kernel_shares`, the part of
-    the time that each operator takes."""
+    the time that each operator takes. Of what torch.compile made nothing is said: beside our mode it would run uncompiled or, where
+    it must be compiled whole, not at all, then and ever after."""
+    if _is_compiled():
+        return {"own_kernel_share": None, "library_use": "any", "note": "no-profile: torch.compile"}
     plain = sorted(device.timed(call)[1] for _ in range(5))[2]
     clocks = []
     for _ in range(3):

@@ -51,6 +51,12 @@ WATCHED: tuple[ModuleType | type, ...] = (
     torch.utils,
     pytree,
 )
+# Layers whose code stands in every other module of the program that imports the candidate.
+LAYERS = tuple(value for value in vars(torch.nn).values() if isinstance(value, type) and value is not torch.nn.Module)
+GLOBAL_HOOKS = [
+    table for name, table in vars(torch.nn.modules.module).items() if name.startswith("_global_") and "hooks" in name
+]
+ONE, HALF_STEP, LEAST_NORMAL = [1.0], [2.0**-53], [2.0**-1022]  # in lists, so that nothing is computed beforehand
 HANDLED = sorted(signal.valid_signals() - {signal.SIGCHLD})  # processes may be waited for in any way
 # What Python and torch change by themselves when they are used.
 OWN_CHANGES = {"_", "__warningregistry__", "__doc__", "environ", "__builtins__"}
@@ -70,8 +76,18 @@ def _device_state() -> dict[str, object]:
     }
 
 
+def _arithmetic() -> list[str]:
+    """How numbers are rounded, and whether the smallest are taken for 0: modes of the processor, for the whole thread. As text,
+    since comparing goes by the same modes."""
+    one, half, least = ONE[0], HALF_STEP[0], LEAST_NORMAL[0]
+    return [value.hex() for value in (one + half, one - half / 2, least / 2)]
+
+
 def _flags() -> dict[str, object]:
     return {
+        "rounding or denormal numbers": _arithmetic(),
+        "number of threads": torch.get_num_threads(),
+        "global hooks of modules": [len(table) for table in GLOBAL_HOOKS if isinstance(table, dict)],
         "default dtype": torch.get_default_dtype(),
         "gradients": torch.is_grad_enabled(),
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
@@ -110,7 +126,9 @@ class Snapshot:
         # The objects themselves are kept, so that no other object can take over an identity.
         own = [module for name, module in sys.modules.items() if name.partition(".")[0] == "mtmc"]
         classes = [value for module in own for value in vars(module).values() if isinstance(value, type)]
-        watched = dict.fromkeys([*WATCHED, *own, *(cls for cls in classes if cls.__module__.startswith("mtmc"))])
+        watched = dict.fromkeys(
+            [*WATCHED, *LAYERS, *own, *(cls for cls in classes if cls.__module__.startswith("mtmc"))]
+        )
         self.functions = [
             (
                 owner.__name__,

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 MOST_MASKS, MOST_ELEMENTS = 8, 1 << 22  # that are kept of one output; and of masks that are compared in all places
+MOST_KEPT = 1 << 27  # elements of masks that are kept as they lie
 
 
 def all_kept(drawn: list[Any]) -> list[Any] | None:
@@ -51,14 +52,16 @@ def fractions(c: torch.Tensor, kept: torch.Tensor, first: torch.Tensor | None) -
 
 
 class Masks:
-    """The masks of one output that somebody has drawn so far: the first ones and the last ones."""
+    """The masks of one output that somebody has drawn so far: the first ones and the last ones, to be compared wherever they may have
+    been moved, and all, to be compared as they lie."""
 
     def __init__(self) -> None:
         self.seen: list[Spectra] = []
+        self.all: list[torch.Tensor] = []  # -1: went through, 1: was dropped, 0: does not count
 
     def like_earlier(self, c: torch.Tensor, kept: torch.Tensor) -> dict[str, tuple[int, int]]:
         """How many elements have the fate that an earlier mask holds for them, when that is rolled as a row or along its axes, and
-        maybe reversed, as it fits best. Empty for the first mask."""
+        maybe reversed, as it fits best; and that another part of the same mask has, rolled likewise."""
         counts = torch.isfinite(kept) & (kept != 0)
         pairs = int(counts.sum())
         if not 1 < pairs <= MOST_ELEMENTS or c.numel() > MOST_ELEMENTS:
@@ -70,12 +73,19 @@ class Masks:
         mask = torch.where(counts, fate - share, 0.0).reshape(c.shape or (1,)).cpu()
         spectra = Spectra(mask)
         alike = [spectra.best_fit(earlier) for earlier in self.seen if earlier.shape == spectra.shape]
+        weights = torch.tensor([0.0, 1 - share, -share])  # by 0, 1 and -1
+        alike += [float((weights[old.long()] * mask).sum()) for old in self.all if old.shape == mask.shape]
+        if sum(old.numel() for old in self.all) < MOST_KEPT:
+            self.all.append(mask.sign().to(torch.int8))
         self.seen = [*self.seen[: MOST_MASKS // 2], *self.seen[MOST_MASKS // 2 :][-(MOST_MASKS // 2 - 1) :], spectra]
-        if not alike:
-            return {}
         both = max(1, pairs * pairs // c.numel())  # elements that count in both masks, wherever one is rolled to
-        agreeing = 0.5 + 0.5 * min(1.0, max(alike) / (both * share * (1 - share)))
-        return {"like an earlier call's, moved": (round(both * agreeing), both)}
+        found = {"like itself, moved": spectra.best_fit_of_parts()}
+        if alike:
+            found["like an earlier call's, moved"] = max(alike)
+        return {
+            name: (round(both * (0.5 + 0.5 * min(1.0, fit / (both * share * (1 - share))))), both)
+            for name, fit in found.items()
+        }
 
 
 class Spectra:
@@ -93,6 +103,15 @@ class Spectra:
                 for axes in itertools.combinations(range(len(shape)), count):
                     there = reversed_along(earlier.parts[shape], axes).conj()
                     best = max(best, float(torch.fft.irfftn(here * there, s=shape).max()))
+        return best
+
+    def best_fit_of_parts(self) -> float:
+        """The largest circular correlation of a mask with itself where it is not left in place."""
+        best = 0.0
+        for shape, here in self.parts.items():
+            fits = torch.fft.irfftn(here * here.conj(), s=shape)
+            fits.view(-1)[0] = 0
+            best = max(best, float(fits.max()))
         return best
 
 
