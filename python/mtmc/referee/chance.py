@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 MOST_MASKS, MOST_ELEMENTS = 8, 1 << 22  # that are kept of one output; and of masks that are compared in all places
-MOST_KEPT = 1 << 27  # elements of masks that are kept as they lie
+MOST_KEPT = 1 << 24  # elements of masks that are kept as they lie
 
 
 def all_kept(drawn: list[Any]) -> list[Any] | None:
@@ -73,8 +73,7 @@ class Masks:
         mask = torch.where(counts, fate - share, 0.0).reshape(c.shape or (1,)).cpu()
         spectra = Spectra(mask)
         alike = [spectra.best_fit(earlier) for earlier in self.seen if earlier.shape == spectra.shape]
-        weights = torch.tensor([0.0, 1 - share, -share])  # by 0, 1 and -1
-        alike += [float((weights[old.long()] * mask).sum()) for old in self.all if old.shape == mask.shape]
+        alike += [_fit_in_place(mask, old, share) for old in self.all if old.shape == mask.shape]
         if sum(old.numel() for old in self.all) < MOST_KEPT:
             self.all.append(mask.sign().to(torch.int8))
         self.seen = [*self.seen[: MOST_MASKS // 2], *self.seen[MOST_MASKS // 2 :][-(MOST_MASKS // 2 - 1) :], spectra]
@@ -86,6 +85,12 @@ class Masks:
             name: (round(both * (0.5 + 0.5 * min(1.0, fit / (both * share * (1 - share))))), both)
             for name, fit in found.items()
         }
+
+
+def _fit_in_place(mask: torch.Tensor, old: torch.Tensor, share: float) -> float:
+    """The correlation with an earlier mask (1 - share where it dropped, -share where it let through), as they lie."""
+    here, there = mask.reshape(-1), old.reshape(-1).to(mask.dtype)
+    return float(0.5 * torch.dot(here, there) + (0.5 - share) * torch.dot(here, there.abs()))
 
 
 class Spectra:
