@@ -9,7 +9,6 @@
 
 #include "base/process.h"
 #include "base/trace.h"
-#include "eval/stats.h"
 
 namespace mtmc {
 

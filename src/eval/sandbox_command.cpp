@@ -95,8 +95,8 @@ Command zygote_command(const JudgeOptions& options, const std::filesystem::path&
   if (on_gpu) command.argv.push_back("cuda");
   command.environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1";  // so that asking for GPUs initialises nothing
   command.environment["TMPDIR"] = writable.string();
-  command.environment["CCACHE_DISABLE"] =
-      "1";  // torch compiles extensions with it, and guests cannot write to its folder
+  // Torch compiles extensions with ccache where it is installed, and guests cannot write to its folder.
+  command.environment["CCACHE_DISABLE"] = "1";
   command.environment["MTMC_SANDBOX"] = options.sandbox;
   command.environment["MTMC_INSIDE_BWRAP"] = "0";
   if (!options.sandbox.empty() || !bubblewrap_works()) return command;

@@ -147,8 +147,8 @@ class Environment {
   friend class StepWork;
   // The attempt as a resumed run left it, or null.
   const NodeRecord* recorded(NodeId parent, const std::string& action) const;
-  // From the record, else from the store, else from the judge.
   VerdictKey key_of(const CodeState& state, Tier tier) const;
+  // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record, bool profiled = false);
   Result<Implementation> implement(StepWork& work, const NodeRecord* record);
   // Screens a node and puts it into the tree.

@@ -1,5 +1,6 @@
 """The commands of README.md and docs/*.md, executed in the order they stand in. The example's search is given less time
-and no torch.compile beside it, and its kernel is screened the second time; the others show how modules are named, and need no judge for it."""
+and no torch.compile beside it, and its kernel is screened the second time; the others show how modules are named, and
+need no judge for it."""
 
 from __future__ import annotations
 

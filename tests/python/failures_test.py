@@ -48,6 +48,13 @@ def test_what_compilers_print(text: str) -> None:
     assert classify(RuntimeError(text), "raised", Path("kernel.py"))[0] == "compile-error"
 
 
+def test_of_a_failed_extension_the_cause_is_told_and_not_the_command() -> None:
+    begun = "Error building extension 'x': [1/2] ccache c++ -c main.cpp\nFAILED: main.o\n"
+    for cause in ("main.cpp:3:5: error: expected ';'", "ccache: error: Read-only file system"):
+        said = classify(RuntimeError(begun + cause + "\nninja: build stopped"), "raised", Path("kernel.py"))
+        assert said[0] == "compile-error" and cause in said[1] and "[1/2]" not in said[1]
+
+
 def test_what_stops_a_compiler() -> None:
     with pytest.raises(RuntimeError) as caught:
         try:

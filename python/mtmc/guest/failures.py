@@ -16,9 +16,8 @@ COMPILER_ERROR = re.compile(
     r"PTX JIT compilation failed|CUDA_ERROR_INVALID_PTX|"
     r"PassManager::run failed|out of resource: |too many resources requested for launch"  # Triton, the driver
 )
-BUILD_FAILED = re.compile(
-    r"Error (building|compiling objects for) extension"
-)  # torch's, before the compiler's own words
+# What torch says of an extension, before the compiler's own words.
+BUILD_FAILED = re.compile(r"Error (building|compiling objects for) extension")
 BUILDS = ("compiling the kernels of ", "Kernel compilation failed:")  # modules that we print, torch's NVRTC
 TRITON_ERRORS = {"CompilationError", "OutOfResources", "PTXASError"}  # and what derives from them
 # What CUDA says of a kernel that failed; nothing works in the process afterwards.

@@ -53,9 +53,6 @@ WATCHED: tuple[ModuleType | type, ...] = (
 )
 # Layers whose code stands in every other module of the program that imports the candidate.
 LAYERS = tuple(value for value in vars(torch.nn).values() if isinstance(value, type) and value is not torch.nn.Module)
-GLOBAL_HOOKS = [
-    table for name, table in vars(torch.nn.modules.module).items() if name.startswith("_global_") and "hooks" in name
-]
 ONE, HALF_STEP, LEAST_NORMAL = [1.0], [2.0**-53], [2.0**-1022]  # in lists, so that nothing is computed beforehand
 HANDLED = sorted(signal.valid_signals() - {signal.SIGCHLD})  # processes may be waited for in any way
 # What Python and torch change by themselves when they are used.
@@ -83,11 +80,17 @@ def _arithmetic() -> list[str]:
     return [value.hex() for value in (one + half, one - half / 2, least / 2)]
 
 
+def _global_hooks() -> int:
+    """How many every module of the program runs through."""
+    tables = [value for name, value in vars(torch.nn.modules.module).items() if name.startswith("_global_")]
+    return sum(len(table) for table in tables if isinstance(table, dict))
+
+
 def _flags() -> dict[str, object]:
     return {
         "rounding or denormal numbers": _arithmetic(),
         "number of threads": torch.get_num_threads(),
-        "global hooks of modules": [len(table) for table in GLOBAL_HOOKS if isinstance(table, dict)],
+        "global hooks of modules": _global_hooks(),
         "default dtype": torch.get_default_dtype(),
         "gradients": torch.is_grad_enabled(),
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),

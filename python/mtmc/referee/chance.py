@@ -53,7 +53,7 @@ def fractions(c: torch.Tensor, kept: torch.Tensor, first: torch.Tensor | None) -
 
 class Masks:
     """The masks of one output that somebody has drawn so far: the first ones and the last ones, to be compared wherever they may have
-    been moved, and all, to be compared as they lie."""
+    been moved, and as many as MOST_KEPT allows, to be compared as they lie."""
 
     def __init__(self) -> None:
         self.seen: list[Spectra] = []
