@@ -24,6 +24,8 @@ std::string row_line(const Json& row) {
   if (!row.at("error").is_null()) return "failed: " + row.at("error").get<std::string>();
   const Json& eager = row.at("speedup").at("eager");
   const std::string answer = row.at("answer").is_string() ? row.at("answer").get<std::string>() : "unfinished";
+  if (row.contains("refusal") && row["refusal"].is_object())
+    return fmt::format("{}: {}", answer, row["refusal"].value("reason", ""));
   return eager.is_number() ? fmt::format("{}, {:.2f}x eager", answer, eager.get<double>()) : answer;
 }
 

@@ -75,6 +75,12 @@ Json verdict_json(const Verdict* verdict) {
           {"sandbox", word(v.sandbox)}};
 }
 
+// Why nothing is certified: what the judge said of the untouched program.
+Json refusal_json(const ReportData& data) {
+  const Verdict* verdict = data.answer() == "refused" && !data.nodes.empty() ? data.nodes.front().verdict() : nullptr;
+  return verdict ? Json{{"reason", verdict->reason}, {"message", verdict->message}} : Json(nullptr);
+}
+
 }  // namespace
 
 Json result_json(const ReportData& data) {
@@ -86,6 +92,7 @@ Json result_json(const ReportData& data) {
   json["target"] = data.run.target;
   json["hardware"] = data.run.hardware.name;
   json["answer"] = data.run.conclusion ? Json(data.run.conclusion->answer) : Json(nullptr);
+  json["refusal"] = refusal_json(data);
   json["roofline_share"] = or_null(roofline_share(data));
   json["roofline_ms"] = data.roofline_seconds > 0 ? Json(data.roofline_seconds * 1e3) : Json(nullptr);
   json["steps"] = std::move(steps);

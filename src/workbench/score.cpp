@@ -29,6 +29,14 @@ Json field_of(const Json& row, const char* field) {
 bool is(const Json& row, const char* field) { return !failed(row) && field_of(row, field) == Json(true); }
 bool certified(const Json& row) { return is(row, "certified"); }
 bool degenerate(const Json& row) { return is(row, "degenerate"); }
+std::string refusal(const Json& row) {
+  const Json reason = field_of(field_of(row, "refusal"), "reason");
+  return reason.is_string() ? reason.get<std::string>() : "";
+}
+// Eager's own result is mostly rounding: there is no telling right from wrong.
+bool ill_conditioned(const Json& row) { return refusal(row) == "ill-conditioned"; }
+
+bool tells(const Json& row) { return !degenerate(row) && !ill_conditioned(row); }
 
 std::optional<double> number(const Json& row, const char* field) {
   if (failed(row) || !row.contains(field) || !row.at(field).is_number()) return std::nullopt;
@@ -117,7 +125,8 @@ std::vector<Line> score_lines() {
   std::vector<Line> lines = {
       {"tasks", [](const Rows& all, const Rows&) { return std::to_string(all.size()); }},
       {"failed", [](const Rows& all, const Rows&) { return count(all, failed); }},
-      {"degenerate (left out below)", [](const Rows& all, const Rows&) { return count(all, degenerate); }},
+      {"degenerate, ill-conditioned (left out below)",
+       [](const Rows& all, const Rows&) { return count(all, degenerate) + ", " + count(all, ill_conditioned); }},
       {"certified", [](const Rows&, const Rows& rows) { return count(rows, certified); }},
       {"official, legacy",
        [](const Rows&, const Rows& rows) {
@@ -202,7 +211,7 @@ std::string score_table(const TaskRows& rows) {
   for (const Line& line : score_lines()) {
     table += "| " + line.name + " |";
     for (const auto& [name, members] : groups)
-      table += " " + line.text(members, only(members, [](const Json& row) { return !degenerate(row); })) + " |";
+      table += " " + line.text(members, only(members, tells)) + " |";
     table += "\n";
   }
   return table;

@@ -110,6 +110,16 @@ TEST(ResultJson, NothingCertifiedIsNull) {
   EXPECT_TRUE(json["speedup"]["eager"].is_null());
   EXPECT_TRUE(json["node"].is_null());
   EXPECT_EQ(json["steps"].size(), 0u);
+  EXPECT_TRUE(json["refusal"].is_null()) << "nobody said that it was refused";
+}
+
+TEST(ResultJson, ARefusedTaskSaysWhy) {
+  ReportData data = sample_report();
+  data.best = kNoNode, data.run.conclusion->answer = "refused";
+  Verdict verdict = *data.nodes.front().verdict();
+  verdict.outcome = Outcome::ill_conditioned, verdict.reason = "ill-conditioned", verdict.message = "all is rounding";
+  data.nodes.front().screen = verdict, data.nodes.front().certify.reset();
+  EXPECT_EQ(result_json(data)["refusal"], (Json{{"reason", "ill-conditioned"}, {"message", "all is rounding"}}));
 }
 
 // --- report.html ----------------------------------------------------------------------------------------------------

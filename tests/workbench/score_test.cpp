@@ -33,6 +33,10 @@ Json with(Json row, const char* field, const Json& value) {
   return row;
 }
 
+Json refused(const char* reason) {
+  return {{"error", nullptr}, {"certified", false}, {"refusal", {{"reason", reason}, {"message", "so"}}}};
+}
+
 Json at_roofline(Json row) {
   row["roofline_ms"] = 1.0, row["times"] = {{"eager", {{"median_ms", 1.05}}}};
   return row;
@@ -42,11 +46,12 @@ TEST(Score, CountsWhatIsCertifiedAndHowFast) {
   const TaskRows rows = {{"level1/1_a", certified(4, 3, 5, 2)},
                          {"level1/2_b", at_roofline(certified(1, 0.9, 1.1, 0.5))},
                          {"level1/3_c", failed()},
-                         {"level1/4_d", with(certified(9, 8, 10), "degenerate", true)}};
+                         {"level1/4_d", with(certified(9, 8, 10), "degenerate", true)},
+                         {"level1/5_e", refused("ill-conditioned")}};
   const std::string table = score_table(rows);
-  EXPECT_THAT(table, HasSubstr("| | level1 |\n| --- | ---: |\n| tasks | 4 |\n| failed | 1 |\n"));
+  EXPECT_THAT(table, HasSubstr("| | level1 |\n| --- | ---: |\n| tasks | 5 |\n| failed | 1 |\n"));
   EXPECT_THAT(table,
-              HasSubstr("| degenerate (left out below) | 1 |\n| certified | 2 |\n| official, legacy | 2, 2 |\n"));
+              HasSubstr("| degenerate, ill-conditioned (left out below) | 1, 1 |\n| certified | 2 |\n| official, legacy | 2, 2 |\n"));
   EXPECT_THAT(table, HasSubstr("| fast_0 | 67 % |"));
   EXPECT_THAT(table, HasSubstr("| fast_0.8 | 67 % |\n| fast_1 | 33 % |")) << "1.00x is not faster";
   EXPECT_THAT(table, HasSubstr("| fast_1 beyond noise | 33 % |"));

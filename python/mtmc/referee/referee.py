@@ -176,25 +176,30 @@ class Referee:
         try:
             draw = self.draw(name)
             assert self.budgets is not None and self.masked is not None
-            errors = self.budgets.of_kind(name.rpartition("-")[0]) if request["budget"] else self.budgets.of_draw(draw)
+            told = {
+                **self._given(name, draw.arguments, not name.startswith("timed-")),
+                "repeats": draw.eager.repeats,
+                "calls": len(draw.eager.calls),
+                "on_host": draw.truth.on_host,
+                "modified": draw.eager.modified,
+                "aliases": draw.eager.aliases,
+                "overlapping": draw.eager.overlapping,
+                "random_state": draw.eager.random_state,
+                "changed_state": list(draw.eager.state),
+            }
+            of_very_draw = None if request["budget"] else self.budgets.of_draw(draw)
+            is_random = bool(draw.eager.drawn[0])
+            del draw  # its kind's budget takes others, and two large ones do not fit beside each other
+            kind = name.rpartition("-")[0]
+            errors = of_very_draw or self.budgets.of_kind(kind)
         except EagerError as error:
             return {"skipped": str(error)}
         return {
-            **self._given(name, draw.arguments, not name.startswith("timed-")),
-            "repeats": draw.eager.repeats,
-            "calls": len(draw.eager.calls),
+            **told,
             "eager_errors": errors.eager,
             "allowed_errors": errors.allowed,
             "beside": errors.beside,
-            "on_host": draw.truth.on_host,
-            "chances": self.masked.chances(name.rpartition("-")[0])
-            if request["budget"] and draw.eager.drawn[0]
-            else [],
-            "modified": draw.eager.modified,
-            "aliases": draw.eager.aliases,
-            "overlapping": draw.eager.overlapping,
-            "random_state": draw.eager.random_state,
-            "changed_state": list(draw.eager.state),
+            "chances": self.masked.chances(kind) if request["budget"] and is_random else [],
         }
 
     def on_beside(self, request: Message) -> Message:

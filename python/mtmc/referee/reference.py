@@ -236,8 +236,15 @@ class Reference:
         widths: Widths = WIDER,
     ) -> Truth:
         """The same calls in double; `move` widens the arguments, and may change them (see `half_an_ulp`). With `SINGLE`
-        the module runs in fp32 where it names narrower types. On the host where the device's memory is too small."""
+        the module runs in fp32 where it names narrower types. On the host where the device's memory is too small. Large
+        arguments are lent as they are where the module bears that, and nobody writes to them."""
         model = self._model(widths)
+        large = sum(tensor.nbytes for tensor in outputs.tensors(arguments)) > COPIED_BYTES
+        if large and move is widen and not eager.modified and not eager.written:
+            try:
+                return self._replay(model, arguments, state, eager, None, widths)
+            except (TruthError, torch.OutOfMemoryError):  # it may ask for one type of all its arguments
+                torch.cuda.empty_cache()
         try:
             return self._replay(model, arguments, state, eager, move, widths)
         except torch.OutOfMemoryError:
@@ -269,9 +276,10 @@ class Reference:
         arguments: list[Any],
         state: State,
         eager: Eager,
-        move: Callable[[torch.Tensor], torch.Tensor],
+        move: Callable[[torch.Tensor], torch.Tensor] | None,
         widths: Widths,
     ) -> Truth:
+        """`move`: none where the arguments are lent."""
         own = self.state_of(model)
         cut = any(own[name].shape != value.shape for name, value in state.items())  # a few channels of the weights
         given = {name: widen(value, widths).clone() for name, value in state.items()} if cut else {}
@@ -286,7 +294,7 @@ class Reference:
                 after.append({})
                 continue
             if index == 0 or eager.modified or eager.written:
-                wide = map_leaves(arguments, partial(_fresh, move=move, widths=widths))
+                wide = map_leaves(arguments, partial(_fresh, move=move, widths=widths)) if move else arguments
             left = [tensor.detach() for tensor in outputs.tensors(wide)]
             call = (
                 partial(functional_call, model, given, tuple(wide), tie_weights=False) if cut else partial(model, *wide)

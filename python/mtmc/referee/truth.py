@@ -1,7 +1,8 @@
 """The float64 truth: the user's module run in double, whatever types its code names.
 
 `.double()` alone is not enough: a forward that makes `torch.zeros(n, dtype=torch.float32)` or calls `.float()` computes in
-fp32 again. `Widen` sees every operator call and widens float tensors, dtype arguments and results.
+fp32 again. `Widen` sees every operator call and widens float tensors, dtype arguments and results. So large arguments may be
+given as they are: views of them stay narrow, their order is that of narrow elements, and what can be is computed in pieces.
 Random operators: the values that eager drew are recorded and handed out again in the same order.
 """
 
@@ -18,6 +19,7 @@ from torch.utils._pytree import tree_map
 from mtmc.device.device import random_state
 from mtmc.referee.definitions import definition_of
 from mtmc.referee.in_range import check_on_gpu
+from mtmc.referee.pieces import in_pieces
 from mtmc.wire.modes import DispatchMode
 
 WIDER = {
@@ -44,8 +46,8 @@ class TruthError(Exception):
 
 @dataclass(frozen=True)
 class Ties:
-    """For an output that holds indices: the float64 values they point into, along which axis, and whether no index may come
-    twice along it."""
+    """For an output that holds indices: the values they point into (float64, or those of an argument), along which axis, and
+    whether no index may come twice along it."""
 
     values: torch.Tensor
     dim: int
@@ -69,6 +71,11 @@ def widen(value: Any, widths: Widths = WIDER) -> Any:
 
 def _drew(func: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in func.tags
+
+
+def _is_view(func: Any) -> bool:
+    """Does its result share memory with an argument?"""
+    return any(result.alias_info is not None for result in func._schema.returns)
 
 
 class Record(DispatchMode):
@@ -98,10 +105,20 @@ class Widen(DispatchMode):
 
     def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         changes_arguments = func._schema.is_mutable
+        name = func.overloadpacket.__name__
+        if args and self._is_narrow(args[0]) and not changes_arguments:
+            check_on_gpu(func, args, kwargs or {})
+            if _is_view(func):
+                return func(*args, **(kwargs or {}))
+            if name in INDEX_OPERATORS:
+                result = tree_map(self.widen, func(*args, **(kwargs or {})))
+                self._note_ties(name, args, kwargs or {}, result)
+                return result
+        if not _drew(func) and (result := in_pieces(func, args, kwargs, self.widen)) is not None:
+            return result
         args = tree_map(self.widen, args) if not changes_arguments else (*args[:1], *tree_map(self.widen, args[1:]))
         kwargs = {k: v if k == "out" else tree_map(self.widen, v) for k, v in (kwargs or {}).items()}
         check_on_gpu(func, args, kwargs)
-        name = func.overloadpacket.__name__
         if self.random and _drew(func) and self._consumes(name, args):
             return self._replay(name, args)
         result = self._defined(func, args, kwargs)
@@ -111,6 +128,9 @@ class Widen(DispatchMode):
         if name in INDEX_OPERATORS and isinstance(args[0], torch.Tensor):
             self._note_ties(name, args, kwargs, result)
         return result
+
+    def _is_narrow(self, value: Any) -> bool:
+        return isinstance(value, torch.Tensor) and self.widen(value.dtype) != value.dtype
 
     def _defined(self, func: Any, args: Any, kwargs: Any) -> Any:
         if (definition := definition_of(func, first=args[0] if args else None)) is not None:
@@ -151,7 +171,8 @@ class Widen(DispatchMode):
             return
         if dim is None:
             values, dim = values.flatten(), 0
-        self.ties[index.data_ptr()] = Ties(values.clone(), int(dim), name in ORDERINGS)
+        kept = values if self._is_narrow(values) else values.clone()  # narrow ones are arguments: nobody writes to them
+        self.ties[index.data_ptr()] = Ties(kept, int(dim), name in ORDERINGS)
         self.kept.append(index)
 
 
