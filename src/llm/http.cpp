@@ -1,6 +1,6 @@
 #include "llm/http.h"
 
-#ifdef MTMC_CURL
+#if MTMC_CURL
 #include <curl/curl.h>
 #endif
 
@@ -10,7 +10,7 @@
 #include "base/check.h"
 
 namespace mtmc {
-#ifdef MTMC_CURL
+#if MTMC_CURL
 namespace {
 
 constexpr size_t kKeptBody = size_t(64) << 10;

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from mtmc.device.device import device_named
-from mtmc.referee.budgets import compare
+from mtmc.referee.budgets import compare, compare_calls
 from mtmc.referee.referee import Referee
 from mtmc.referee.reference import EagerError, Reference
 from mtmc.rivals.baseline import Player
@@ -168,6 +168,40 @@ def test_tiny_parameters_are_larger_on_the_lifted_draw(referee: Referee) -> None
     assert float(referee.draw("lifted-0").state["scale"].min()) > 0.1
     assert float(referee.draw("weights-0").state["scale"].max()) < 1e-5
     assert "lifted" in referee.states
+
+
+@pytest.mark.parametrize("referee", [COUNTS], indirect=True)
+def test_a_run_that_leaves_a_statistic_as_it_was_is_measured_all_the_same(referee: Referee) -> None:
+    draw = referee.draw("task-0")
+    assert list(draw.eager.after[0]) == ["seen"]
+    ((*_, of_state),) = compare_calls(draw, draw.eager.calls[:1], [{}])
+    assert of_state["output"] == "state:seen" and of_state["error"] > 0.1
+
+
+@pytest.mark.parametrize("referee", [COUNTS], indirect=True)
+def test_eager_is_called_once_more_where_memory_was_short(
+    referee: Referee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails = []
+    kind = type(referee.reference.model)
+    forward = kind.forward
+
+    def full_at_first(self: torch.nn.Module, x: torch.Tensor) -> object:
+        if fails:
+            raise fails.pop()
+        return forward(self, x)
+
+    monkeypatch.setattr(kind, "forward", full_at_first)
+    full = torch.OutOfMemoryError("full")
+
+    def told(name: str, often: int) -> dict:
+        fails[:] = [full] * often
+        return referee.handle({"op": "draw", "name": name, "budget": False})
+
+    assert told("offset-0", 1)["calls"] == 2
+    assert "full" in told("negative-0", 2)["error"]["got"]
+    other = referee.budgets.others[0]
+    assert told(f"{other}-0", 2)["skipped"].endswith("full")  # at another size it may be larger than it ever is
 
 
 SOFTMAX = """

@@ -173,9 +173,10 @@ class Referee:
     def on_draw(self, request: Message) -> Message:
         """Makes a draw ready. `skipped` when eager raises on it; else eager's errors on this kind of draw."""
         name = request["name"]
+        kind = name.rpartition("-")[0]
+        assert self.budgets is not None and self.masked is not None
         try:
             draw = self.draw(name)
-            assert self.budgets is not None and self.masked is not None
             told = {
                 **self._given(name, draw.arguments, not name.startswith("timed-")),
                 "repeats": draw.eager.repeats,
@@ -190,10 +191,13 @@ class Referee:
             of_very_draw = None if request["budget"] else self.budgets.of_draw(draw)
             is_random = bool(draw.eager.drawn[0])
             del draw  # its kind's budget takes others, and two large ones do not fit beside each other
-            kind = name.rpartition("-")[0]
             errors = of_very_draw or self.budgets.of_kind(kind)
         except EagerError as error:
             return {"skipped": str(error)}
+        except torch.OutOfMemoryError as error:  # at another size it may be larger than it ever is
+            if kind not in self.budgets.others:
+                raise
+            return {"skipped": first_line(error)}
         return {
             **told,
             "eager_errors": errors.eager,

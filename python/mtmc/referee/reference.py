@@ -151,7 +151,15 @@ class Reference:
         return {name: now[name].clone() for name in state}
 
     def run_eager(self, arguments: list[Any], state: State, seed: int, count: int = CALLS) -> Eager:
-        """`count` calls in a row, the state going on. EagerError when the module raises."""
+        """`count` calls in a row, the state going on. EagerError when the module raises; torch.OutOfMemoryError when there is not
+        enough for it even without what is held in reserve."""
+        try:
+            return self._run_eager(arguments, state, seed, count)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+        return self._run_eager(arguments, state, seed, count)
+
+    def _run_eager(self, arguments: list[Any], state: State, seed: int, count: int) -> Eager:
         self.load(self.model, state)
         held, versions = self.state_of(self.model), self._versions()
         pristine, arguments = arguments, self._lent(arguments)
@@ -168,6 +176,8 @@ class Reference:
                 with record:
                     result = self.model(*arguments)
                 self.device.synchronize()
+            except torch.OutOfMemoryError:
+                raise
             except Exception as error:
                 raise EagerError(first_line(error)) from error
             seconds = time.perf_counter() - start
