@@ -9,7 +9,8 @@ namespace mtmc {
 namespace {
 
 constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quick modules
-constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured
+constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured,
+constexpr double kQuickDraw = 0.1;                   // seconds: unless to know what is right takes longer
 constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
 constexpr int kScreenRounds = 7, kCertifyRounds = 30;
 // The ways to a process with a GPU and back are not equally long for all: medians were seen 0.13 ms apart that no
@@ -50,7 +51,8 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   RoundPlan plan;
   plan.rounds = screens ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_->below(8));
   plan.warm_ups = (screens ? 1 : 2) + static_cast<int>(rng_->below(screens ? 2 : 3));
-  const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds;
+  const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds &&
+                     facts.draw_seconds() < kQuickDraw;
   plan.checks = screens ? (small ? plan.rounds / 2 : 3) : small ? plan.rounds : 8;
   // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their
   // own.

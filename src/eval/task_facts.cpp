@@ -23,6 +23,12 @@ Given given_from(const Json& told) {
           told.value("fill", ""), told.value("seed", uint64_t{0})};
 }
 
+// The others are held to the task's and to eager's own errors on the very draw.
+bool has_own_budget(const std::string& kind) {
+  static const std::set<std::string> like_task = {"timed", "swapped", "repeated", "non-contiguous", "transposed"};
+  return !like_task.contains(kind) && !kind.starts_with("nudged");
+}
+
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -74,12 +80,11 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
 Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
-  // Without a budget of their own: these are held to the task's and to eager's own errors on this very draw.
-  static const std::set<std::string> like_task = {"timed", "swapped", "repeated", "non-contiguous", "transposed"};
-  const bool timed = like_task.contains(kind) || kind.starts_with("nudged"), other = contains(others_, kind);
+  const bool timed = !has_own_budget(kind), other = contains(others_, kind);
   MTMC_TRY(const Json reply, referee_->ask({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
+  draw_seconds_ = reply.value("draw_seconds", draw_seconds_);
   if (reply.contains("skipped")) {
     facts.usable = false;
     return &(draws_[name] = std::move(facts));
@@ -119,7 +124,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
 
 Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
   const std::string kind = kind_of(draw);
-  if (!contains(others_, kind) || !other_orders_.insert(kind).second) return false;
+  if (!has_own_budget(kind) || !other_orders_.insert(kind).second) return false;
   MTMC_TRY(const Json reply, referee_->ask({{"op", "beside"}, {"kind", kind}}, kReferenceSeconds));
   if (reply.at("beside").empty()) return false;
   for (auto& [name, facts] : draws_) {

@@ -51,8 +51,9 @@ class TaskFacts {
                                 const std::filesystem::path& triton_seed, const JudgeOptions& options);
 
   Result<const DrawFacts*> draw(const std::string& name);
-  // Of one of `others`: its budget has room for half an ulp in the arguments and for sums in another order, too. False
-  // when it had before, or the draw is of another kind, whose budgets have it from the start.
+  // Its kind's budget has room for half an ulp in the arguments and for sums in another order, too. False when it had
+  // before, or has no budget of its own. To find out costs as much as half of a kind's draws: most candidates do
+  // without.
   Result<bool> allow_other_orders(const std::string& draw);
   // Up to `count` structured draws that count, in the judge's order: the `index`th of each kind.
   Result<std::vector<std::string>> structured(size_t count, int index = 0);
@@ -107,6 +108,7 @@ class TaskFacts {
   bool returns_few() const { return returned_bytes_ <= kFewResults; }
   static constexpr double kFewResults = 256;  // bytes
   double eager_seconds() const { return eager_seconds_; }
+  double draw_seconds() const { return draw_seconds_; }  // at least, to make a draw with eager's results and the truth
   double result_bytes() const { return result_bytes_; }  // the state's included
   double weight_bytes() const { return weight_bytes_; }
   double argument_bytes() const { return argument_bytes_; }
@@ -119,7 +121,7 @@ class TaskFacts {
   std::vector<int> written_;
   int weights_ = 0;
   bool strict_ = false;
-  double eager_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0, returned_bytes_ = 0,
+  double eager_seconds_ = 0, draw_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0, returned_bytes_ = 0,
          nominal_bytes_ = 0;
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;

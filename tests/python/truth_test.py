@@ -106,9 +106,9 @@ def test_eight_bit_products_come_from_their_definition() -> None:
 
 def test_what_says_that_double_is_none_of_its_types_is_taken_apart() -> None:
     softmax = torch.ops.aten._softmax.default
-    assert definitions.definition_of(softmax) is None
-    assert definitions.definition_of(softmax, RuntimeError("\"softmax\" not implemented for 'Double'")) is not None
-    assert definitions.definition_of(softmax, RuntimeError("shapes do not fit")) is None
+    assert definitions.definition_of(softmax, ()) is None
+    assert definitions.definition_of(softmax, (), RuntimeError("\"softmax\" not implemented for 'Double'")) is not None
+    assert definitions.definition_of(softmax, (), RuntimeError("shapes do not fit")) is None
 
 
 def test_orderings_have_distinct_indices() -> None:

@@ -78,18 +78,20 @@ class Budgets:
         self.known: dict[str, Errors] = {}
 
     def of_kind(self, kind: str) -> Errors:
-        """On SEEDS draws of a kind; and on the first of them, what half an ulp in the arguments does to the truth, and another
-        order of summation to eager. Of large draws on as many slices of one."""
+        """On SEEDS draws of a kind, of large ones on as many slices of one. What is `beside` is there at once for the task's own
+        kind only."""
         if kind in self.known:
             return self.known[kind]
         count, draw = SEEDS_OF_OTHERS if kind in self.others else SEEDS, self.draw(f"{kind}-0")
         if draw.slices is not None:
             assert draw.sampler is not None
-            self.known[kind] = Errors(*draw.sampler.errors(draw, draw.slices, count))
+            self.known[kind] = found = Errors(*draw.sampler.errors(draw, draw.slices, count))
+            if kind == "task":
+                found.beside = self._beside(draw)
         else:
             self.known[kind] = found = Errors()
             self._add(found, draw)
-            if kind not in self.others:
+            if kind == "task":
                 found.beside = self._beside(draw)
             count = seeds_of(count, draw.eager.calls[0], list(draw.eager.after[0].values()))
             del draw  # two large ones do not fit beside each other
@@ -98,8 +100,9 @@ class Budgets:
         return self.known[kind]
 
     def beside(self, kind: str) -> dict[str, Runs]:
-        """What half an ulp and another order of summation do on one of `others`, where that is asked for only when a candidate would
-        be refused: it costs as much as all else of them. Nothing where `of_kind` has said so already."""
+        """What half an ulp in the arguments does to the truth, and another order of summation to eager, on one draw of a kind. It
+        costs as much as half of all else, so it is asked for only when a candidate would be refused. Nothing where `of_kind` has
+        said so already."""
         found = self.of_kind(kind)
         if found.beside:
             return {}
@@ -107,6 +110,9 @@ class Budgets:
         return found.beside
 
     def _beside(self, draw: Draw) -> dict[str, Runs]:
+        if draw.slices is not None:
+            assert draw.sampler is not None
+            return draw.sampler.beside(draw, draw.slices)
         moved = self.reference.run_truth(draw.arguments, draw.state, draw.eager, half_an_ulp(draw.seed))
         half_ulp = compare_calls(draw, moved.calls[:1], moved.after)
         del moved
@@ -128,7 +134,7 @@ class Budgets:
             return
         if self.accuracy == "tf32":  # in place of eager's own: runs of two precisions would not tell how runs scatter
             with Tf32Matmuls():
-                rounded = self.reference.run_eager(draw.arguments, draw.state, draw.seed)
+                rounded = self.reference.run_eager(draw.arguments, draw.state, draw.seed, len(draw.eager.calls))
             own = compare_calls(draw, rounded.calls, rounded.after)
         found.allowed += own
 
@@ -148,7 +154,7 @@ class Budgets:
                 if self.accuracy == "strict":
                     run = self._in_single(draw)
                 else:
-                    run = self.reference.run_eager(draw.arguments, draw.state, draw.seed)
+                    run = self.reference.run_eager(draw.arguments, draw.state, draw.seed, len(draw.eager.calls))
         except (EagerError, TruthError):  # torch's definition of an operator may not take its arguments
             self.has_sums = False
             return []

@@ -103,14 +103,18 @@ def convolution(
 
 
 DEFINITIONS: dict[Any, Callable[..., torch.Tensor]] = {aten._grouped_mm: grouped_mm, aten._scaled_mm: scaled_mm}
-# The GPU's libraries have such operators in double, without its matrix units.
-DEFINITIONS_ON_GPU: dict[Any, Callable[..., torch.Tensor]] = {aten.convolution: convolution}
 
 
-def definition_of(func: Any, error: Exception | None = None, first: Any = None) -> Callable[..., Any] | None:
-    """Ours; or torch's own, once the operator has said that double is none of its types. `first`: its first argument."""
+def _is_slow(func: Any, args: Any) -> bool:
+    """Is torch's own operator much slower in double than its definition? A GPU's libraries convolve without its matrix units, the
+    host's one channel after the other where each has a kernel of its own."""
+    if func.overloadpacket is not aten.convolution or args[0].dtype != torch.float64:
+        return False
+    return args[0].is_cuda or args[1].shape[1] == 1 < args[8]
+
+
+def definition_of(func: Any, args: Any, error: Exception | None = None) -> Callable[..., Any] | None:
+    """Ours; or torch's own, once the operator has said that double is none of its types."""
     if error is None:
-        found = DEFINITIONS.get(func.overloadpacket)
-        on_gpu = isinstance(first, torch.Tensor) and first.is_cuda and first.dtype == torch.float64
-        return found or (DEFINITIONS_ON_GPU.get(func.overloadpacket) if on_gpu else None)
+        return convolution if _is_slow(func, args) else DEFINITIONS.get(func.overloadpacket)
     return decomposition_table.get(func) if "double" in str(error).lower() else None

@@ -4,6 +4,8 @@ memory for them, and computed again when they are needed.
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any
 
 from mtmc.referee.budgets import Draw
@@ -14,6 +16,7 @@ from mtmc.referee.truth import widen
 from mtmc.wire.outputs import tensors
 
 KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # of all draws together
+MOVING = ("task", "weights", "swapped", "repeated")  # kinds that show how a state goes on from call to call
 MORE_CALLS = 6  # a draw `repeated` has one to so many calls more than others
 TIMED_SET, MIXED_DRAWS = 1000, 5  # as src/eval/draw_choice.cpp numbers the draws of timed calls
 
@@ -25,19 +28,21 @@ class KeptDraws:
         self.on_gpu = reference.device.name != "cpu"
         self.most_bytes = KEPT_ON_GPU if self.on_gpu else KEPT_BYTES
         self.known: dict[str, Draw] = {}  # the oldest first
+        self.seconds = math.inf  # of the quickest draw
         self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
 
     def draw(self, name: str) -> Draw:
         """Arguments, eager and truth of a draw. EagerError when the module itself raises."""
         if name in self.known:
             return self.known[name]
+        start = time.perf_counter()
         sizes = [draw.bytes() for draw in self.known.values()]
         self._make_room(max(sizes, default=0))  # it will be as large as the others: they must not lie beside it
         kind = name.rpartition("-")[0]
         state = self.states["second" if kind == "weights" else kind if kind in self.states else "first"]
         arguments, seed = self.arguments(name), self.random_seed(name)
         count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
-        eager = self.reference.run_eager(arguments, state, seed, count)
+        eager = self.reference.run_eager(arguments, state, seed, count, kind in MOVING)
         draw = Draw(arguments, seed, state, eager, Truth([], []), kind in COPIED, self.sampler)
         draw.slices = found = self.sampler.slices(draw)
         if found is not None:
@@ -46,6 +51,7 @@ class KeptDraws:
             draw.truth = self.reference.run_truth(arguments, state, eager, widen)
         self._make_room(draw.bytes())
         self.known[name] = draw
+        self.seconds = min(self.seconds, time.perf_counter() - start)
         return draw
 
     def arguments(self, name: str) -> list[Any]:

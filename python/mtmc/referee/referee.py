@@ -174,7 +174,7 @@ class Referee:
         """Makes a draw ready. `skipped` when eager raises on it; else eager's errors on this kind of draw."""
         name = request["name"]
         kind = name.rpartition("-")[0]
-        assert self.budgets is not None and self.masked is not None
+        assert self.budgets is not None and self.masked is not None and self.draws is not None
         try:
             draw = self.draw(name)
             told = {
@@ -182,6 +182,7 @@ class Referee:
                 "repeats": draw.eager.repeats,
                 "calls": len(draw.eager.calls),
                 "on_host": draw.truth.on_host,
+                "draw_seconds": self.draws.seconds,
                 "modified": draw.eager.modified,
                 "aliases": draw.eager.aliases,
                 "overlapping": draw.eager.overlapping,

@@ -150,16 +150,19 @@ class Reference:
         now = self.state_of(self.model)
         return {name: now[name].clone() for name in state}
 
-    def run_eager(self, arguments: list[Any], state: State, seed: int, count: int = CALLS) -> Eager:
-        """`count` calls in a row, the state going on. EagerError when the module raises; torch.OutOfMemoryError when there is not
-        enough for it even without what is held in reserve."""
+    def run_eager(
+        self, arguments: list[Any], state: State, seed: int, count: int = CALLS, moves: bool = True
+    ) -> Eager:
+        """`count` calls in a row, the state going on; a single one where nothing but a state tells them apart and it need not be
+        seen how that `moves`. EagerError when the module raises; torch.OutOfMemoryError when there is not enough for it even
+        without what is held in reserve."""
         try:
-            return self._run_eager(arguments, state, seed, count)
+            return self._run_eager(arguments, state, seed, count, moves)
         except torch.OutOfMemoryError:
             torch.cuda.empty_cache()
-        return self._run_eager(arguments, state, seed, count)
+        return self._run_eager(arguments, state, seed, count, moves)
 
-    def _run_eager(self, arguments: list[Any], state: State, seed: int, count: int) -> Eager:
+    def _run_eager(self, arguments: list[Any], state: State, seed: int, count: int, moves: bool) -> Eager:
         self.load(self.model, state)
         held, versions = self.state_of(self.model), self._versions()
         pristine, arguments = arguments, self._lent(arguments)
@@ -198,6 +201,8 @@ class Reference:
                 break
             written = self._versions() != versions
             after.append({n: v.clone() for n, v in self.state_of(self.model).items()} if written else {})
+            if not moves and not record.drawn:
+                break
         del held  # until here, so that no other tensor lay where one of them was
         changed = changed_in(after, state)
         lent = arguments is pristine

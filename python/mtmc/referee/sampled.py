@@ -77,14 +77,14 @@ class Sampler:
                 torch.cuda.empty_cache()
         return None
 
-    def errors(self, draw: RunDraw, first: Slices, count: int) -> tuple[Runs, Runs, dict[str, Runs]]:
-        """On so many slices of one draw: eager's own, those allowed, and on the first those beside (see Errors). What tells is
-        how many elements are compared."""
+    def errors(self, draw: RunDraw, first: Slices, count: int) -> tuple[Runs, Runs]:
+        """On so many slices of one draw: eager's own and those allowed (see Errors). What tells is how many elements are
+        compared."""
         reference, eager, allowed = self.reference, [], []
         count = seeds_of(count, first.calls[0], list(first.states[0].values()))
         if self.accuracy == "tf32":
             with Tf32Matmuls():
-                rounded = reference.run_eager(draw.arguments, draw.state, draw.seed)
+                rounded = reference.run_eager(draw.arguments, draw.state, draw.seed, len(draw.eager.calls))
         for number in range(count):
             found = self.slices(draw, number) if number else first
             if found is None:
@@ -99,10 +99,15 @@ class Sampler:
                 with fp32_only():
                     single = reference.run_samples(draw.eager, partial(widen, widths=SINGLE), SINGLE)
                     allowed += within(draw, found, *_run_on(draw, found, single))
-        calls, states = _run_on(draw, first, reference.run_samples(draw.eager, half_an_ulp(draw.seed)))
-        beside = {"half-ulp": within(draw, first, calls[:1], states[:1]), "order-of-sums": []}
-        beside["order-of-sums"] = self._other_order(draw, first)
-        return eager, allowed, beside
+        return eager, allowed
+
+    def beside(self, draw: RunDraw, first: Slices) -> dict[str, Runs]:
+        """On one slice."""
+        calls, states = _run_on(draw, first, self.reference.run_samples(draw.eager, half_an_ulp(draw.seed)))
+        return {
+            "half-ulp": within(draw, first, calls[:1], states[:1]),
+            "order-of-sums": self._other_order(draw, first),
+        }
 
     def _other_order(self, draw: RunDraw, found: Slices) -> Runs:
         """Errors of what makes the budget had its sums been added one term after the other."""

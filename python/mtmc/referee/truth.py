@@ -133,12 +133,12 @@ class Widen(DispatchMode):
         return isinstance(value, torch.Tensor) and self.widen(value.dtype) != value.dtype
 
     def _defined(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if (definition := definition_of(func, first=args[0] if args else None)) is not None:
+        if (definition := definition_of(func, args)) is not None:
             return definition(*args, **kwargs)
         try:
             return func(*args, **kwargs)
         except RuntimeError as error:  # NotImplementedError is one
-            if (definition := definition_of(func, error)) is None:
+            if (definition := definition_of(func, args, error)) is None:
                 raise
         with self:
             return definition(*args, **kwargs)
