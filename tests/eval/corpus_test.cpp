@@ -1,6 +1,7 @@
 // Every candidate of tests/exploits is refused for one of its named reasons, every one of tests/honest is certified.
-// MTMC_CORPUS=words limits the files to those whose names hold one of the (comma-separated) words. The hidden draws are
-// the same in every run; MTMC_CORPUS_SEED=n has others, 0 those that nobody can foretell.
+// MTMC_CORPUS=words limits the files to those whose names hold one of the (comma-separated) words, or are one that has
+// a = before it: `./test` lists its turn so (tools/corpus_turn.py). The hidden draws are the same in every run;
+// MTMC_CORPUS_SEED=n has others, 0 those that nobody can foretell.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -59,8 +60,9 @@ bool is_chosen(const std::string& name) {
   const char* words = std::getenv("MTMC_CORPUS");
   if (words == nullptr) return true;
   const auto listed = split(words, ',');
-  return std::any_of(listed.begin(), listed.end(),
-                     [&](const std::string& word) { return name.find(word) != std::string::npos; });
+  return std::any_of(listed.begin(), listed.end(), [&](const std::string& word) {
+    return word.starts_with("=") ? word.substr(1) == name : name.find(word) != name.npos;
+  });
 }
 
 // By options and task, so that each task's truth is computed once. `needs`: empty, or cuda.
