@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for _ in range(3):
         assert begin(made, "").wait() == 0
     until = time.monotonic() + 60
-    while not list(made.glob("*[0-9a-f]")) and time.monotonic() < until:
+    while not any(path.is_socket() for path in made.iterdir()) and time.monotonic() < until:
         time.sleep(0.1)
     yield made
 
