@@ -1,6 +1,6 @@
-"""corpus_turn.py: the files of the judge's corpora whose turn it is, as MTMC_CORPUS wants them: a third, by a hash of their names and
-the number of commits, so that each comes within three; what the last commits or nobody's commit changed, with all files of a changed
-task; and one at least for each reason to refuse. Says on standard error how many stay for the next turns."""
+"""corpus_turn.py: the files of the judge's corpora whose turn it is, one a line, as MTMC_CORPUS=@FILE wants them. A third by a hash
+of their names and the number of commits, so that each comes within three; what the last commits changed or none has yet, with all
+files of a changed task; and at least one for each reason to refuse. Says on standard error how many stay for the next turns."""
 
 import hashlib
 import re
@@ -52,7 +52,7 @@ def turn(files, commits, new):
 def main():
     files = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.py") if not line_of(path, "needs"))
     chosen = turn(files, int(git("rev-list", "--count", "HEAD") or 0), changed())
-    print(",".join(f"={path.stem}" for path in sorted(chosen)))
+    print("\n".join(path.stem for path in sorted(chosen)))
     left = len(files) - len(chosen)
     print(
         f"corpus: {len(chosen)} of {len(files)} files are judged now, {left} stay for the next turns (./test corpus judges all)",
