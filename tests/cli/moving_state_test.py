@@ -44,7 +44,7 @@ def printed(folder: Path, task: str, *more: str) -> str:
         text=True,
         timeout=300,
         check=False,
-        env={**os.environ, "MTMC_PYTHON": sys.executable},
+        env={"MTMC_PYTHON": sys.executable, **os.environ},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

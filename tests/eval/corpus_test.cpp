@@ -1,6 +1,7 @@
 // Every candidate of tests/exploits is refused for one of its named reasons, every one of tests/honest is certified.
-// MTMC_CORPUS=words limits the files to those whose names hold one of the (comma-separated) words. The hidden draws are
-// the same in every run; MTMC_CORPUS_SEED=n has others, 0 those that nobody can foretell.
+// MTMC_CORPUS=words limits the files to those whose names hold one of the (comma-separated) words, MTMC_CORPUS=@FILE to
+// those that FILE lists, one a line (tools/corpus_turn.py). The hidden draws are the same in every run;
+// MTMC_CORPUS_SEED=n has others, 0 those that nobody can foretell.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -55,9 +56,21 @@ std::string header_line(const std::string& code, const std::string& key) {
   return code.substr(from, code.find('\n', from) - from);
 }
 
+// A list is no variable's value: candidates look for words in those.
+std::vector<std::string> listed_in(const std::string& file) {
+  const Result<std::string> names = read_file(file);
+  EXPECT_TRUE(names.ok()) << file;
+  return names.ok() ? split(*names, '\n') : std::vector<std::string>();
+}
+
 bool is_chosen(const std::string& name) {
-  const char* words = std::getenv("MTMC_CORPUS");
-  if (words == nullptr) return true;
+  const char* variable = std::getenv("MTMC_CORPUS");
+  if (variable == nullptr) return true;
+  const std::string words = variable;
+  if (words.starts_with("@")) {
+    static const std::vector<std::string> names = listed_in(words.substr(1));
+    return std::count(names.begin(), names.end(), name) > 0;
+  }
   const auto listed = split(words, ',');
   return std::any_of(listed.begin(), listed.end(),
                      [&](const std::string& word) { return name.find(word) != std::string::npos; });

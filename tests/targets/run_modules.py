@@ -2,6 +2,7 @@
 writes FOLDER/reply.json, a list of {outputs} or {failure}. `cpu` is Triton's interpreter; `ahead` launches nothing and
 compiles every kernel that would be launched for sm_90 and, in turns, for an older or a newer GPU. All cores work."""
 
+import importlib
 import importlib.util
 import json
 import multiprocessing
@@ -131,7 +132,8 @@ def main():
         jobs.append((device, folder / f"module{number}.py", one["inputs"]))
         jobs[-1][1].write_text(one["text"])
     workers = min(len(os.sched_getaffinity(0)), 12, len(jobs))
-    with multiprocessing.get_context("spawn").Pool(workers, torch.set_num_threads, (1,)) as pool:
+    importlib.import_module("triton")  # once, for all workers
+    with multiprocessing.get_context("fork").Pool(workers, torch.set_num_threads, (1,)) as pool:
         replies = pool.map(reply, jobs, chunksize=1)
     (folder / "reply.json").write_text(json.dumps(replies))
 

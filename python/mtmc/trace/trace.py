@@ -21,6 +21,7 @@ A mistake of the user's is written as {"error": {doing, wrong, got, wanted}} wit
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import inspect
 import itertools
@@ -480,4 +481,8 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # to take all of torch apart takes longer than most traces
