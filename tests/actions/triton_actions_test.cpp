@@ -97,6 +97,30 @@ TEST(TritonActions, PrecisionIsAWordOfTheTarget) {
   EXPECT_NE(world.refusal("precision:two_part %5").find("in this way already"), std::string::npos);
 }
 
+TEST(TritonActions, PrecisionOfProductsThatAreAlikeIsOneAction) {
+  World world;
+  world.program = parse_program(R"(program two {
+  %0 = input "x" : f32[64,64]
+  %1 = input "w" : f32[64,64]
+  %2 = input "v" : f32[64,64]
+  %3 = linear(%0, %1, none) : f32[64,64]
+  %4 = linear(%3, %2, none) : f32[64,64]
+  return %4
+}
+kernel k0 = { %3 } library
+kernel k1 = { %4 } library
+)")
+                      .value();
+  world.program = world.after("lower %3 | %4");
+  std::vector<std::string> offered;
+  for (const Action& action : enumerate_actions(world.program, world.context))
+    if (action.type == "precision") offered.push_back(store_text(action));
+  EXPECT_EQ(offered, (std::vector<std::string>{"precision:ieee %3", "precision:ieee %4", "precision:ieee %3 | %4"}));
+  const Program after = world.after("precision:ieee %3 | %4");
+  for (const Kernel& kernel : after.kernels) EXPECT_EQ(kernel.choices.at("precision"), "ieee");
+  EXPECT_NE(world.refusal("precision:two_part %3 | %4").find("in this way already"), std::string::npos);
+}
+
 TEST(TritonActions, CaptureTakesTheWholeCallWithItsLibraryCalls) {
   World world;
   world.program = world.after("capture %3 %4 %5");

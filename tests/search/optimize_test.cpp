@@ -193,16 +193,21 @@ TEST(Optimize, FallsBackToTheNextBestWhenCertificationFails) {
   EXPECT_GT(done->verdict.speedup.at("eager").low, 1);
 }
 
-Program convolution() {
+// One after the other, with a relu behind each.
+Program convolutions(int count) {
   Program p;
   p.name = "convolution";
-  const auto leaf = [&](ValueKind kind, const char* name, Shape shape) {
+  const auto leaf = [&](ValueKind kind, const std::string& name, Shape shape) {
     return add_leaf(p, kind, name, {DType::f32, std::move(shape)});
   };
-  const ValueId x = leaf(ValueKind::input, "x", {64, 64, 56, 56}), w = leaf(ValueKind::param, "w", {64, 64, 3, 3});
+  ValueId x = leaf(ValueKind::input, "x", {64, 64, 56, 56});
   const Attrs attrs = {{"stride", std::vector<int64_t>{1, 1}}, {"padding", std::vector<int64_t>{1, 1}}};
-  const ValueId y = add_node(p, "conv2d", {x, w, kNoValue}, attrs, "net.py:3").value()[0];
-  p.outputs = {add_node(p, "relu", {y}, {}, "net.py:4").value()[0]};
+  for (int i = 0; i < count; ++i) {
+    const ValueId w = leaf(ValueKind::param, "w" + std::to_string(i), {64, 64, 3, 3});
+    const ValueId y = add_node(p, "conv2d", {x, w, kNoValue}, attrs, "net.py:3").value()[0];
+    x = add_node(p, "relu", {y}, {}, "net.py:4").value()[0];
+  }
+  p.outputs = {x};
   reset_kernels(p);
   return p;
 }
@@ -216,7 +221,7 @@ bool multiplies_in(const Program& program, const std::string& word) {
 
 // Eager's convolutions are in TF32 or not, as cuDNN likes: the search finds out.
 TEST(Optimize, WhatErrsTooMuchIsTriedWithMoreExactProducts) {
-  World world("triton", convolution(), h200_hardware());
+  World world("triton", convolutions(1), h200_hardware());
   world.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
   world.request.shell.arguments = {"x"};
   int refused = 0;
@@ -233,9 +238,30 @@ TEST(Optimize, WhatErrsTooMuchIsTriedWithMoreExactProducts) {
   EXPECT_TRUE(exact);
 }
 
+// Which product of a network it was, nobody knows; and a statistic that a kernel leaves may be the only witness.
+TEST(Optimize, AllProductsOfANetworkBecomeMoreExactTogether) {
+  World world("triton", convolutions(2), h200_hardware());
+  world.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
+  world.request.shell.arguments = {"x"};
+  WatchedJudge strict(world.judge, [&](const Candidate& candidate, Tier, Verdict& verdict) {
+    if (!multiplies_in(*candidate.program, "half")) return;
+    verdict.outcome = Outcome::refused, verdict.reason = "state-differs";
+    OutputError error;
+    error.output = "state:running_mean", error.broken = "b";
+    verdict.errors.push_back(error);
+  });
+  const auto done = world.run(strict);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  bool together = false;
+  for (const NodeRecord& attempt : world.recorder.attempts)
+    together |= attempt.action.starts_with("precision:two_part") && attempt.action.find('|') != std::string::npos &&
+                attempt.screen && attempt.screen->certified();
+  EXPECT_TRUE(together);
+}
+
 // A screen need not see what a certification refuses.
 TEST(Optimize, WhatACertificationRefusesAsInexactIsTriedWithMoreExactProducts) {
-  World world("triton", convolution(), h200_hardware());
+  World world("triton", convolutions(1), h200_hardware());
   world.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
   world.request.shell.arguments = {"x"};
   int refused = 0;

@@ -2,6 +2,7 @@
 // contraction's operands become numbers that the matrix units multiply faster. The judge decides whether the accuracy
 // contract allows it.
 #include <algorithm>
+#include <map>
 
 #include "actions/schedule.h"
 #include "base/text.h"
@@ -48,14 +49,13 @@ Status allowed(const Program& program, ValueId id) {
   return ok_status();
 }
 
-// How a generated kernel multiplies: a word that the target knows for it.
-Status may_multiply(const Program& program, const Kernel& kernel, const std::string& word,
+// How a generated kernel multiplies: one of the `words` that the target knows for it.
+Status may_multiply(const Kernel& kernel, const std::string& word, const std::vector<std::string>& words,
                     const ActionContext& context) {
   if (!context.target.reads("precision"))
     return refuse("precision", "this target multiplies in one way only", std::string(context.target.name));
   if (kernel.family == Family::library)
     return refuse("precision", "a library call multiplies as it does", kernel.name, "a generated kernel");
-  const std::vector<std::string> words = context.target.precisions(program, kernel);
   const auto now = kernel.choices.find("precision");
   if (now != kernel.choices.end() && now->second == word)
     return refuse("precision", "the kernel multiplies in this way already", word);
@@ -66,10 +66,19 @@ Status may_multiply(const Program& program, const Kernel& kernel, const std::str
 
 std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
   std::vector<Action> actions;
+  std::map<const Kernel*, std::vector<std::string>> words;
+  std::vector<std::string> all;
   for (const Kernel& kernel : program.kernels) {
     if (kernel.family == Family::library) continue;
-    for (const std::string& word : context.target.precisions(program, kernel))
-      if (may_multiply(program, kernel, word, context).ok()) actions.push_back({"precision", {kernel.values}, word});
+    for (const std::string& word : words[&kernel] = context.target.precisions(program, kernel))
+      if (std::find(all.begin(), all.end(), word) == all.end()) all.push_back(word);
+  }
+  for (const std::string& word : all) {
+    const auto wanted = [&](const Program&, const Kernel& kernel) {
+      return words.contains(&kernel) && may_multiply(kernel, word, words.at(&kernel), context).ok();
+    };
+    for (Action& action : one_per_class(program, "precision", isomorphism_classes(program, wanted), word))
+      actions.push_back(std::move(action));
   }
   if (!worth_it(program).ok()) return actions;
   for (const Value& value : program.values)
@@ -79,14 +88,17 @@ std::vector<Action> enumerate(const Program& program, const ActionContext& conte
 }
 
 Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
-  if (action.regions.size() == 1 && !parse_dtype(action.detail)) {
+  if (!parse_dtype(action.detail)) {
     Program result = program;
-    Kernel* kernel = kernel_with(result, action.regions[0]);
-    if (!kernel) return refuse("precision", "no kernel computes exactly this region");
-    MTMC_RETURN_IF_ERROR(may_multiply(program, *kernel, action.detail, context));
-    forget_numbers(*kernel, context.target);
-    kernel->choices["precision"] = action.detail;
-    MTMC_RETURN_IF_ERROR(context.target.supports(result, *kernel));
+    for (const auto& region : action.regions) {
+      Kernel* kernel = kernel_with(result, region);
+      if (!kernel) return refuse("precision", "no kernel computes exactly this region");
+      const std::vector<std::string> words = context.target.precisions(program, *kernel);
+      MTMC_RETURN_IF_ERROR(may_multiply(*kernel, action.detail, words, context));
+      forget_numbers(*kernel, context.target);
+      kernel->choices["precision"] = action.detail;
+      MTMC_RETURN_IF_ERROR(context.target.supports(result, *kernel));
+    }
     return result;
   }
   const auto narrow = parse_dtype(action.detail);
