@@ -1,5 +1,7 @@
 #include "ir/expr.h"
 
+#include <unordered_map>
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -217,26 +219,63 @@ std::string to_string(const ExprP& expr) {
   return {};
 }
 
+bool alike(const ExprP& a, const ExprP& b) {
+  if (a == b) return true;
+  if (a == nullptr || b == nullptr || a->kind != b->kind || a->dtype != b->dtype) return false;
+  const bool same_node = a->number == b->number && a->integer == b->integer && a->axis == b->axis && a->fn == b->fn &&
+                         a->tensor == b->tensor && a->args.size() == b->args.size();
+  return same_node && std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike) &&
+         alike(a->guard, b->guard) && alike(a->other, b->other);
+}
+
+namespace {
+
+// Expressions share parts: an index that many loads have is rebuilt once.
+class Transformer {
+ public:
+  explicit Transformer(const std::function<ExprP(const ExprP&)>& visit) : visit_(visit) {}
+
+  ExprP run(const ExprP& expr) {
+    if (expr->args.empty() && !expr->guard) return visit_(expr);
+    if (expr.use_count() == 1) return rebuild(expr);
+    if (const auto known = done_.find(expr.get()); known != done_.end()) return known->second;
+    ExprP made = rebuild(expr);
+    done_.emplace(expr.get(), made);
+    return made;
+  }
+
+ private:
+  ExprP rebuild(const ExprP& expr) {
+    bool changed = false;
+    std::vector<ExprP> args;
+    args.reserve(expr->args.size());
+    for (const ExprP& arg : expr->args) {
+      args.push_back(run(arg));
+      changed |= args.back() != arg;
+    }
+    ExprP guard = expr->guard ? run(expr->guard) : nullptr;
+    ExprP other = expr->other ? run(expr->other) : nullptr;
+    changed |= guard != expr->guard || other != expr->other;
+    if (!changed) return visit_(expr);
+    // A node that folds to one of its children, x + 0, has been visited as that child: not a second time.
+    const auto once = [&](ExprP rebuilt) { return rebuilt.use_count() == 1 ? visit_(rebuilt) : rebuilt; };
+    switch (expr->kind) {
+      case Expr::Kind::load:
+        return once(load(expr->tensor, expr->dtype, std::move(args), guard, guard ? other : nullptr));
+      case Expr::Kind::call: return once(call(expr->fn, std::move(args)));
+      case Expr::Kind::cast: return once(cast(expr->dtype, args[0]));
+      default: MTMC_CHECK(false, "a leaf with children");
+    }
+  }
+
+  const std::function<ExprP(const ExprP&)>& visit_;
+  std::unordered_map<const Expr*, ExprP> done_;
+};
+
+}  // namespace
+
 ExprP transform(const ExprP& expr, const std::function<ExprP(const ExprP&)>& visit) {
-  bool changed = false;
-  std::vector<ExprP> args;
-  args.reserve(expr->args.size());
-  for (const ExprP& arg : expr->args) {
-    args.push_back(transform(arg, visit));
-    changed |= args.back() != arg;
-  }
-  ExprP guard = expr->guard ? transform(expr->guard, visit) : nullptr;
-  ExprP other = expr->other ? transform(expr->other, visit) : nullptr;
-  changed |= guard != expr->guard || other != expr->other;
-  if (!changed) return visit(expr);
-  // A node that folds to one of its children, x + 0, has been visited as that child: not a second time.
-  const auto once = [&](ExprP rebuilt) { return rebuilt.use_count() == 1 ? visit(rebuilt) : rebuilt; };
-  switch (expr->kind) {
-    case Expr::Kind::load: return once(load(expr->tensor, expr->dtype, args, guard, guard ? other : nullptr));
-    case Expr::Kind::call: return once(call(expr->fn, args));
-    case Expr::Kind::cast: return once(cast(expr->dtype, args[0]));
-    default: MTMC_CHECK(false, "a leaf with children");
-  }
+  return Transformer(visit).run(expr);
 }
 
 ExprP substitute_axes(const ExprP& expr, const std::vector<ExprP>& axes) {

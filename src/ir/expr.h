@@ -110,6 +110,8 @@ inline ExprP select(ExprP c, ExprP t, ExprP f) { return call(Fn::select, {std::m
 // "add(load %3[a0, a1], 1.0)": for messages, tests and hashing; equal text means equal meaning.
 std::string to_string(const ExprP& expr);
 
+// Of the same text, without writing it.
+bool alike(const ExprP& a, const ExprP& b);
 bool is_constant(const ExprP& expr);
 bool is_index_constant(const ExprP& expr, int64_t value);
 

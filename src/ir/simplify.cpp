@@ -2,7 +2,6 @@
 // whatever is not linear (a floor division, a remainder, a load, a minimum).
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <optional>
 
@@ -25,21 +24,26 @@ struct Term {
   int64_t coefficient = 0;
 };
 
-// base + sum coefficient * atom; keyed by the atom's text, so equal atoms meet.
+// base + sum coefficient * atom, each atom once.
 struct Linear {
   int64_t base = 0;
-  std::map<std::string, Term> terms;
+  std::vector<Term> terms;
 
+  Term* find(const ExprP& atom) {
+    for (Term& term : terms)
+      if (alike(term.atom, atom)) return &term;
+    return nullptr;
+  }
   void add(const ExprP& atom, int64_t coefficient) {
     if (coefficient == 0) return;
-    Term& term = terms[to_string(atom)];
-    term.atom = atom;
-    term.coefficient += coefficient;
-    if (term.coefficient == 0) terms.erase(to_string(atom));
+    Term* term = find(atom);
+    if (term == nullptr) return terms.push_back({atom, coefficient});
+    term->coefficient += coefficient;
+    if (term->coefficient == 0) terms.erase(terms.begin() + (term - terms.data()));
   }
   void add(const Linear& other, int64_t factor) {
     base += other.base * factor;
-    for (const auto& [key, term] : other.terms) add(term.atom, term.coefficient * factor);
+    for (const Term& term : other.terms) add(term.atom, term.coefficient * factor);
   }
 };
 
@@ -101,7 +105,7 @@ class Simplifier {
 
   Range range(const Linear& form) const {
     Range total{form.base, form.base};
-    for (const auto& [key, term] : form.terms) {
+    for (const Term& term : form.terms) {
       const Range one = range(term.atom);
       const int64_t low = term.coefficient > 0 ? one.low : one.high, high = term.coefficient > 0 ? one.high : one.low;
       const auto scaled = [&](int64_t bound) {
@@ -137,13 +141,13 @@ class Simplifier {
   static void rejoin(Linear& form) {
     for (bool changed = true; changed;) {
       changed = false;
-      for (const auto& [key, rest] : form.terms) {
+      for (const Term& rest : form.terms) {
         if (rest.atom->kind != Expr::Kind::call || rest.atom->fn != Fn::mod || !is_constant(rest.atom->args[1]))
           continue;
         const int64_t by = rest.atom->args[1]->integer;
         const ExprP whole = call(Fn::div, {rest.atom->args[0], rest.atom->args[1]});
-        const auto found = form.terms.find(to_string(whole));
-        if (found == form.terms.end() || found->second.coefficient != rest.coefficient * by) continue;
+        const Term* found = form.find(whole);
+        if (found == nullptr || found->coefficient != rest.coefficient * by) continue;
         const ExprP atom = rest.atom, inner = rest.atom->args[0];
         const int64_t k = rest.coefficient;
         form.add(whole, -k * by);
@@ -157,17 +161,16 @@ class Simplifier {
     }
   }
 
-  // Axes in rising order, other atoms after them, the constant last.
+  // Axes in rising order, other atoms after them by their text, the constant last.
   static ExprP build(Linear form) {
     rejoin(form);
-    std::vector<Term> terms;
-    for (const auto& [key, term] : form.terms) terms.push_back(term);
-    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
-      const auto rank = [](const Term& t) {
-        return t.atom->kind == Expr::Kind::axis ? t.atom->axis : std::numeric_limits<int>::max();
-      };
-      return rank(a) < rank(b);
-    });
+    std::vector<Term>& terms = form.terms;
+    const auto others = std::partition(terms.begin(), terms.end(),
+                                       [](const Term& term) { return term.atom->kind == Expr::Kind::axis; });
+    std::sort(terms.begin(), others, [](const Term& a, const Term& b) { return a.atom->axis < b.atom->axis; });
+    if (terms.end() - others > 1)
+      std::sort(others, terms.end(),
+                [](const Term& a, const Term& b) { return to_string(a.atom) < to_string(b.atom); });
     ExprP sum = nullptr;
     for (const Term& term : terms) {
       if (!sum) {
@@ -188,7 +191,7 @@ class Simplifier {
     Linear whole, rest;
     whole.base = floor_div(form.base, by);
     rest.base = form.base - whole.base * by;
-    for (const auto& [key, term] : form.terms) {
+    for (const Term& term : form.terms) {
       if (term.coefficient % by == 0) {
         whole.add(term.atom, term.coefficient / by);
       } else {
@@ -200,7 +203,7 @@ class Simplifier {
 
   static int64_t common_divisor(const Linear& form, int64_t by) {
     int64_t g = by;
-    for (const auto& [key, term] : form.terms) g = std::gcd(g, std::abs(term.coefficient));
+    for (const Term& term : form.terms) g = std::gcd(g, std::abs(term.coefficient));
     return g;
   }
 
@@ -208,7 +211,7 @@ class Simplifier {
   // (by / g), and form mod by is g * (whole mod (by / g)) + rest.
   int64_t coarse_divisor(const Linear& form, int64_t by) const {
     int64_t best = 1;
-    for (const auto& [key, term] : form.terms) {
+    for (const Term& term : form.terms) {
       const int64_t g = std::gcd(by, std::abs(term.coefficient));
       if (g <= best) continue;
       const Range rest = range(split(form, g).second);

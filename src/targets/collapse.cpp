@@ -2,10 +2,8 @@
 // two apart.
 #include <algorithm>
 #include <map>
-#include <mutex>
-#include <type_traits>
-#include <unordered_map>
 
+#include "base/memo.h"
 #include "targets/frame.h"
 
 namespace mtmc {
@@ -20,12 +18,12 @@ int divisions(const ExprP& expr) {
 }
 
 // Axis a of `extent_b`-wide pairs becomes (merged div extent_b, merged mod extent_b); later axes move down by one.
-ExprP merge_in(const ExprP& body, int a, int axes, int64_t extent_b, const std::vector<int64_t>& extents) {
+ExprP merge_in(const ExprP& body, int a, int axes, int64_t extent_b) {
   std::vector<ExprP> replacement(axes);
   for (int i = 0; i < axes; ++i) replacement[i] = axis(i <= a ? i : i - 1);
   replacement[a] = axis(a) / index_constant(extent_b);
   replacement[a + 1] = axis(a) % index_constant(extent_b);
-  return simplify(substitute_axes(body, replacement), extents);
+  return substitute_axes(body, replacement);
 }
 
 class Collapser {
@@ -42,11 +40,14 @@ class Collapser {
         if (readers.empty() || readers.back() != static_cast<int>(s)) readers.push_back(static_cast<int>(s));
       }
     }
+    changes_.resize(group_.stages.size());
+    for (const GroupStage& stage : group_.stages) divisions_.push_back(divisions(stage.stage.body));
     for (bool changed = true; changed;) {
       changed = false;
       for (size_t s = 0; s < group_.stages.size() && !changed; ++s) {
         const int axes = static_cast<int>(group_.stages[s].stage.extents().size());  // merging replaces the stages
-        for (int a = 0; a + 1 < axes && !changed; ++a) changed = try_merge(static_cast<int>(s), a);
+        for (int a = 0; a + 1 < axes && !changed; ++a)
+          if (!in_vain(static_cast<int>(s), a)) changed = try_merge(static_cast<int>(s), a);
       }
     }
     for (GroupStage& stage : group_.stages) stage.contraction = classify_contraction(stage.stage);
@@ -88,6 +89,7 @@ class Collapser {
     Group trial = group_;
     for (const auto& [stage, at] : done) merge(trial, stage, at);
     const std::vector<int> touched = touched_by(done);
+    std::vector<int> counts;
     for (int t : touched) {
       // Loads of merged tensors lose a dimension.
       Stage& stage = trial.stages[t].stage;
@@ -104,11 +106,30 @@ class Collapser {
         return e;
       });
       stage.body = simplify(stage.body, stage.extents());
-      if (divisions(stage.body) > divisions(group_.stages[t].stage.body)) return false;
+      counts.push_back(divisions(stage.body));
+      if (counts.back() > divisions_[t]) {
+        for (int other : touched) failed_[{s, a}].emplace_back(other, changes_[other]);
+        return false;
+      }
     }
     group_ = std::move(trial);
-    for (int t : touched) loads_[t] = loads_of(group_.stages[t].stage.body);
+    for (size_t i = 0; i < touched.size(); ++i) {
+      const int t = touched[i];
+      loads_[t] = loads_of(group_.stages[t].stage.body);
+      divisions_[t] = counts[i];
+      ++changes_[t];
+    }
     return true;
+  }
+
+  // Has this pair failed before, with all stages as they are now?
+  bool in_vain(int s, int a) {
+    const auto failed = failed_.find({s, a});
+    if (failed == failed_.end()) return false;
+    const bool same = std::all_of(failed->second.begin(), failed->second.end(),
+                                  [&](const auto& seen) { return changes_[seen.first] == seen.second; });
+    if (!same) failed_.erase(failed);
+    return same;
   }
 
   // The stages that merge, and those that read what these make.
@@ -174,7 +195,7 @@ class Collapser {
     const int64_t extent_b = extents[a + 1];
     extents[a] *= extent_b;
     extents.erase(extents.begin() + a + 1);
-    stage.body = merge_in(stage.body, a, axes, extent_b, extents);
+    stage.body = merge_in(stage.body, a, axes, extent_b);
     const int rank = stage.rank();
     if (a + 1 < rank) {
       stage.type.shape.assign(extents.begin(), extents.begin() + rank - 1);
@@ -191,77 +212,18 @@ class Collapser {
   std::vector<std::vector<const Expr*>> loads_;  // of each stage
   std::map<TensorRef, int> producers_;           // of a tensor: the first stage that makes it
   std::map<TensorRef, std::vector<int>> readers_;
-};
-
-// All of a group, byte by byte: equal keys, equal groups.
-class Key {
- public:
-  explicit Key(const Group& group) {
-    add(group.name), add(group.tensors.size());
-    for (const GroupTensor& tensor : group.tensors) {
-      add(tensor.role), add(tensor.value), add(tensor.name), add(tensor.type), add(tensor.strides);
-      add(tensor.kept), add(tensor.behind);
-    }
-    for (const GroupStage& stage : group.stages) {
-      add(stage.stage.name), add(stage.stage.type), add(stage.stage.reduce), add(stage.stage.combine);
-      add(stage.stage.scan_axis), add(stage.stage.body), add(stage.dest), add(stage.op), add(stage.location);
-      add(stage.contraction.has_value()), add(stage.place), add(stage.placed), add(stage.peak_of);
-      add(stage.peak_tensor), add(stage.run_if), add(stage.producers);
-      if (stage.contraction) add(*stage.contraction);
-    }
-  }
-  std::string text() && { return std::move(text_); }
-
- private:
-  template <typename T>
-  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
-  void add(T value) { text_.append(reinterpret_cast<const char*>(&value), sizeof value); }
-  void add(const std::string& text) { add(text.size()), text_ += text; }
-  template <typename T>
-  void add(const std::vector<T>& values) {
-    add(values.size());
-    for (const T& value : values) add(value);
-  }
-  void add(const TensorType& type) { add(type.dtype), add(type.shape); }
-  void add(const Contraction& c) { add(c.batch), add(c.m), add(c.n), add(c.k), add(c.left), add(c.right); }
-  void add(const ExprP& expr) {
-    add(expr != nullptr);
-    if (expr == nullptr) return;
-    add(expr->kind), add(expr->dtype), add(expr->number), add(expr->integer), add(expr->axis), add(expr->fn);
-    add(expr->args), add(expr->tensor), add(expr->guard), add(expr->other);
-  }
-
-  std::string text_;
-};
-
-// A kernel is priced, printed and looked at for its choices again and again in a search, in state after state, and
-// each begins with collapsing it: of a large network that was most of the time.
-class Collapsed {
- public:
-  Group of(const Group& group) {
-    const std::string key = Key(group).text();
-    {
-      const std::lock_guard lock(mutex_);
-      if (const auto known = known_.find(key); known != known_.end()) return known->second;
-    }
-    Group made = Collapser(group).run();
-    const std::lock_guard lock(mutex_);
-    if (known_.size() == kMost) known_.clear();
-    known_.emplace(key, made);
-    return made;
-  }
-
- private:
-  static constexpr size_t kMost = 1 << 12;
-  std::mutex mutex_;
-  std::unordered_map<std::string, Group> known_;
+  std::vector<int> divisions_;                                               // in the body of each stage
+  std::vector<int> changes_;                                                 // that each stage has seen
+  std::map<std::pair<int, int>, std::vector<std::pair<int, int>>> failed_;  // pairs: stages that had a say, and their changes
 };
 
 }  // namespace
 
+// A kernel is priced, printed and looked at for its choices again and again in a search, in state after state, and
+// each begins with collapsing it: of a large network that was most of the time.
 Group collapse_axes(const Group& group) {
-  static Collapsed collapsed;
-  return collapsed.of(group);
+  static Memo<Group> known;
+  return known.of(group_key(group), [&] { return Collapser(group).run(); });
 }
 
 }  // namespace mtmc
