@@ -1,6 +1,5 @@
 #include "ir/expr.h"
 
-#include <unordered_map>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -226,6 +225,20 @@ bool alike(const ExprP& a, const ExprP& b) {
                          a->tensor == b->tensor && a->args.size() == b->args.size();
   return same_node && std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike) &&
          alike(a->guard, b->guard) && alike(a->other, b->other);
+}
+
+int ExprNumbers::of(const ExprP& expr) {
+  if (const auto met = met_.find(expr.get()); met != met_.end()) return met->second;
+  std::string node;
+  const auto add = [&](const auto& value) { node.append(reinterpret_cast<const char*>(&value), sizeof value); };
+  add(expr->kind), add(expr->dtype), add(expr->number), add(expr->integer), add(expr->axis), add(expr->fn);
+  add(expr->tensor);
+  for (const ExprP& arg : expr->args) add(of(arg));
+  if (expr->guard) add(of(expr->guard)), add(of(expr->other));
+  const int number = known_.emplace(std::move(node), static_cast<int>(known_.size())).first->second;
+  met_.emplace(expr.get(), number);
+  kept_.push_back(expr);
+  return number;
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/type.h"
@@ -112,6 +113,16 @@ std::string to_string(const ExprP& expr);
 
 // Of the same text, without writing it.
 bool alike(const ExprP& a, const ExprP& b);
+// Numbers expressions so that alike ones have the same number.
+class ExprNumbers {
+ public:
+  int of(const ExprP& expr);
+
+ private:
+  std::unordered_map<const Expr*, int> met_;
+  std::unordered_map<std::string, int> known_;  // by a node and the numbers of its parts
+  std::vector<ExprP> kept_;                     // so that no address comes again
+};
 bool is_constant(const ExprP& expr);
 bool is_index_constant(const ExprP& expr, int64_t value);
 

@@ -168,9 +168,12 @@ class Simplifier {
     const auto others = std::partition(terms.begin(), terms.end(),
                                        [](const Term& term) { return term.atom->kind == Expr::Kind::axis; });
     std::sort(terms.begin(), others, [](const Term& a, const Term& b) { return a.atom->axis < b.atom->axis; });
-    if (terms.end() - others > 1)
-      std::sort(others, terms.end(),
-                [](const Term& a, const Term& b) { return to_string(a.atom) < to_string(b.atom); });
+    if (terms.end() - others > 1) {
+      std::vector<std::pair<std::string, Term>> named;
+      for (auto term = others; term != terms.end(); ++term) named.emplace_back(to_string(term->atom), *term);
+      std::sort(named.begin(), named.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::transform(named.begin(), named.end(), others, [](const auto& one) { return one.second; });
+    }
     ExprP sum = nullptr;
     for (const Term& term : terms) {
       if (!sum) {

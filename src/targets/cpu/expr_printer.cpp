@@ -139,7 +139,7 @@ std::string ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, 
 
 void ExprPrinter::count(const ExprP& expr) {
   if (expr->kind == Expr::Kind::constant || expr->kind == Expr::Kind::axis) return;
-  if (++counts_[to_string(expr)] > 1) return;
+  if (++counts_[numbers_.of(expr)] > 1) return;
   if (expr->kind == Expr::Kind::load) return;
   for (const ExprP& arg : expr->args) count(arg);
 }
@@ -167,7 +167,7 @@ Printed ExprPrinter::print_node(const ExprP& expr, std::vector<std::string>& lin
     if (expr->axis == context_.vector_axis) return {"iota(" + context_.axes[expr->axis] + ")", Reg::i32, true};
     return {context_.axes[expr->axis], Reg::i64, false};
   }
-  const std::string key = to_string(expr);
+  const int key = numbers_.of(expr);
   const auto found = bound_.find(key);
   if (found != bound_.end()) return found->second;
   Printed value;

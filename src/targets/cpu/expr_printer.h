@@ -41,7 +41,7 @@ class ExprPrinter {
   std::string vector_of(const ExprP& expr, std::vector<std::string>& lines);
   std::string scalar_of(const ExprP& expr, std::vector<std::string>& lines);
   // From here on `expr` is the variable `name`.
-  void bind(const ExprP& expr, const Printed& name) { bound_[to_string(expr)] = name; }
+  void bind(const ExprP& expr, const Printed& name) { bound_[numbers_.of(expr)] = name; }
   // The flat element index of `tensor` for these per-dimension indices, scalar code (lane 0 in vector code), and how
   // far one lane moves it (nullopt: not affine).
   std::string address(int tensor, const std::vector<ExprP>& indices, std::optional<int64_t>* lane_stride);
@@ -56,8 +56,9 @@ class ExprPrinter {
   std::string scalar_code(const ExprP& expr) const;
 
   Context context_;
-  std::map<std::string, int> counts_;
-  std::map<std::string, Printed> bound_;
+  ExprNumbers numbers_;  // keys of the two below
+  std::unordered_map<int, int> counts_;
+  std::unordered_map<int, Printed> bound_;
   int next_ = 0;
   bool nested_ = false;  // the text stands inside another expression: nothing gets a name
 };

@@ -158,17 +158,17 @@ void ExprPrinter::need(const std::string& helper) {
 
 void ExprPrinter::count(const ExprP& expr) {
   if (expr->kind == Expr::Kind::constant || expr->kind == Expr::Kind::axis) return;
-  if (++seen_[to_string(expr)] > 1) return;
+  if (++seen_[out_.number_of(expr)] > 1) return;
   for (const ExprP& arg : expr->args) count(arg);
   if (expr->guard) count(expr->guard);
   if (expr->other) count(expr->other);
 }
 
 Value ExprPrinter::value(const ExprP& expr, const Tile& tile) {
-  const std::map<std::string, int> outer = std::exchange(seen_, {});
+  std::unordered_map<int, int> outer = std::exchange(seen_, {});
   count(expr);
   Value result = print(expr, tile);
-  seen_ = outer;
+  seen_ = std::move(outer);
   return result;
 }
 
@@ -182,7 +182,7 @@ Value ExprPrinter::named(const std::string& key, const std::string& hint, Value 
 Value ExprPrinter::print(const ExprP& expr, const Tile& tile) {
   if (expr->kind == Expr::Kind::constant) return {number_text(*expr), 0};
   if (expr->kind == Expr::Kind::axis) return index(expr, tile);
-  const std::string key = tile.name + ":" + to_string(expr);
+  const std::string key = tile.name + ":" + std::to_string(out_.number_of(expr));
   if (const auto* known = out_.find(key)) return {known->text, known->dims};
   if (expr->kind == Expr::Kind::load) return load_value(expr, tile);
   if (is_linear(expr)) {
@@ -195,7 +195,7 @@ Value ExprPrinter::print(const ExprP& expr, const Tile& tile) {
                  print(expr->args[first ? 0 : 1], tile).text + ")";
       if (first && expr->fn == Fn::sub) throw Unsupported{"a large constant less an index"};
     }
-    return seen_[to_string(expr)] > 1 ? named(key, "at", sum) : sum;
+    return seen_[out_.number_of(expr)] > 1 ? named(key, "at", sum) : sum;
   }
   Value value;
   if (expr->kind == Expr::Kind::cast) {
@@ -211,7 +211,7 @@ Value ExprPrinter::print(const ExprP& expr, const Tile& tile) {
   } else {
     value = call_value(expr, tile);
   }
-  if (seen_[to_string(expr)] > 1 || value.text.size() > kLongest) return named(key, "t", value);
+  if (seen_[out_.number_of(expr)] > 1 || value.text.size() > kLongest) return named(key, "t", value);
   return value;
 }
 
@@ -371,7 +371,7 @@ void ExprPrinter::walk(const std::vector<const Expr*>& loads, const std::set<int
 }
 
 Value ExprPrinter::load_value(const ExprP& expr, const Tile& tile) {
-  const std::string key = tile.name + ":" + to_string(expr);
+  const std::string key = tile.name + ":" + std::to_string(out_.number_of(expr));
   Value kept;
   if (held(*expr, tile, kept)) {
     if (!expr->guard) return kept;

@@ -48,8 +48,10 @@ class Writer {
   const Known* find(const std::string& key) const;
   void remember(const std::string& key, Known known) { scopes_.back()[key] = std::move(known); }
   std::string text() const;
+  int number_of(const ExprP& expr) { return numbers_.of(expr); }  // alike expressions have the same
 
  private:
+  ExprNumbers numbers_;
   std::vector<std::string> lines_;
   std::vector<std::map<std::string, Known>> scopes_ = {{}};
   std::map<std::string, int> names_;
@@ -124,7 +126,7 @@ class ExprPrinter {
   const Group& group_;
   std::vector<int> used_;
   std::vector<std::string> helpers_;
-  std::map<std::string, int> seen_;
+  std::unordered_map<int, int> seen_;
   std::set<int> walked_;  // axes of the loops that are open
   bool mixed_ = false;    // the condition being printed joins a block and a scalar
 };
