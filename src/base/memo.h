@@ -1,5 +1,5 @@
-// What was computed before, by a key that says all it depends on. Several threads may ask at once; a value that two of them
-// want at the same moment is computed twice.
+// What was computed before, by a key that says all it depends on. Several threads may ask at once; a value that two of
+// them want at the same moment is computed twice.
 #pragma once
 #include <mutex>
 #include <string>

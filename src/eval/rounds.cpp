@@ -39,8 +39,8 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
 }
 
 const std::vector<std::string> ways = {"load", "assign", "write"};  // to set weights
-// Before calls that count, other tensors in place of the old ones are seldom: a graph of the call is made anew then, and
-// what users do once in a while should not decide a median.
+// Before calls that count, other tensors in place of the old ones are seldom: a graph of the call is made anew then,
+// and what users do once in a while should not decide a median.
 constexpr int kAssignedOneIn = 8;
 
 // Whoever makes the calls, and what is known of them so far.

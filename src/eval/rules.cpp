@@ -89,15 +89,44 @@ void widen_within_reason(Budgets& budgets, const Budgets& others) {
   widen(budgets, held);
 }
 
+namespace {
+
+// What is said of an output, and how much it matters. A batch-normed network has hundreds of entries of the state: of
+// those the one that matters most is named, and how many others there are.
+struct Remark {
+  std::string output, text;
+  double weight = 0;
+};
+
+std::vector<std::string> in_short(const std::vector<Remark>& remarks) {
+  std::vector<std::string> notes;
+  const Remark* worst = nullptr;
+  int of_state = 0;
+  for (const Remark& one : remarks) {
+    if (!one.output.starts_with("state:")) {
+      notes.push_back(one.text);
+    } else if (++of_state; worst == nullptr || one.weight > worst->weight) {
+      worst = &one;
+    }
+  }
+  if (of_state == 1) notes.push_back(worst->text);
+  if (of_state > 1) notes.push_back(fmt::format("{}; and {} more entries of the state", worst->text, of_state - 1));
+  return notes;
+}
+
+}  // namespace
+
 std::vector<std::string> dominated(const Budgets& eager, const Budgets& others, const std::string& by) {
-  std::vector<std::string> found;
+  std::vector<Remark> found;
   for (const auto& [output, other] : others) {
     const double own = budget_of(eager, output).error;
     if (other.error > 2 * own + kFloor)
       found.push_back(
-          fmt::format("{}: output {} may err by {:.2g}, eager errs by {:.2g}", by, output, 2 * other.error, own));
+          {output,
+           fmt::format("{}: output {} may err by {:.2g}, eager errs by {:.2g}", by, output, 2 * other.error, own),
+           other.error});
   }
-  return found;
+  return in_short(found);
 }
 
 double unit_of(std::string_view dtype) {
@@ -256,10 +285,12 @@ std::vector<std::string> unproven(const std::vector<OutputError>& errors) {
   std::map<std::string, double> found;
   for (const OutputError& error : errors)
     if (!error.counts) found[error.output] = std::max(found[error.output], error.budget);
-  std::vector<std::string> names;
+  std::vector<Remark> remarks;
   for (const auto& [output, budget] : found)
-    names.push_back(fmt::format("held-to-absolute-errors: {} (eager's relative error is {:.2g})", output, budget));
-  return names;
+    remarks.push_back({output,
+                       fmt::format("held-to-absolute-errors: {} (eager's relative error is {:.2g})", output, budget),
+                       budget});
+  return in_short(remarks);
 }
 
 std::string unlike_eager(const Fractions& own, const std::vector<Fractions>& eager) {

@@ -223,8 +223,8 @@ bool alike(const ExprP& a, const ExprP& b) {
   if (a == nullptr || b == nullptr || a->kind != b->kind || a->dtype != b->dtype) return false;
   const bool same_node = a->number == b->number && a->integer == b->integer && a->axis == b->axis && a->fn == b->fn &&
                          a->tensor == b->tensor && a->args.size() == b->args.size();
-  return same_node && std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike) &&
-         alike(a->guard, b->guard) && alike(a->other, b->other);
+  return same_node && std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike) && alike(a->guard, b->guard) &&
+         alike(a->other, b->other);
 }
 
 int ExprNumbers::of(const ExprP& expr) {

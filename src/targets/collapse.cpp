@@ -212,9 +212,10 @@ class Collapser {
   std::vector<std::vector<const Expr*>> loads_;  // of each stage
   std::map<TensorRef, int> producers_;           // of a tensor: the first stage that makes it
   std::map<TensorRef, std::vector<int>> readers_;
-  std::vector<int> divisions_;                                               // in the body of each stage
-  std::vector<int> changes_;                                                 // that each stage has seen
-  std::map<std::pair<int, int>, std::vector<std::pair<int, int>>> failed_;  // pairs: stages that had a say, and their changes
+  std::vector<int> divisions_;  // in the body of each stage
+  std::vector<int> changes_;    // that each stage has seen
+  std::map<std::pair<int, int>, std::vector<std::pair<int, int>>>
+      failed_;  // pairs: stages that had a say, and their changes
 };
 
 }  // namespace

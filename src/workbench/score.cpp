@@ -210,8 +210,7 @@ std::string score_table(const TaskRows& rows) {
   table += "\n" + rule + "\n";
   for (const Line& line : score_lines()) {
     table += "| " + line.name + " |";
-    for (const auto& [name, members] : groups)
-      table += " " + line.text(members, only(members, tells)) + " |";
+    for (const auto& [name, members] : groups) table += " " + line.text(members, only(members, tells)) + " |";
     table += "\n";
   }
   return table;

@@ -179,9 +179,7 @@ def test_a_run_that_leaves_a_statistic_as_it_was_is_measured_all_the_same(refere
 
 
 @pytest.mark.parametrize("referee", [COUNTS], indirect=True)
-def test_eager_is_called_once_more_where_memory_was_short(
-    referee: Referee, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_eager_is_called_once_more_where_memory_was_short(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
     fails = []
     kind = type(referee.reference.model)
     forward = kind.forward
@@ -215,7 +213,9 @@ def get_inputs():
 
 
 @pytest.mark.parametrize("referee", [SOFTMAX], indirect=True)
-def test_a_budget_holds_sums_in_another_order_once_that_is_asked_for_and_eagers_errors_on_the_very_draw(referee: Referee) -> None:
+def test_a_budget_holds_sums_in_another_order_once_that_is_asked_for_and_eagers_errors_on_the_very_draw(
+    referee: Referee,
+) -> None:
     found = referee.handle({"op": "draw", "name": "one-hot-0", "budget": True})
     assert found["beside"] == {} and referee.budgets.of_kind("task").beside
     beside = referee.handle({"op": "beside", "kind": "one-hot"})["beside"]

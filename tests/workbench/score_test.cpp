@@ -50,8 +50,10 @@ TEST(Score, CountsWhatIsCertifiedAndHowFast) {
                          {"level1/5_e", refused("ill-conditioned")}};
   const std::string table = score_table(rows);
   EXPECT_THAT(table, HasSubstr("| | level1 |\n| --- | ---: |\n| tasks | 5 |\n| failed | 1 |\n"));
-  EXPECT_THAT(table,
-              HasSubstr("| degenerate, ill-conditioned (left out below) | 1, 1 |\n| certified | 2 |\n| official, legacy | 2, 2 |\n"));
+  EXPECT_THAT(
+      table,
+      HasSubstr(
+          "| degenerate, ill-conditioned (left out below) | 1, 1 |\n| certified | 2 |\n| official, legacy | 2, 2 |\n"));
   EXPECT_THAT(table, HasSubstr("| fast_0 | 67 % |"));
   EXPECT_THAT(table, HasSubstr("| fast_0.8 | 67 % |\n| fast_1 | 33 % |")) << "1.00x is not faster";
   EXPECT_THAT(table, HasSubstr("| fast_1 beyond noise | 33 % |"));

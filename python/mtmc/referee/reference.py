@@ -150,9 +150,7 @@ class Reference:
         now = self.state_of(self.model)
         return {name: now[name].clone() for name in state}
 
-    def run_eager(
-        self, arguments: list[Any], state: State, seed: int, count: int = CALLS, moves: bool = True
-    ) -> Eager:
+    def run_eager(self, arguments: list[Any], state: State, seed: int, count: int = CALLS, moves: bool = True) -> Eager:
         """`count` calls in a row, the state going on; a single one where nothing but a state tells them apart and it need not be
         seen how that `moves`. EagerError when the module raises; torch.OutOfMemoryError when there is not enough for it even
         without what is held in reserve."""
