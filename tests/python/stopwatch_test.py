@@ -100,6 +100,21 @@ def test_a_rehearsal_repeats_the_last_call_once_where_the_hosts_time_counts() ->
         assert len(calls) == wanted
 
 
+def test_a_rehearsal_uses_up_no_random_numbers() -> None:
+    watch, _, values = armed()
+    watch.device = Elsewhere()
+
+    def call(*_: object) -> torch.Tensor:
+        return torch.rand(4)
+
+    watch.go(call, values, 7, False)
+    watch.rehearse(call, False)
+    watch.go(call, values, None, False)
+    torch.manual_seed(7)
+    first, second = torch.rand(4), torch.rand(4)
+    assert not torch.equal(first, second) and torch.equal(watch.held[-1], second)
+
+
 class Beside(Cpu):
     """Work that goes on behind the call's stream: it is done when the clock has waited for everything."""
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import torch
@@ -157,6 +158,19 @@ def seed_all(seed: int) -> None:
     torch.default_generator.manual_seed(seed)
     if torch.cuda.is_initialized():
         torch.cuda.manual_seed_all(seed)
+
+
+@contextmanager
+def random_state_kept() -> Iterator[None]:
+    """Whatever random numbers are drawn within, those behind it are the same."""
+    on_gpu = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
+    on_host = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(on_host)
+        if on_gpu is not None:
+            torch.cuda.set_rng_state(on_gpu)
 
 
 def random_state() -> torch.Tensor:

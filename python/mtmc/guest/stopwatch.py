@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import Device, seed_all
+from mtmc.device.device import Device, random_state_kept, seed_all
 from mtmc.wire import blobs
 from mtmc.wire.forms import Form, form_of, make, rebuilt, scalar_of, span_of
 from mtmc.wire.outputs import lazy, tensors
@@ -59,9 +59,10 @@ class Stopwatch:
 
     def rehearse(self, call: Callable[..., Any], changes: bool) -> None:
         """One more call with the values of the last one, but for a call that `changes` the module's state, which was set for the
-        next one. A short kernel's time is mostly the host's, whose caches are as cold after a round of other processes as no
-        program's are. The CPU's calls go without: there, these are the caches that shall be cold; only memory for a result like
-        the last one is there already, since to get it from the system may take several times as long as the call."""
+        next one; the random numbers of that one are not used up. A short kernel's time is mostly the host's, whose caches are as
+        cold after a round of other processes as no program's are. The CPU's calls go without: there, these are the caches that
+        shall be cold; only memory for a result like the last one is there already, since to get it from the system may take
+        several times as long as the call."""
         if self.device.name == "cpu":
             for kept in [[torch.empty_like(x) for x in tensors(value)] for value in list(self.held)[-1:]]:
                 for tensor in kept:
@@ -70,8 +71,9 @@ class Stopwatch:
         if self.before is None:
             return
         if not changes and sum(tensor.nbytes for tensor in tensors(self.before)) <= REHEARSED_BYTES:
-            call(*self.before)
-            self.device.synchronize()
+            with random_state_kept():
+                call(*self.before)
+                self.device.synchronize()
         self.before = None
 
     def go(self, call: Callable[..., Any], values: list[Form], seed: int | None, late: bool) -> int:
