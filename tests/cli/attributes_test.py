@@ -41,7 +41,7 @@ def on_device(folder: Path) -> dict:
         text=True,
         timeout=300,
         check=False,
-        env={"MTMC_PYTHON": sys.executable, **os.environ},
+        env={**os.environ, "MTMC_PYTHON": sys.executable},
     )
     assert done.returncode == 0, done.stderr
     text = made.read_text()

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
-os.environ.setdefault("MTMC_PYTHON", sys.executable)
+os.environ["MTMC_PYTHON"] = sys.executable
 GOOD = """
 import torch
 class Model(torch.nn.Module):
@@ -107,8 +107,7 @@ def test_inputs_on_a_missing_gpu(folder: Path) -> None:
 
 def test_a_name_of_torchs_own_in_this_folder(folder: Path) -> None:
     (folder / "cuda.py").write_text(FILES["cuda.py"])
-    begins_here = {**os.environ, "MTMC_PYTHON": sys.executable}
-    done = optimize(folder, "cuda.py", cwd=folder, env=begins_here)
+    done = optimize(folder, "cuda.py", cwd=folder)
     expect_mistake(done, folder, "shapes cannot be multiplied")
 
 

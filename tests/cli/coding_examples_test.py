@@ -18,7 +18,7 @@ from cuda_on_cpu import compile_by_nvrtc, find_nvrtc
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
-os.environ.setdefault("MTMC_PYTHON", sys.executable)
+os.environ["MTMC_PYTHON"] = sys.executable
 EXAMPLES = sorted((ROOT / "src/coder/examples").glob("*.md"))
 
 # Every kernel of a list of (name, task, code) in one process, against the module itself.

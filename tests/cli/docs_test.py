@@ -35,7 +35,7 @@ esac
 exec {binary} "$@"
 """
 TEST = """#!/bin/sh
-case ${1:-all} in fast | all | corpus | sanitize) ;; *) exit 2 ;; esac
+case ${1:-all} in fast | all | sanitize) ;; *) exit 2 ;; esac
 """
 
 
@@ -53,7 +53,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 def run_command(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {
-        "MTMC_PYTHON": os.environ.get("MTMC_PYTHON", sys.executable),
+        "MTMC_PYTHON": sys.executable,
         "MTMC_STORE": str(folder / "store.db"),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     }

@@ -52,7 +52,7 @@ def get_inputs():
 def apply(folder: Path, task: str, *words: str) -> str:
     (folder / "task.py").write_text(task)
     argv = [str(BINARY), "apply", str(folder / "task.py"), *words]
-    environment = {"MTMC_PYTHON": sys.executable, **os.environ}
+    environment = {**os.environ, "MTMC_PYTHON": sys.executable}
     return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=300, env=environment).stdout
 
 

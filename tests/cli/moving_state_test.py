@@ -44,7 +44,7 @@ def printed(folder: Path, task: str, *more: str) -> str:
         text=True,
         timeout=300,
         check=False,
-        env={"MTMC_PYTHON": sys.executable, **os.environ},
+        env={**os.environ, "MTMC_PYTHON": sys.executable},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

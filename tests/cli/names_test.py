@@ -37,7 +37,7 @@ def test_names_and_shared_weights(tmp_path: Path) -> None:
     (tmp_path / "task.py").write_text(TASK)
     made = tmp_path / "kernel.py"
     argv = [str(BINARY), "apply", str(tmp_path / "task.py"), "--brief", "--write", str(made)]
-    environment = {"MTMC_PYTHON": sys.executable, **os.environ}
+    environment = {**os.environ, "MTMC_PYTHON": sys.executable}
     subprocess.run(argv, check=True, capture_output=True, timeout=300, env=environment)
     task: dict = {}
     kernel: dict = {}

@@ -16,7 +16,7 @@ from cuda_on_cpu import runner
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
-os.environ.setdefault("MTMC_PYTHON", sys.executable)
+os.environ["MTMC_PYTHON"] = sys.executable
 ANSWERS = Path(__file__).parent / "answers"
 KEY = "sk-secret-0a1b2c3d4e5f"
 

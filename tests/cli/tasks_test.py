@@ -13,7 +13,7 @@ import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
-os.environ.setdefault("MTMC_PYTHON", sys.executable)
+os.environ["MTMC_PYTHON"] = sys.executable
 sys.path.insert(0, str(ROOT / "python"))
 
 from mtmc.scan.syntax import file_hash  # noqa: E402

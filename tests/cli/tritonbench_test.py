@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
-os.environ.setdefault("MTMC_PYTHON", sys.executable)
+os.environ["MTMC_PYTHON"] = sys.executable
 SEPARATOR = "#" * 146
 
 TASKS = {

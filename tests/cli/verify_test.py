@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
-os.environ.setdefault("MTMC_PYTHON", sys.executable)
+os.environ["MTMC_PYTHON"] = sys.executable
 
 
 def printed(task: str, candidate: str, *words: str) -> tuple[int, str]:

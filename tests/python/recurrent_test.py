@@ -92,7 +92,7 @@ def lowered(folder: Path, nets: dict[str, tuple[str, str]], inputs: str) -> tupl
     text += [*results, "        }", "", "", "def get_inputs():", f"    return [{inputs}]", ""]
     task.write_text("\n".join(text))
     command = [str(BINARY), "apply", str(task), "--target", "triton"]
-    environment = {"MTMC_PYTHON": sys.executable, **os.environ}
+    environment = {**os.environ, "MTMC_PYTHON": sys.executable}
     run = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment)
     assert run.returncode == 0, run.stderr
     for values in RECURRENT.findall(run.stdout):

@@ -68,7 +68,7 @@ def test_printed_kernels_match_the_module(name: str, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=120,
-        env={"MTMC_PYTHON": sys.executable, **os.environ},
+        env={**os.environ, "MTMC_PYTHON": sys.executable},
     )
     assert run.returncode == 0, run.stderr
     assert "def _run" in made.read_text()
