@@ -35,7 +35,7 @@ esac
 exec {binary} "$@"
 """
 TEST = """#!/bin/sh
-case ${1:-all} in fast | all | sanitize) ;; *) exit 2 ;; esac
+case ${1:-all} in fast | all | corpus | sanitize) ;; *) exit 2 ;; esac
 """
 
 
