@@ -10,11 +10,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("tests/exploits", "tests/honest")
-TURNS, RECENT = 3, 5  # commits whose changes count as new: what lands together
+TURNS = 3
+RECENT = 6 * 3600  # seconds before the last commit: what lands together
 
 
 def git(*words):
-    """What git says; nothing where there is no git, or not that many commits."""
+    """What git says; nothing where there is no git."""
     try:
         done = subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -32,11 +33,12 @@ def line_of(path, key):
 
 
 def changed():
-    """Paths below the checkout."""
-    recent = git("diff", "--name-only", "--relative", f"HEAD~{RECENT}") or git(
-        "diff", "--name-only", "--relative", "HEAD"
-    )
-    return {*recent.split("\n"), *git("ls-files", "--others", "--exclude-standard", *FOLDERS).split("\n")}
+    """Paths below the checkout that the last commits changed, or none has yet."""
+    begin = int(git("show", "-s", "--format=%ct", "HEAD") or 0) - RECENT
+    recent = git("log", f"--since={begin}", "--format=", "--name-only", "--relative")
+    working = git("diff", "--name-only", "--relative", "HEAD")
+    added = git("ls-files", "--others", "--exclude-standard", *FOLDERS)
+    return {path for paths in (recent, working, added) for path in paths.split("\n")}
 
 
 def turn(files, commits, new):

@@ -213,7 +213,7 @@ Result<bool> Examination::checked_once(Guest& guest, const DrawFacts& facts, con
   MTMC_TRY(const bool wider, facts_.allow_other_orders(facts.name));
   if (!wider) return false;
   verdict_ = before;
-  return judge_call(facts, outputs, hash_, index);
+  return !facts.usable || judge_call(facts, outputs, hash_, index);  // it may turn out that eager proves nothing there
 }
 
 // Weights that eager leaves alone are as they were; the first result is still there; torch's generator stands where

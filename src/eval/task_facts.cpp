@@ -33,6 +33,10 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+bool all_finite(const Budgets& budgets) {
+  return std::all_of(budgets.begin(), budgets.end(), [](const auto& output) { return output.second.finite; });
+}
+
 // For errors of other causes than eager's own; notes say where these decide.
 void make_room(DrawFacts& facts, const Json& by_cause) {
   for (const auto& [by, errors] : by_cause.items()) {
@@ -115,9 +119,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     if (other)
       widen(facts.budgets, task->budgets);  // its own are of two draws
     else
-      facts.usable = structured_counts(facts.eager, task->eager) &&
-                     std::all_of(facts.budgets.begin(), facts.budgets.end(),
-                                 [](const auto& output) { return output.second.finite; });
+      facts.usable = structured_counts(facts.eager, task->eager) && all_finite(facts.budgets);
   }
   return &(draws_[name] = std::move(facts));
 }
@@ -134,6 +136,7 @@ Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
     alone.budgets = facts.own;
     make_room(alone, reply.at("beside"));
     widen(facts.budgets, alone.budgets);
+    if (!contains(others_, kind)) facts.usable = facts.usable && all_finite(facts.budgets);
     facts.notes.insert(facts.notes.end(), alone.notes.begin(), alone.notes.end());
   }
   return true;

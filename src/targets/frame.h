@@ -104,9 +104,6 @@ std::vector<Frame> frames_from(const Group& group, int first, int last);
 // lives as long as the kernel.
 std::vector<Frame> build_frames(const Group& group);
 
-// All of a group, byte by byte: equal keys, equal groups.
-std::string group_key(const Group& group);
-
 // Merges neighbouring axes that every tensor walks as one ([N,C,H,W] -> [N,C,H*W]), so that loops are long.
 Group collapse_axes(const Group& group);
 

@@ -1,10 +1,8 @@
 #include "targets/triton/kernel_printer.h"
 
 #include <algorithm>
-#include <memory>
 #include <set>
 
-#include "base/memo.h"
 #include "base/text.h"
 #include "ops/op.h"
 #include "targets/triton/assemble.h"
@@ -41,11 +39,10 @@ Numbers of_copies(const Numbers& numbers) {
   return result;
 }
 
-// One kernel of the Program, cut into launches. How it is cut depends on nothing of the kernel but what key_of names.
+// One kernel of the Program, cut into launches.
 class Kernels {
  public:
-  Kernels(const Group& group, const Kernel& kernel)
-      : name_(kernel.name), by_columns_(kernel.has("order")), copies_(of_copies(kernel.numbers)) {
+  Kernels(const Group& group, const Kernel& kernel) : kernel_(kernel) {
     for (const GroupStage& one : group.stages)
       if (product(one.stage.extents()) == 0) throw Unsupported{"tensors without elements"};
     const auto precision = kernel.choices.find("precision");
@@ -99,14 +96,14 @@ class Kernels {
 
   // The numbers it has, or the best guess; where the depth of its pipeline is measured, other depths of these; where
   // its tiles are, other tiles.
-  std::vector<Numbers> candidates(const Kernel& kernel) const {
-    std::vector<Numbers> others = tiles(), all = {kernel.numbers.empty() ? others.front() : kernel.numbers};
+  std::vector<Numbers> candidates() const {
+    std::vector<Numbers> others = tiles(), all = {kernel_.numbers.empty() ? others.front() : kernel_.numbers};
     const auto add = [&](const std::vector<Numbers>& more) {
       for (const Numbers& one : more)
         if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
     };
-    if (kernel.has("pipelined")) add(depths(all.front()));
-    if (kernel.has("tiled")) add(others);
+    if (kernel_.has("pipelined")) add(depths(all.front()));
+    if (kernel_.has("tiled")) add(others);
     return all;
   }
 
@@ -140,7 +137,7 @@ class Kernels {
       const auto products = prepared_.products.find(frame.first);
       if (products == prepared_.products.end()) throw Unsupported{"a part of attention alone"};
       Numbers chosen = numbers;
-      if (by_columns_) chosen["by_columns"] = 1;
+      if (kernel_.has("order")) chosen["by_columns"] = 1;
       return print_contraction(group(), frame, products->second, name, chosen);
     }
     return print_lanes(group(), frame, name, numbers);
@@ -242,61 +239,18 @@ class Kernels {
   std::string name_of(size_t f) const {
     if (frames_.size() == 1) return group().name;
     const auto last = [&](size_t frame) -> const GroupStage& { return group().stages[frames_[frame].last]; };
-    const std::string name = name_ + "_" + group().tensors[last(f).dest].name;
+    const std::string name = kernel_.name + "_" + group().tensors[last(f).dest].name;
     if (last(f).run_if) return name + "_again";
     int part = 1;  // of those that fill the same tensor
     for (size_t before = 0; before < f; ++before) part += last(before).dest == last(f).dest;
     return name + (part > 1 ? "_part" + std::to_string(part) : "");
   }
 
-  std::string name_;
-  bool by_columns_;
-  Numbers copies_;
+  const Kernel& kernel_;
+  const Numbers copies_ = of_copies(kernel_.numbers);
   Prepared prepared_;
   std::vector<Frame> frames_;
 };
-
-std::string key_of(const Group& group, const Kernel& kernel) {
-  std::string key = group_key(group) + kernel.name;
-  for (const char* choice : {"precision", "split", "window", "order"}) {
-    const auto word = kernel.choices.find(choice);
-    key += word == kernel.choices.end() ? "-" : "=" + word->second;
-  }
-  key += std::to_string(kernel.number("parts", 0));
-  for (const auto& [name, number] : of_copies(kernel.numbers)) key += name + std::to_string(number);
-  return key;
-}
-
-// Of the kernel that a search asks about, the same one is printed, priced and looked at for its choices, one after the
-// other.
-struct Known {
-  std::shared_ptr<const Kernels> kernels;  // null: it cannot be printed
-  Unsupported why;
-};
-
-Known known_kernels(const Group& group, const Kernel& kernel) {
-  static Memo<Known> known;
-  return known.of(key_of(group, kernel), [&]() -> Known {
-    try {
-      return {std::make_shared<const Kernels>(group, kernel), {}};
-    } catch (const Unsupported& unsupported) {
-      return {nullptr, unsupported};
-    }
-  });
-}
-
-std::optional<TritonPasses> known_passes(const Group& group, const Kernel& kernel) {
-  static Memo<std::optional<TritonPasses>> known;
-  return known.of(key_of(group, kernel), [&]() -> std::optional<TritonPasses> {
-    const Known found = known_kernels(group, kernel);
-    if (found.kernels == nullptr) return std::nullopt;
-    try {
-      return found.kernels->passes();
-    } catch (const Unsupported&) {
-      return std::nullopt;
-    }
-  });
-}
 
 }  // namespace
 
@@ -304,12 +258,11 @@ Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& k
   if (is_recurrent(program, kernel)) return print_recurrent_kernel(program, kernel);
   MTMC_TRY(const Group group, build_group(program, kernel));
   try {
-    const Known known = known_kernels(group, kernel);
-    if (known.kernels == nullptr) throw known.why;
-    const std::vector<TritonLaunch> launches = known.kernels->launches(kernel.numbers);
+    const Kernels kernels(group, kernel);
+    const std::vector<TritonLaunch> launches = kernels.launches(kernel.numbers);
     const auto own = std::count_if(program.kernels.begin(), program.kernels.end(),
                                    [](const Kernel& one) { return one.family != Family::library; });
-    return assemble(known.kernels->group(), kernel, launches, own > 1 || launches.size() > 1);
+    return assemble(kernels.group(), kernel, launches, own > 1 || launches.size() > 1);
   } catch (const Unsupported& unsupported) {
     return Error{"printing " + kernel.name + " for triton", "not printable yet", unsupported.what, ""};
   }
@@ -318,19 +271,22 @@ Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& k
 std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel) {
   if (is_recurrent(program, kernel)) return std::nullopt;
   const auto built = build_group(program, kernel);
-  return built.ok() ? known_passes(*built, kernel) : std::nullopt;
+  if (!built.ok()) return std::nullopt;
+  try {
+    return Kernels(*built, kernel).passes();
+  } catch (const Unsupported&) {
+    return std::nullopt;
+  }
 }
 
 std::vector<Numbers> triton_candidates(const Program& program, const Kernel& kernel) {
   if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
   if (!group.ok()) return {};
-  const Known known = known_kernels(*group, kernel);  // `supports` says why it has none
-  if (known.kernels == nullptr) return {};
   try {
-    return known.kernels->candidates(kernel);
+    return Kernels(*group, kernel).candidates();
   } catch (const Unsupported&) {
-    return {};
+    return {};  // `supports` says why
   }
 }
 
