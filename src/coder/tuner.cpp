@@ -11,7 +11,14 @@
 namespace mtmc {
 namespace {
 
-constexpr double kBuildSeconds = 60;  // the most that building all versions of one kernel may take
+constexpr double kBuildSeconds = 60;   // the most that building all versions of one kernel may take
+constexpr double kCallsSeconds = 120;  // the most that calls of the library may take, each once or twice
+
+Json texts(const std::vector<TensorType>& types) {
+  Json all = Json::array();
+  for (const TensorType& type : types) all.push_back(to_string(type));
+  return all;
+}
 
 }  // namespace
 
@@ -30,14 +37,13 @@ Status PythonTuner::warm_up() {
 
 Result<Json> PythonTuner::request(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) {
   MTMC_RETURN_IF_ERROR(warm_up());
-  Json paths = Json::array(), types = Json::array();
+  Json paths = Json::array();
   for (const std::string& module : modules) {
     const auto path = folder_.path() / ("version" + std::to_string(files_++) + ".py");
     MTMC_RETURN_IF_ERROR(write_file(path, module));
     paths.push_back(path.string());
   }
-  for (const TensorType& type : inputs) types.push_back(to_string(type));
-  return Json{{"modules", paths}, {"inputs", types}, {"device", device_}};
+  return Json{{"modules", paths}, {"inputs", texts(inputs)}, {"device", device_}};
 }
 
 Status PythonTuner::prepare(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) {
@@ -55,6 +61,23 @@ Status PythonTuner::stop_preparing() {
 Status PythonTuner::make_room(int64_t task_bytes) {
   if (process_ && prepares() && !process_->send(Json{{"task_bytes", task_bytes}}.dump()).ok()) process_.reset();
   return ok_status();
+}
+
+Result<std::vector<bool>> PythonTuner::in_full_f32(const std::vector<LibraryCall>& calls) {
+  if (device_ == "cpu") return Tuner::in_full_f32(calls);
+  const Span span("library calls in f32");
+  MTMC_RETURN_IF_ERROR(warm_up());
+  Json asked = Json::array();
+  for (const LibraryCall& call : calls) asked.push_back({{"call", call.text}, {"inputs", texts(call.inputs)}});
+  MTMC_RETURN_IF_ERROR(process_->send(Json{{"in_full_f32", asked}}.dump()));
+  const auto line = process_->receive(kCallsSeconds);
+  if (!line.ok()) {
+    process_.reset();
+    return Error{"finding out what torch computes in f32", line.error().message(), "", ""};
+  }
+  const auto full = Json::parse(*line).at("in_full_f32").get<std::vector<bool>>();
+  MTMC_CHECK(full.size() == calls.size(), "the tuner answered for another number of calls: " + *line);
+  return full;
 }
 
 Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string>& modules,

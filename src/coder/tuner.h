@@ -23,6 +23,12 @@ struct Measured {
   std::string note;          // why there is no time
 };
 
+// A Python expression over torch, F, and tensors x0, x1, ... of these types.
+struct LibraryCall {
+  std::string text;
+  std::vector<TensorType> inputs;
+};
+
 class Tuner {
  public:
   virtual ~Tuner() = default;
@@ -37,6 +43,10 @@ class Tuner {
   virtual Status stop_preparing() { return ok_status(); }
   // A hint: a task whose arguments, weights and results take so many bytes is worked on from now on.
   virtual Status make_room(int64_t) { return ok_status(); }
+  // Of each call, which may be in TF32: does torch compute it in full f32 here? Not known is no.
+  virtual Result<std::vector<bool>> in_full_f32(const std::vector<LibraryCall>& calls) {
+    return std::vector<bool>(calls.size(), false);
+  }
 };
 
 // python/mtmc/tune/tuner.py: a process with torch loaded, started at the first use and again after a version harmed it.
@@ -51,6 +61,7 @@ class PythonTuner final : public Tuner, public Bystander {
   Status prepare(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) override;
   Status stop_preparing() override;
   Status make_room(int64_t task_bytes) override;
+  Result<std::vector<bool>> in_full_f32(const std::vector<LibraryCall>& calls) override;
   // The process and all that compile for it.
   void pause() override {
     if (process_) process_->signal(SIGSTOP);

@@ -30,9 +30,11 @@ std::span<const ScheduleWord> schedule_words() {
        "reorder",
        "a convolution reads the last axis of its windows and the channels as one run of memory"},
       {"precision",
-       {"half", "two_part", "ieee"},
+       {"half", "as_eager", "two_part", "ieee"},
        "precision",
-       "how a product takes f32 operands: rounded to f16, each as the sum of two f16 numbers, or as they are"}};
+       "how a product takes f32 operands: rounded to f16, as exact as eager takes each, as the sum of two f16 numbers, "
+       "or "
+       "as they are"}};
   return kWords;
 }
 

@@ -39,6 +39,11 @@ std::vector<const OpDef*> all_ops() {
   return all;
 }
 
+bool in_tf32(const Node& node) {
+  const OpDef* op = find_op(node.op);
+  return op != nullptr && op->in_tf32 && !node.attrs.flag(kFullF32);
+}
+
 OpCall call_of(const Program& program, const Node& node) {
   OpCall call{node.op, {}, node.attrs};
   for (ValueId input : node.inputs) {

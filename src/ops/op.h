@@ -75,7 +75,7 @@ struct OpDef {
   // A view of its operand: no bytes move and eager launches nothing.
   bool is_view = false;
   ScalarRule scalar = {};
-  // Eager multiplies f32 operands in TF32 on GPUs that can: torch's default for convolutions.
+  // Eager may multiply f32 operands in TF32 on GPUs that can: torch's default for convolutions. See in_tf32 below.
   bool in_tf32 = false;
   std::string (*spell)(const OpCall& call,
                        std::span<const std::string> args) = nullptr;  // where a template is not enough
@@ -113,6 +113,12 @@ const OpDef* find_op(std::string_view name);
 std::vector<const OpDef*> all_ops();  // by name
 
 OpCall call_of(const Program& program, const Node& node);
+
+// A flag of a node that may be in TF32: on this machine eager computes it in full f32, since its library has something
+// faster for these sizes (cuDNN: Winograd, Fourier transforms, one channel at a time). See coder/full_f32.h.
+inline constexpr std::string_view kFullF32 = "full_f32";
+// Does eager multiply f32 operands of this node in TF32?
+bool in_tf32(const Node& node);
 // Checks every node's types against its operator's rule.
 Status verify_types(const Program& program);
 

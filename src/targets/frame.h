@@ -57,6 +57,7 @@ struct GroupStage {
   std::string op;  // the operator it came from, for names and comments
   std::string location;
   std::optional<Contraction> contraction;
+  bool tf32 = false;  // eager multiplies f32 operands of this in TF32
   // Where in `dest` each element goes, when that is not its own index: an index expression per dimension, and whether
   // it is stored at all (null: always).
   std::vector<ExprP> place;

@@ -6,6 +6,7 @@
 #include "targets/frame.h"
 #include "targets/triton/attention.h"
 #include "targets/triton/kernel_printer.h"
+#include "targets/triton/prepare.h"
 #include "targets/triton/split_k.h"
 
 namespace mtmc {
@@ -47,7 +48,7 @@ double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool atte
     for (const Expr* load : loads_of(side)) half = half && is_half(load->dtype);
   if (half) return (attention ? kAttention : kOwnHalf) * hardware.flops_f16;
   const auto precision = kernel.choices.find("precision");
-  const std::string way = precision == kernel.choices.end() ? "ieee" : precision->second;
+  const std::string way = triton::way_of(stage, precision == kernel.choices.end() ? "ieee" : precision->second);
   if (way == "two_part") return (attention ? kTwoPartAttention : kTwoPart) * hardware.flops_f16;
   if (attention) return kTf32x3 * hardware.flops_f32;
   return way == "ieee" ? kExact * hardware.flops_f32 : kConvolution * hardware.flops_f16;
@@ -73,9 +74,9 @@ GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Har
     if (reads_half(program, *node)) {
       rate = hardware.flops_f16;
     } else if (op && op->in_tf32) {
-      rate = node->attrs.integer("groups", 1) > 1
-                 ? kLibraryGrouped * hardware.flops_f32
-                 : std::max(kLibraryTf32 * hardware.flops_tf32, kExact * hardware.flops_f32);
+      const double tf32 = in_tf32(*node) ? kLibraryTf32 * hardware.flops_tf32 : 0;
+      rate = node->attrs.integer("groups", 1) > 1 ? kLibraryGrouped * hardware.flops_f32
+                                                  : std::max(tf32, kExact * hardware.flops_f32);
     }
     time.memory += work.bytes / (hardware.bandwidth * kGpuLibraryMemory);
     time.arithmetic += work.contraction_flops / rate + (work.flops - work.contraction_flops) / hardware.flops_f32 +

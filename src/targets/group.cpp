@@ -142,7 +142,7 @@ class GroupBuilder {
 
   bool packs() const {
     const auto precision = kernel_.choices.find("precision");
-    return precision != kernel_.choices.end() && (precision->second == "half" || precision->second == "two_part");
+    return precision != kernel_.choices.end() && precision->second != "ieee";
   }
 
   // Whether stage i interleaves the phases of its operator's sum (a transposed convolution) for a reduction: in their
@@ -315,6 +315,7 @@ class GroupBuilder {
       stage.op = raw.node->op;
       stage.location = raw.node->location;
       stage.contraction = classify_contraction(stage.stage);
+      stage.tf32 = in_tf32(*raw.node);
       group.stages.push_back(std::move(stage));
     }
     for (ValueId id : kernel_.values) {

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "coder/chain.h"
+#include "coder/full_f32.h"
 #include "search/cost_judge.h"
 #include "targets/shell_json.h"
 
@@ -119,7 +120,11 @@ Result<TracedTask> Workbench::trace(const Task& task) {
   MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best
   MTMC_RETURN_IF_ERROR(ready);
   MTMC_TRY(std::string source, source_of(task));
-  return TracedTask{task, std::move(source), std::make_shared<const Program>(std::move(traced.program)),
+  Program program = std::move(traced.program);
+  if (tuner_ && options_.accuracy == Accuracy::eager) {
+    MTMC_TRY(program, with_full_f32(std::move(program), *tuner_));
+  }
+  return TracedTask{task, std::move(source), std::make_shared<const Program>(std::move(program)),
                     std::move(traced.shell)};
 }
 

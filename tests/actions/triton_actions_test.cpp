@@ -50,7 +50,26 @@ TEST(TritonActions, ProductsBeginAboutAsExactAsWhatTheyReplace) {
   const World world;
   EXPECT_EQ(world.after("lower %3").kernel("k0")->choices.at("precision"), "half");
   EXPECT_EQ(world.after("lower %5").kernel("k2")->choices.at("precision"), "two_part");
-  EXPECT_EQ(world.after("fuse %3 %4 %5").kernels[0].choices.at("precision"), "two_part");
+  EXPECT_EQ(world.after("fuse %3 %4 %5").kernels[0].choices.at("precision"), "as_eager");
+}
+
+TEST(TritonActions, ProductsThatComeTogetherStayAsExactAsEagerEach) {
+  const auto merged = [](const std::vector<std::string>& actions) {
+    World world;
+    for (const std::string& action : actions) world.program = world.after(action);
+    return world.program.kernels[0].choices.at("precision");
+  };
+  EXPECT_EQ(merged({"lower %3", "lower %5", "fuse %3 %4 %5"}), "as_eager");
+  EXPECT_EQ(merged({"lower %3", "fuse %3 %4 %5"}), "as_eager");
+  EXPECT_EQ(merged({"lower %5", "precision:ieee %5", "fuse %3 %4 %5"}), "ieee") << "somebody wanted it so";
+  EXPECT_EQ(merged({"lower %3", "precision:two_part %3", "fuse %3 %4"}), "two_part");
+}
+
+TEST(TritonActions, WhatEagerConvolvesInF32BeginsAsExact) {
+  World world;
+  world.program = parse_program(replace_all(kMixed, "padding=[1,1])", "full_f32=true, padding=[1,1])")).value();
+  EXPECT_EQ(world.after("lower %3").kernel("k0")->choices.at("precision"), "two_part");
+  EXPECT_NE(world.refusal("precision:half %3"), "") << "would err more than eager";
 }
 
 TEST(TritonActions, KernelsThatAreAlikeBeginAlike) {

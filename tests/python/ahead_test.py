@@ -77,7 +77,7 @@ def test_a_call_is_compiled_and_not_made(tmp_path: Path, monkeypatch: pytest.Mon
         same = ahead.compile_only(lambda: (model(x), model(x + 1)))
         assert same == ahead.compile_only(lambda: (model(x), model(x)))
         assert same != ahead.compile_only(lambda: model(torch.zeros(4, 300)))
-    assert set(driver.launchers) == {"softmax_rows"}
+    assert driver.launchers == ["softmax_rows"] * 3  # one that is launched twice is compiled once
     assert list(tmp_path.rglob("*.cubin"))
 
 

@@ -113,6 +113,15 @@ def test_arguments_come_with_the_release_and_results_are_read_while_it_stands_st
     assert child.conductor.reread(again) == {"same": False}
 
 
+def test_who_was_stopped_goes_on_though_it_is_not_seen_for_a_moment(
+    child: Child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = [child.number]
+    seen = [here, here, []]  # when it gets ready, when it is stopped, and when /proc leaves it out
+    monkeypatch.setattr(child, "tree", lambda: seen.pop(0) if seen else here)
+    assert played(child, tmp_path)["reply"]["before"] == [0.0] * 4
+
+
 def test_where_it_works_is_seen_from_outside(child: Child, tmp_path: Path) -> None:
     answer = played(child, tmp_path, "busy", glimpses={"most": 60, "folders": ["/nowhere/"], "seconds": 0})
     assert answer["library"] > 0 and answer["own"] == 0 and answer["processor_ms"] > 0

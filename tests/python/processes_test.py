@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
 
-from mtmc.keeper.processes import process_tree, usage
+from mtmc.keeper.processes import doing, process_tree, usage
+from mtmc.keeper.reach import stands_still
 
 
 @pytest.fixture
@@ -27,3 +29,12 @@ def test_no_more_processes_are_looked_at_than_asked_for(sleepers: list[int]) -> 
     first = process_tree(os.getpid())[1]  # a sleeper, or what a test before this one has left
     assert usage(os.getpid(), without=first, most=2).processes == 2
     assert usage(os.getpid()).processes >= 5
+
+
+def test_what_a_process_does_that_does_not_answer(sleepers: list[int]) -> None:
+    os.kill(sleepers[0], signal.SIGSTOP)
+    while not stands_still([sleepers[0]]):
+        pass
+    assert doing(sleepers[0]).startswith("it stands still")
+    os.kill(sleepers[0], signal.SIGCONT)
+    assert doing(1 << 30) == "it has ended"

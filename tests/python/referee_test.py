@@ -179,7 +179,7 @@ def test_a_run_that_leaves_a_statistic_as_it_was_is_measured_all_the_same(refere
 
 
 @pytest.mark.parametrize("referee", [COUNTS], indirect=True)
-def test_eager_is_called_once_more_where_memory_was_short(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_memory_was_short_what_is_kept_makes_room(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
     fails = []
     kind = type(referee.reference.model)
     forward = kind.forward
@@ -196,10 +196,13 @@ def test_eager_is_called_once_more_where_memory_was_short(referee: Referee, monk
         fails[:] = [full] * often
         return referee.handle({"op": "draw", "name": name, "budget": False})
 
-    assert told("offset-0", 1)["calls"] == 1
-    assert "full" in told("negative-0", 2)["error"]["got"]
+    assert told("offset-0", 1)["calls"] == 1  # eager is called once more
+    assert "task-0" in referee.draws.known
+    assert told("negative-0", 2)["calls"] == 1
+    assert "task-0" not in referee.draws.known
+    assert "full" in told("scaled-0", 4)["error"]["got"]
     other = referee.budgets.others[0]
-    assert told(f"{other}-0", 2)["skipped"].endswith("full")  # at another size it may be larger than it ever is
+    assert told(f"{other}-0", 4)["skipped"].endswith("full")  # at another size it may be larger than it ever is
 
 
 SOFTMAX = """

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "ops/op.h"
 #include "targets/case_maker.h"
 #include "targets/recorded_programs.h"
 #include "targets/target.h"
@@ -78,6 +79,32 @@ TEST(TorchTritonContraction, EqualsItsDefinition) {
 TEST(GpuTritonContraction, EqualsItsDefinition) {
   if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
   expect_contractions("cuda");
+}
+
+// One kernel multiplies in three ways: whole numbers are exact in f16, and nothing else is.
+std::vector<Case> as_eager_cases() {
+  std::vector<Case> cases;
+  Maker m("as_eager");
+  const ValueId x = m.in("f32[2,16,6,7]"), w = m.in("f32[16,16,3,3]");
+  const Attrs full = {{"padding", std::vector<int64_t>{1, 1}}, {std::string(kFullF32), true}};
+  const ValueId in_tf32 = m.op("conv2d", {x, w, kNoValue}, {{"padding", std::vector<int64_t>{1, 1}}});
+  const ValueId in_f32 = m.op("conv2d", {x, m.in("f32[40,16,3,3]"), m.in("f32[40]")}, full);
+  const ValueId many = m.op("linear", {m.in("f32[48,64]"), m.in("f32[40,64]"), kNoValue});
+  const ValueId few = m.op("linear", {m.in("f32[3,64]"), m.in("f32[40,64]"), m.in("f32[40]")});
+  cases.push_back(m.one_kernel({in_tf32, in_f32, many, few}, {{"precision", "as_eager"}}));
+  for (const int leaf : {0, 1})
+    for (double& value : cases.back().leaves[leaf]) value = std::round(4 * value);
+  return cases;
+}
+
+TEST(TorchTritonContraction, AsExactAsEagerProductByProduct) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_close(as_eager_cases(), 3e-6, "cpu");
+}
+
+TEST(GpuTritonContraction, AsExactAsEagerProductByProduct) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_close(as_eager_cases(), 3e-6, "cuda");
 }
 
 TEST(TorchTritonContraction, CompilesAheadOfTime) {

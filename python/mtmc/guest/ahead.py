@@ -33,6 +33,13 @@ def workers_for(cores: int) -> int:
     return max(1, min(cores, (Limits.processes - 1) // PROCESSES_EACH))
 
 
+def told_apart(argument: Any) -> Any:
+    """Arguments that Triton compiles a kernel for anew have different ones, and maybe others."""
+    if isinstance(argument, torch.Tensor):
+        return argument.dtype, argument.data_ptr() % 16 == 0
+    return type(argument), repr(argument)
+
+
 def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
     """Compiles what a call would launch on this machine's GPU, into Triton's cache, several kernels at a time: most of it
     happens outside Python. A hash of the binaries: two modules with the same one are the same kernels, whatever their text.
@@ -50,9 +57,14 @@ def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
 
     with ThreadPoolExecutor(workers) as pool:
         made: list[tuple[Any, Future[Any]]] = []
+        begun: dict[Any, Future[Any]] = {}
 
         def build(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> None:
-            made.append((more["grid"], pool.submit(compiled, kernel, args, more)))
+            options = {name: value for name, value in more.items() if name != "grid"}
+            key = kernel, *map(told_apart, args), repr(options)
+            if key not in begun:  # layers that are alike launch one kernel
+                begun[key] = pool.submit(compiled, kernel, args, more)
+            made.append((more["grid"], begun[key]))
 
         with launches_replaced(build):
             call()

@@ -287,13 +287,15 @@ class Conductor:
         while time.perf_counter() < until:
             tree = self.player.tree()
             new = [pid for pid in tree if pid not in self.stopped]
-            self.stopped = self.known = tree
+            # Who was stopped goes on with the others, whatever of the tree is seen now: on a machine of many processes what
+            # /proc says of children may leave one out while another ends.
+            self.stopped = self.known = [*self.stopped, *new]
             send(new, signal.SIGSTOP)
             # One of several might make another one go on that was seen to stand still.
-            if not new and all(stands_still(tree) for _ in range(min(2, len(tree)))):
+            if not new and all(stands_still(self.stopped) for _ in range(min(2, len(self.stopped)))):
                 return
             if new:
-                send(tree, signal.SIGSTOP)
+                send(self.stopped, signal.SIGSTOP)
         send(self.stopped, signal.SIGKILL)
 
     def _go_on(self, start_them: Callable[[], None] | None = None) -> list[int]:

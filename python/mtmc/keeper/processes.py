@@ -75,6 +75,14 @@ def usage(root: int, without: int = 0, most: float = math.inf) -> Usage:
     )
 
 
+def doing(pid: int) -> str:
+    """What a process that does not answer does, as far as the system says: the state of its first thread, and where it waits."""
+    state = read_some(f"/proc/{pid}/stat").rpartition(b")")[2][1:2].decode()
+    waits = _read(f"/proc/{pid}/wchan").strip("0")
+    word = {"R": "it runs", "S": "it waits", "D": "it waits for the system", "T": "it stands still"}
+    return word.get(state, "it has ended") + (f" in {waits}" if waits else "")
+
+
 def unshared_memory(root: int, most: float) -> float:
     """As `memory_bytes`, but pages that processes share count once: slower to find out, milliseconds for each. Infinite when there
     are more than `most` descendants by then: who forks on and on forks faster than that."""

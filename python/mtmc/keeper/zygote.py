@@ -39,7 +39,7 @@ from mtmc.guest import ahead, runner
 from mtmc.guest.audit import FORBIDDEN_IMPORTS
 from mtmc.guest.limits import Limits
 from mtmc.keeper.conduct import Conductor
-from mtmc.keeper.processes import kill_tree, process_tree, usage
+from mtmc.keeper.processes import doing, kill_tree, process_tree, usage
 from mtmc.keeper.sandbox import Guest, can_own_proc, level, lock, reach, start_guest
 from mtmc.keeper.standby import Standby, excess
 from mtmc.keeper.starter import Starter, send
@@ -193,7 +193,8 @@ class Zygote:
     def tree(self) -> list[int]:
         if self.guest is None:
             return []
-        return [pid for pid in process_tree(self.guest.keeper)[1:] if pid != self.guest.init]
+        below = [pid for pid in process_tree(self.guest.keeper)[1:] if pid != self.guest.init]
+        return list(dict.fromkeys([self.guest.guest, *below]))  # what /proc says of children may leave one out
 
     def tell(self, request: Message) -> None:
         assert self.guest is not None
@@ -265,7 +266,8 @@ class Zygote:
                 return self.end_because(*found)
             self.standby.watch()
             if left <= 0:
-                return self.end_because("timed-out", f"no answer within {timeout:.0f} s")
+                what = doing(self.guest.guest)
+                return self.end_because("timed-out", f"no answer within {timeout:.0f} s ({what})")
 
     def end_because(self, reason: str, detail: str) -> Message:
         self.end()

@@ -79,6 +79,14 @@ class KeptDraws:
         self.timed.pop(name, None)
         self.known.pop(name, None)
 
+    def forget_all(self) -> None:
+        self.timed.clear()
+        self.known.clear()
+
+    def hold(self) -> bool:
+        """Is anything kept that could make room?"""
+        return bool(self.timed or self.known)
+
     def _make_room(self, size: int) -> None:
         """Forgets the oldest draws until so many bytes more may be kept."""
         while self.known and sum(draw.bytes() for draw in self.known.values()) + size > self.most_bytes:

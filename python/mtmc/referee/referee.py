@@ -59,7 +59,7 @@ class Referee:
 
     def handle(self, request: Message) -> Message:
         try:
-            return getattr(self, "on_" + request["op"])(request)
+            return self._answer(request)
         except TaskError as error:
             return {"error": error.to_json()}
         except (TruthError, FormError) as error:
@@ -69,6 +69,19 @@ class Referee:
             return {"error": out_of_memory("computing what the module must return", error).to_json()}
         finally:
             release(ENOUGH)
+
+    def _answer(self, request: Message) -> Message:
+        """Once more, where memory was not enough, without the draws that are kept: they can be made again."""
+        handler = getattr(self, "on_" + request["op"])
+        try:
+            return handler(request)
+        except torch.OutOfMemoryError:
+            # A mask that has been looked at would be taken for an earlier call's.
+            if self.draws is None or request["op"] == "open" or request.get("own_random"):
+                raise
+        self.draws.forget_all()
+        release()
+        return handler(request)
 
     def on_open(self, request: Message) -> Message:
         """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states."""
@@ -196,7 +209,7 @@ class Referee:
         except EagerError as error:
             return {"skipped": str(error)}
         except torch.OutOfMemoryError as error:  # at another size it may be larger than it ever is
-            if kind not in self.budgets.others:
+            if kind not in self.budgets.others or self.draws.hold():
                 raise
             return {"skipped": first_line(error)}
         return {

@@ -6,7 +6,7 @@ reply has one result per module, {"ms": median} or {"note": why there is none}. 
 version is timed as soon as it is compiled, and one whose binaries are those of another is not timed again. A request with
 "prepare" has no reply: its modules are compiled, so that they are ready when they are to be timed. Nor has
 {"stop_preparing": true}: what does not compile yet is forgotten; nor {"task_bytes": N}: a task of so many bytes is worked on from now on,
-beside which processes that compile must find room.
+beside which processes that compile must find room. {"in_full_f32": [...]} is answered by the same: see full_f32.py.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import torch
 
 from mtmc.device.device import Device, device_named
 from mtmc.tune.builders import BuildError, Builders
+from mtmc.tune.full_f32 import in_full_f32
 from mtmc.tune.versions import compile_version, forget, get_ready, input_spec, load
 
 HOPELESS = 3.0  # times the best so far: not timed any further
@@ -243,6 +244,11 @@ def main() -> None:
                 POOL.fit(processes_beside(request["task_bytes"]))
             elif request.get("prepare"):
                 compile_all(request)
+            elif "in_full_f32" in request:
+                answers = in_full_f32(request["in_full_f32"], device_named("cuda"))
+                forget()
+                replies.write(json.dumps({"in_full_f32": answers}) + "\n")
+                replies.flush()
             else:
                 reply = json.dumps({"results": measure(request)})
                 if request.get("device") == "cuda":

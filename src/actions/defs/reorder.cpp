@@ -26,7 +26,7 @@ Status may_join(const Program&, const Kernel& kernel, const ActionContext& conte
   if (kernel.family != Family::contraction || !context.target.reads("window"))
     return refuse("reorder", "the target has no order of windows for it", kernel.name, "a generated convolution");
   const auto precision = kernel.choices.find("precision");
-  if (precision == kernel.choices.end() || precision->second != "half")
+  if (precision == kernel.choices.end() || (precision->second != "half" && precision->second != "as_eager"))
     return refuse("reorder", "only operands in half precision are laid out anew", kernel.name, "precision:half");
   if (kernel.has("window")) return refuse("reorder", "the kernel's windows are joined already", kernel.name);
   return ok_status();

@@ -8,6 +8,7 @@
 #include "targets/frame.h"
 #include "targets/module_printer.h"
 #include "targets/triton/attention.h"
+#include "targets/triton/function_table.h"
 #include "targets/triton/kernel_printer.h"
 #include "targets/triton/pack.h"
 #include "targets/triton/prepare.h"
@@ -123,7 +124,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   parts.device = Device::cuda;
   parts.software = kSoftware;
   std::set<std::string> helpers;
-  std::string kernels;
+  triton::FunctionTable functions;
   bool tiles = false, scratch = false;
   for (const Kernel& kernel : program.kernels) {
     if (kernel.family == Family::library) continue;
@@ -135,9 +136,8 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     std::vector<std::string> statements = printed.scratch;
     statements.insert(statements.end(), printed.calls.begin(), printed.calls.end());
     launch.call = join(statements, "\n");
-    launch.source_marker = printed.text.substr(0, printed.text.find("(", printed.text.find("def ")));
-    launch.source_lines = static_cast<int>(std::count(printed.text.begin(), printed.text.end(), '\n')) - 2;
-    kernels += printed.text;
+    const triton::FunctionTable::Place place = functions.add(printed.text, launch.call);
+    launch.source_marker = place.marker, launch.source_lines = place.lines;
     helpers.insert(printed.helpers.begin(), printed.helpers.end());
     tiles |= printed.tiles;
     scratch |= !printed.scratch.empty();
@@ -146,6 +146,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   parts.imports =
       std::string(kImports) + (tiles ? "from triton.tools.tensor_descriptor import TensorDescriptor\n\n" : "\n");
   std::set<std::string> done;
+  const std::string& kernels = functions.text();
   const bool overlap = helpers.count("_wait") > 0;
   if (overlap) parts.source += kOverlaps;
   for (const std::string& helper : helpers) add_helper(helper, done, parts.source);
@@ -181,8 +182,19 @@ bool reads_f32(const Contraction& contraction) {
   return false;
 }
 
-// A sum along few rows leaves most of a GPU idle: it is born split. Products are born as exact as what they replace:
-// eager convolves in TF32 and multiplies matrices in f32.
+// Of products of f32, the least exact first, which is about as exact as eager: it convolves in TF32 and multiplies
+// matrices in f32. Empty: there are none.
+std::vector<std::string> ways_to_multiply(const Group& group) {
+  bool in_tf32 = false, in_f32 = false;
+  for (const GroupStage& stage : group.stages)
+    if (stage.contraction && reads_f32(*stage.contraction)) (stage.tf32 ? in_tf32 : in_f32) = true;
+  std::vector<std::string> ways;
+  if (in_tf32) ways.emplace_back(in_f32 ? "as_eager" : "half");
+  if (in_tf32 || in_f32) ways.insert(ways.end(), {"two_part", "ieee"});
+  return ways;
+}
+
+// A sum along few rows leaves most of a GPU idle: it is born split. Products are born as exact as what they replace.
 void initial_choices(const Group& group, Kernel& kernel) {
   const Group collapsed = collapse_axes(group);
   if (triton::needs_split(collapsed)) kernel.choices["split"] = "";
@@ -190,12 +202,8 @@ void initial_choices(const Group& group, Kernel& kernel) {
   if (products.stages.size() > group.stages.size()) kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
   if (triton::has_attention(collapsed)) kernel.family = Family::attention;
-  bool tf32 = true;  // all that eager multiplies in this kernel
-  for (const GroupStage& stage : products.stages)
-    if (stage.contraction) tf32 = tf32 && find_op(stage.op)->in_tf32;
-  for (const GroupStage& stage : products.stages)
-    if (stage.contraction)
-      if (reads_f32(*stage.contraction)) kernel.choices.emplace("precision", tf32 ? "half" : "two_part");
+  const std::vector<std::string> ways = ways_to_multiply(products);
+  if (!ways.empty()) kernel.choices.emplace("precision", ways.front());
 }
 
 const std::vector<std::string_view> kMeasured = {"tiled", "pipelined"};
@@ -221,19 +229,10 @@ bool distinguishes(const Program& alone, const Choice& choice, const Hardware& h
                      [](const GroupStage& stage) { return triton::chunks_of_k(stage) > 1; });
 }
 
-// Operands of f32 as pairs of f16, as they are, and, where eager itself multiplies in TF32, as single f16 numbers.
 std::vector<std::string> precisions(const Program& program, const Kernel& kernel) {
   if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
-  if (!group.ok()) return {};
-  bool tf32 = true, found = false;
-  for (const GroupStage& stage : triton::ungroup(*group).stages) {
-    if (!stage.contraction || !reads_f32(*stage.contraction)) continue;
-    found = true;
-    tf32 = tf32 && find_op(stage.op)->in_tf32;
-  }
-  if (!found) return {};
-  return tf32 ? std::vector<std::string>{"half", "two_part", "ieee"} : std::vector<std::string>{"two_part", "ieee"};
+  return group.ok() ? ways_to_multiply(triton::ungroup(*group)) : std::vector<std::string>{};
 }
 
 // Without a GPU, kernels are still printed, and priced as on an H200.

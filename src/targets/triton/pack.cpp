@@ -20,7 +20,7 @@ class Operands : Packer {
     for (size_t s = 0; s < group.stages.size(); ++s) {
       const GroupStage& stage = group.stages[s];
       const auto attention = find_attention(group, static_cast<int>(s));
-      if (attention && precision_ == "two_part" && of_f32(group, *attention)) {
+      if (attention && way(group.stages[attention->scores]) == "two_part" && of_f32(group, *attention)) {
         attend(group, *attention);
         s = static_cast<size_t>(attention->context);
       } else if (attention) {
@@ -28,7 +28,7 @@ class Operands : Packer {
         --s;
       } else if (!stage.contraction || !needs_packing(stage)) {
         as_it_is(stage);
-      } else if (precision_ == "two_part") {
+      } else if (way(stage) == "two_part") {
         const ExprP left = split(stage, true, "left"), right = split(stage, false, "right");
         multiply(stage, left, right, true);
       } else {
@@ -81,8 +81,7 @@ class Operands : Packer {
 
   bool needs_packing(const GroupStage& stage) const {
     const Contraction& c = *stage.contraction;
-    if (is_half(c.left) && is_half(c.right)) return false;
-    return precision_ != "ieee" && precision_ != "";
+    return !(is_half(c.left) && is_half(c.right)) && way(stage) != "ieee";
   }
 
   struct Layout {

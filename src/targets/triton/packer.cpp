@@ -97,6 +97,7 @@ int Packer::stage(const GroupStage& of, const std::string& name, TensorType type
   const auto [known, is_new] = made_.try_emplace(what, -1);
   if (!is_new) return known->second;
   made.op = of.op;
+  made.tf32 = of.tf32;
   made.location = of.location;
   made.dest = known->second = scratch(name, type.dtype, type.shape);
   push(made);

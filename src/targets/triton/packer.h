@@ -26,6 +26,7 @@ class Packer {
  protected:
   Packer(const Group& group, std::string precision);
 
+  std::string way(const GroupStage& stage) const { return way_of(stage, precision_); }
   static bool is_half(const ExprP& e);  // f16 or bf16, read as f32
   static bool of_half(const GroupStage& stage);
 

@@ -1,6 +1,7 @@
 #include "targets/triton/prepare.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "targets/triton/layout_pass.h"
@@ -12,6 +13,7 @@ namespace mtmc::triton {
 namespace {
 
 constexpr int64_t kWorthUnits = 8;  // rows of weights in a group from which matrix units pay
+constexpr int64_t kFewRows = 32;    // which f32 multiplies in the time that the other operand takes to read
 
 // Axis a of a stage as (a / each, a % each); null when that makes no contraction of it.
 std::optional<GroupStage> cut_axis(const GroupStage& whole, int a, int64_t each) {
@@ -45,6 +47,17 @@ std::optional<std::pair<GroupStage, int>> by_groups(const GroupStage& stage) {
 }
 
 }  // namespace
+
+std::string way_of(const GroupStage& stage, const std::string& precision) {
+  if (precision != "as_eager") return precision.empty() ? "ieee" : precision;
+  if (stage.tf32) return "half";
+  const Contraction& c = *stage.contraction;
+  const std::vector<int64_t> extents = stage.stage.extents();
+  const auto along = [&](const std::vector<int>& axes) {
+    return std::accumulate(axes.begin(), axes.end(), int64_t{1}, [&](int64_t n, int a) { return n * extents[a]; });
+  };
+  return std::min(along(c.m), along(c.n)) <= kFewRows ? "ieee" : "two_part";
+}
 
 Group ungroup(const Group& group) {
   Group result;

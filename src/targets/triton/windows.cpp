@@ -24,7 +24,7 @@ class Windows : Packer {
 
   Prepared run(const Group& group) {
     for (const GroupStage& stage : group.stages) {
-      if (!stage.contraction || (precision_ != "half" && precision_ != "two_part" && !of_half(stage))) {
+      if (!stage.contraction || (way(stage) == "ieee" && !of_half(stage))) {
         push(stage);
         continue;
       }
@@ -251,7 +251,7 @@ class Windows : Packer {
       return stage(of, source.name + suffix, {kept, shape}, {}, Combine::none, cast(kept, body));
     };
     int laid = -1;
-    if (!half && precision_ == "two_part") {
+    if (!half && way(of) == "two_part") {
       const Parts parts = parts_of(element);
       laid = fill("_high", parts.high);
       put_behind(laid, fill("_low", parts.low));

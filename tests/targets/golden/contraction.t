@@ -65,33 +65,13 @@ def k0_right_low(_program, w, right_scale, right_high, right_low):
 
 
 @triton.jit
-def k0_left_low(_program, x, left_scale, left_high, left_low):
-    pid = _program
-    row = pid
-    column = tl.arange(0, 256)
-    column_live = column < 130
-    x_ = tl.load(x + (row * 130 + column), mask=column_live, other=0)
-    t = tl.abs(x_)
-    left_largest_value = tl.reduce(tl.where(column_live, tl.where((t < float("inf")), t, 0.0), float("-inf")), 0, _maximum)  # linear
-    t_1 = (13.0 - tl.floor(tl.log2(tl.maximum(left_largest_value, 1e-30, propagate_nan=tl.PropagateNan.ALL))))
-    left_scale_value = tl.exp2(t_1)  # linear
-    tl.store(left_scale + row, left_scale_value)
-    t_2 = (x_ * left_scale_value)
-    left_high_value = (tl.where((tl.abs(t_2) < float("inf")), t_2, tl.where((t_2 < 0.0), -1.0, 1.0))).to(tl.float16)  # linear
-    tl.store(left_high + (row * 130 + column), left_high_value, mask=column_live)
-    t_3 = (tl.where((tl.abs(t_2) < float("inf")), (t_2 - ((t_2).to(tl.float16)).to(tl.float32)), t_2)).to(tl.float16)
-    left_low_value = t_3  # linear
-    tl.store(left_low + (row * 130 + column), left_low_value, mask=column_live)
-
-
-@triton.jit
 def k0_left_low_and_right_low(x, left_scale, left_high, left_low, w, right_scale, right_high, right_low):
     _wait()
     program = tl.program_id(0)
     if program < 90:
         k0_right_low(program, w, right_scale, right_high, right_low)
     else:
-        k0_left_low(program - 90, x, left_scale, left_high, left_low)
+        k0_right_low(program - 90, x, left_scale, left_high, left_low)
 
 
 @triton.jit
