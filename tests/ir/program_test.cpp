@@ -54,12 +54,13 @@ TEST(Program, RefusesUnknownWordsInASchedule) {
             "verifying a program: an unknown word in the schedule of k1: got order:rows, wanted order:reversed");
   EXPECT_EQ(refusal("order:reversed", "precision:split"),
             "verifying a program: an unknown word in the schedule of k1: got precision:split, wanted precision:half, "
-            "precision:two_part, precision:ieee");
+            "precision:as_eager, precision:two_part, precision:ieee");
   EXPECT_EQ(refusal("tiled |", "tiled:twice |"),
             "verifying a program: an unknown word in the schedule of k1: got tiled:twice, wanted tiled");
   EXPECT_EQ(refusal("order:reversed", "channels_last"),
             "verifying a program: an unknown word in the schedule of k1: got channels_last, wanted tiled, pipelined, "
-            "split, order:reversed, window:im2win, precision:half, precision:two_part, precision:ieee");
+            "split, order:reversed, window:im2win, precision:half, precision:as_eager, precision:two_part, "
+            "precision:ieee");
 }
 
 TEST(Program, ReadsAndWrites) {
