@@ -205,6 +205,31 @@ def test_where_memory_was_short_what_is_kept_makes_room(referee: Referee, monkey
     assert told(f"{other}-0", 4)["skipped"].endswith("full")  # at another size it may be larger than it ever is
 
 
+THRESHOLD = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(4))
+        self.register_buffer("high", torch.zeros(4))
+    def forward(self, x):
+        self.seen.mul_(0.5).add_(x.mean(0))
+        self.high.mul_(0.5).add_(torch.relu(x - 9).mean(0))
+        return x + self.high
+def get_inputs():
+    return [torch.rand(8, 4)]
+"""
+
+
+@pytest.mark.parametrize("referee", [THRESHOLD], indirect=True)
+def test_candidates_are_asked_for_state_that_moves_on_other_arguments_only(referee: Referee) -> None:
+    assert list(referee.draw("task-0").eager.state) == ["seen"]
+    assert sorted(referee.states["moved-first"]) == ["high", "seen"] == sorted(referee.draw("scaled-up-0").eager.state)
+    referee.draws.watched = ["seen"]
+    referee.draws.forget_all()
+    assert list(referee.draw("scaled-up-0").eager.state) == ["seen"], "nobody is asked for the other one"
+
+
 SOFTMAX = """
 import torch
 class Model(torch.nn.Module):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mtmc.referee import definitions, reference
-from mtmc.referee.truth import Record, TruthError, run_wide
+from mtmc.referee.truth import WIDER, Record, TruthError, Widen, run_wide
 
 
 def test_float32_named_in_the_code_is_widened() -> None:
@@ -128,3 +128,9 @@ def test_orderings_have_distinct_indices() -> None:
     for call, distinct in calls:
         index, ties = run_wide(call, [])
         assert ties[index.data_ptr()].distinct == distinct
+
+
+@pytest.mark.parametrize(("dropout", "train", "consumes"), [(0.0, True, False), (0.3, True, True), (0.3, False, False)])
+def test_a_recurrence_draws_only_for_its_dropout(dropout: float, train: bool, consumes: bool) -> None:
+    arguments = [None] * 11 + [dropout, train, False, [], None]
+    assert Widen([], WIDER)._consumes("_cudnn_rnn", arguments) == consumes

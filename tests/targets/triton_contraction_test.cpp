@@ -42,6 +42,9 @@ std::vector<Case> f32_cases() {
   // One thread holds 128 results.
   cases.push_back(
       linear_gelu("f32[130,96]", "f32[300,96]", "f32[300]", kSplit, {{"m", 128}, {"n", 256}, {"k", 32}, {"warps", 8}}));
+  // The second half of its last columns is beyond the result, though a half fits into it three times.
+  cases.push_back(
+      linear_gelu("f32[140,96]", "f32[192,96]", "f32[192]", kSplit, {{"m", 128}, {"n", 128}, {"k", 32}, {"warps", 4}}));
   // Chunks of K: as many as were asked for, as many as the target likes, and none where K cannot be cut.
   cases.push_back(linear_gelu("f32[40,512]", "f32[48,512]", "f32[48]", kInChunks,
                               {{"m", 32}, {"n", 32}, {"k", 32}, {"warps", 4}, {"parts", 4}}));

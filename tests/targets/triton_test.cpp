@@ -96,24 +96,6 @@ void row_cases(std::vector<Case>& cases) {
   cases.push_back(m.one_kernel({m.op("exp", {m.op("transpose", {x}, {{"dim0", int64_t{1}}, {"dim1", int64_t{2}}})})}));
 }
 
-void split_cases(std::vector<Case>& cases) {
-  for (const int64_t parts : {7, 64}) {
-    Maker m("sum_all_then_scale");
-    const ValueId x = m.in("f32[600,500]");
-    cases.push_back(m.one_kernel({m.op("mul", {x, m.op("sum", {x})})}, {{"split", ""}}, {{"parts", parts}}));
-    Maker c("largest_of_columns");
-    cases.push_back(c.one_kernel({c.op("amax", {c.in("f32[1600,40]")}, {{"dim", std::vector<int64_t>{0}}})},
-                                 {{"split", ""}}, {{"parts", parts}}));
-  }
-  for (const double offset : {0.0, 16.0}) {  // both moments of chunks, also off zero
-    Maker m("group_norm_of_few_rows");
-    cases.push_back(m.one_kernel({m.op("group_norm", {m.in("f32[4,32,48,48]"), m.in("f32[32]"), m.in("f32[32]")},
-                                       {{"num_groups", int64_t{4}}, {"eps", 1e-5}})},
-                                 {{"split", ""}}));
-    for (double& x : cases.back().leaves[0]) x = std::round(x * 64) / 64 + offset;  // exact in f32
-  }
-}
-
 // Rows in blocks of which a thread has several elements; the last block has a rest.
 void folded_cases(std::vector<Case>& cases) {
   const std::map<std::string, int64_t> numbers = {{"rows", 1}, {"block", 1024}, {"warps", 4}, {"stages", 2}};
@@ -426,7 +408,6 @@ void convolution_size_cases(std::vector<Case>& cases) {
 void expect_all_families(const std::string& device) {
   std::vector<Case> exact, half;
   row_cases(exact);
-  split_cases(exact);
   flat_cases(exact);
   shared_window_cases(exact);
   join_cases(exact);

@@ -20,7 +20,7 @@ FLUSH_TIMES, FLUSH_BYTES = 3, 192 << 20  # times the L2, and at least
 COPY_BYTES = 1 << 30
 WAKE_CALLS = 24  # short kernels: the clocks rise, and the launch path of the host is warm
 WAKE_ELEMENTS = 1 << 16
-HANDLE_BYTES, IPC_LAZY_PEER_ACCESS, MOST_BORROWED = 64, 1, 256  # of cuIpcOpenMemHandle; allocations open at a time
+HANDLE_BYTES, IPC_LAZY_PEER_ACCESS = 64, 1  # of cuIpcOpenMemHandle
 FASTEST_CLOCK, QUEUE_CYCLES = 2e9, 200_000  # Hz; cycles
 PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 HASHED = 1 << 20  # elements: enough to be hashed on the device
@@ -167,8 +167,6 @@ class Cuda:
             raw = bytes.fromhex(handle)
             if len(raw) != HANDLE_BYTES:
                 raise DeviceError("no handle of another process's memory")
-            if len(self.borrowed) >= MOST_BORROWED:
-                self.give_back()
             base = ctypes.c_uint64()
             self._check(
                 self.driver.cuIpcOpenMemHandle_v2(
@@ -185,9 +183,10 @@ class Cuda:
             return torch.empty(0, dtype=torch.uint8, device=self.where)
         return torch.as_tensor(_Memory(base_address + offset, size), device=self.where)
 
-    def give_back(self, beyond: int = 0) -> None:
-        """All that was borrowed: its owner is gone, or will be, or frees it; `beyond`: if it is more than so many bytes."""
-        if sum(size for _, size in self.borrowed.values()) <= beyond:
+    def give_back(self, beyond: float = 0, many: int = 0) -> None:
+        """All that was borrowed: its owner is gone, or will be, or frees it; `beyond`, `many`: if it is more than so many bytes or
+        allocations. No tensor that `borrow` gave out may be used any more."""
+        if sum(size for _, size in self.borrowed.values()) <= beyond and len(self.borrowed) <= many:
             return
         self.synchronize()
         for base, _ in self.borrowed.values():

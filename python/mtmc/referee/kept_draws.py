@@ -30,6 +30,7 @@ class KeptDraws:
         self.known: dict[str, Draw] = {}  # the oldest first
         self.seconds = math.inf  # of the quickest draw
         self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
+        self.watched: list[str] | None = None  # entries of the state that candidates are asked for; once they are known
 
     def draw(self, name: str) -> Draw:
         """Arguments, eager and truth of a draw. EagerError when the module itself raises."""
@@ -43,6 +44,8 @@ class KeptDraws:
         arguments, seed = self.arguments(name), self.random_seed(name)
         count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
         eager = self.reference.run_eager(arguments, state, seed, count, kind in MOVING)
+        if self.watched is not None:
+            eager.after = [{n: value for n, value in entries.items() if n in self.watched} for entries in eager.after]
         draw = Draw(arguments, seed, state, eager, Truth([], []), kind in COPIED, self.sampler)
         draw.slices = found = self.sampler.slices(draw)
         if found is not None:

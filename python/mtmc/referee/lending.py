@@ -6,6 +6,7 @@ before it is meant to.
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ from mtmc.wire.forms import (
 from mtmc.wire.line import Message
 from mtmc.wire.outputs import tensors
 
-MOST_BORROWED_BYTES = 1 << 30  # of one process: what it frees stays for as long as we look at it
+# Of one process, between two requests: what it frees stays for as long as we look at it.
+MOST_BORROWED_BYTES, MOST_BORROWED = 1 << 30, 256  # and allocations
 
 
 class Lender:
@@ -67,13 +69,18 @@ class Lender:
         """Puts the tensors of a value where a process on the GPU wants them; afterwards no cache holds them. DeviceError when
         there is no such memory."""
         self._meet(guest)
-        self.device.give_back(MOST_BORROWED_BYTES)
+        self.device.give_back(MOST_BORROWED_BYTES, MOST_BORROWED)
         forms = tensors_of(form_of(value))
         for tensor, form, place in zip(tensors(value), forms, places, strict=True):
             if span_bytes(form) != place["bytes"]:
                 raise DeviceError("a place of another size")
             seen_as(form, self._borrowed(place)).copy_(tensor)
         self.device.flush()
+
+    def rest(self) -> None:
+        """Between two requests: nothing that was seen is looked at any more."""
+        if self.device.lends:
+            self.device.give_back(math.inf, MOST_BORROWED)
 
     def unlike(self, value: Any, places: list[Message], guest: str) -> list[int]:
         """The tensors of a value, by number, that are not what lies in their places."""

@@ -23,7 +23,7 @@ from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
 from mtmc.referee.measure import Measurement, measure, nearest_constant
-from mtmc.referee.reference import EagerError, Reference, State
+from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import nominal_bytes, touched_bytes
 from mtmc.referee.truth import TruthError
@@ -68,6 +68,8 @@ class Referee:
         except torch.OutOfMemoryError as error:
             return {"error": out_of_memory("computing what the module must return", error).to_json()}
         finally:
+            if self.lender is not None:
+                self.lender.rest()
             release(ENOUGH)
 
     def _answer(self, request: Message) -> Message:
@@ -115,15 +117,16 @@ class Referee:
         run = self.draw("task-0")
         others = other_kinds(run.arguments, self.reference.integers_decide(run.arguments, first))
         self.budgets = Budgets(self.reference, request["accuracy"], others, self.draws.draw)
+        moving = self.draws.watched = self._moving(run.eager)
         for which in list(self.states):
-            self.states[f"moved-{which}"] = {name: self.states[which][name] for name in run.eager.state}
+            self.states[f"moved-{which}"] = {name: self.states[which][name] for name in moving}
         states = {name: self.lender.offered(f"state-{name}", state) for name, state in self.states.items()}
         again = [self.reference.run_eager(run.arguments, first, run.seed).seconds for _ in range(2)]
         return {
             "mode": task.mode,
             "weights": len(first),
             "states": states,
-            "moving": list(run.eager.state),
+            "moving": moving,
             "structured": structured_kinds(run.arguments),
             "others": others,
             "eager_seconds": min(again),  # warm
@@ -149,6 +152,20 @@ class Referee:
             if not signed or self._errs("weights-0") <= 10 * max(self._errs("task-0"), 1e-6):
                 break
             self.draws.forget("weights-0")
+
+    def _moving(self, eager: Eager) -> list[str]:
+        """The entries of the state that calls change: on the task's own arguments, or on larger or shifted ones. A running mean
+        of what is 0 there stays 0."""
+        assert self.reference is not None and self.draws is not None
+        moving, first = list(eager.state), self.states["first"]
+        for name in ("scaled-up-0", "offset-0") if moving else ():
+            try:
+                arguments = self.draws.arguments(name)
+                other = self.reference.run_eager(arguments, first, self.draws.random_seed(name), 1)
+            except (EagerError, TaskError, torch.OutOfMemoryError):  # who asks for that draw finds out why
+                continue
+            moving += [entry for entry in other.state if entry not in moving]
+        return moving
 
     def _errs(self, name: str) -> float:
         """Eager's largest relative error on a draw; infinite where it raises, or returns what is not finite."""

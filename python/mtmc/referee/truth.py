@@ -144,6 +144,10 @@ class Widen(DispatchMode):
             return definition(*args, **kwargs)
 
     def _consumes(self, name: str, args: Any) -> bool:
+        """Does this call draw? Some operators do where they have a dropout only."""
+        if name == "_cudnn_rnn":
+            dropout, train = args[11:13]
+            return dropout > 0 and train
         return "scaled_dot_product" not in name or any(isinstance(a, float) and a > 0 for a in args[3:4])
 
     def _replay(self, name: str, args: Any) -> Any:

@@ -93,7 +93,7 @@ void ContractionPrinter::finish_columns(const std::string& sums, const std::stri
   columns.axes = n_;
   columns.axes.pop_back();
   columns.block = result_.columns.block / extents_[phase_];
-  open_lane(columns, "n", start == "0" ? "0" : start + " // " + count, extent_of(columns.axes));
+  open_lane(columns, "n", start == "0" ? "0" : start + " // " + count, extent_of(columns.axes), bn_ / extents_[phase_]);
   put_interleaved(
       "tl.reshape(" + one + ", [" + std::to_string(bm_) + ", " + std::to_string(columns.block) + ", " + count + "])",
       columns);

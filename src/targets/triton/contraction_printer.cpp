@@ -172,7 +172,7 @@ void ContractionPrinter::epilogue() {
   out_.open("for " + half + " in tl.static_range(2):");
   const std::string start = (n_start_ == "0" ? "" : n_start_ + " + ") + half + " * " + width;
   result_.columns.block = bn_ / 2;
-  open_lane(result_.columns, "n", start, extent_of(n_));
+  open_lane(result_.columns, "n", start, extent_of(n_), bn_);
   finish(both + "[" + half + "]", "(" + start + ")");
   out_.close();
 }

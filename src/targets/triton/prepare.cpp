@@ -106,15 +106,19 @@ Group ungroup(const Group& group) {
   return result;
 }
 
-bool needs_split(const Group& group) { return std::any_of(group.stages.begin(), group.stages.end(), splits); }
+bool needs_split(const Group& group) {
+  for (size_t s = 0; s < group.stages.size(); ++s)
+    if (splits(group, s)) return true;
+  return false;
+}
 
 Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts, bool im2win) {
   const Group whole = cut_joins(ungroup(group));
   const Prepared windows = pack_windows(whole, precision, im2win);
   const Group laid = copy_in_one_pass(collapse_axes(windows.group), windows.copies);
-  const auto chosen = [&](const GroupStage& stage) {
-    const bool own = stage.dest >= static_cast<int>(group.tensors.size());  // of a packing: always
-    return (split || own) && splits(stage);
+  const auto chosen = [&](size_t stage) {
+    const bool own = laid.stages[stage].dest >= static_cast<int>(group.tensors.size());  // of a packing: always
+    return (split || own) && splits(laid, stage);
   };
   const Prepared packed = pack_operands(split_reductions(laid, chosen, parts), precision);
   return split ? split_contractions(packed, parts) : packed;

@@ -414,6 +414,9 @@ void RowsPrinter::pass(int now) {
     out_.line(carries_[s] + " = tl.full(" + tile_.shape(tile_.all() & kRows) + ", " +
               (stage(s).combine == Combine::scan_sum ? "0" : "1") + ", " + dtype_text(stage(s).body->dtype) + ")");
   }
+  // What a row's lanes add up for themselves is the same for all blocks of columns.
+  for (int s = first_; s <= last_; ++s)
+    if (level[s - first_] <= now && plan_.sequential[s - first_] && !has_columns(s) && !is_held(s)) compute(s);
   // A later pass walks backwards: what the one before read last is still in the L2.
   const bool scans = std::any_of(stages.begin(), stages.end(), [&](int s) { return is_scan(stage(s).combine); });
   const bool places =

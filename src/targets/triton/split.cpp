@@ -11,6 +11,8 @@ namespace {
 
 constexpr int64_t kEnoughRows = 1024, kWorthSplitting = int64_t(1) << 18;
 constexpr int64_t kChunk = 8192;  // elements that a program holds while it computes both moments of them
+// Rows so long are gone from the L2 when they are read again: 0.5 MB for each of 132 multiprocessors.
+constexpr int64_t kLongRow = int64_t(1) << 17;
 
 // f of a square f * f.
 const Expr* squared(const Expr& body) {
@@ -35,6 +37,38 @@ bool are_moments(const GroupStage& sum, const GroupStage& squares) {
          to_string(sum.stage.body->args[1]) == to_string(mean->args[0]);
 }
 
+// The same sum over two kinds of axes: those of `reduce` before one of them with part of it as the first, the rest of
+// that one and those behind it as the others, which hold a chunk of a row. Nothing where the first axis alone cuts rows
+// small enough, or none does evenly.
+std::optional<GroupStage> in_chunks(const GroupStage& whole) {
+  const Stage& s = whole.stage;
+  int64_t inner = 1;  // elements of the axes behind `a`
+  size_t a = s.reduce.size();
+  while (a > 0 && inner * s.reduce[a - 1] <= kChunk) inner *= s.reduce[--a];
+  if (a < 2) return std::nullopt;  // the first is cut by `cut`
+  --a;
+  int64_t part = kChunk / inner;
+  while (part * inner > kChunk / 4 && s.reduce[a] % part != 0) --part;
+  if (part * inner <= kChunk / 4) return std::nullopt;
+  const int rank = s.rank();
+  GroupStage made = whole;
+  made.contraction.reset();
+  made.stage.reduce = {s.reduce[a] / part, part};
+  for (size_t i = 0; i < a; ++i) made.stage.reduce[0] *= s.reduce[i];
+  made.stage.reduce.insert(made.stage.reduce.end(), s.reduce.begin() + static_cast<std::ptrdiff_t>(a) + 1,
+                           s.reduce.end());
+  std::vector<ExprP> to = axes_to(rank);
+  to.resize(rank + s.reduce.size());
+  ExprP rest = axis(rank);
+  to[rank + a] = rest % index_constant(s.reduce[a] / part) * index_constant(part) + axis(rank + 1);
+  rest = rest / index_constant(s.reduce[a] / part);
+  for (size_t i = a; i-- > 0; rest = rest / index_constant(s.reduce[i]))
+    to[rank + i] = rest % index_constant(s.reduce[i]);
+  for (size_t i = a + 1; i < s.reduce.size(); ++i) to[rank + i] = axis(rank + 2 + static_cast<int>(i - a - 1));
+  made.stage.body = simplify(substitute_axes(s.body, to), made.stage.extents());
+  return made;
+}
+
 class Splitter {
  public:
   Splitter(const Group& group, int64_t parts) : group_(group), parts_(parts) {
@@ -42,19 +76,26 @@ class Splitter {
     result_.tensors = group.tensors;
   }
 
-  Group run(const std::function<bool(const GroupStage&)>& chosen) {
+  Group run(const std::function<bool(size_t)>& chosen) {
     const std::vector<GroupStage>& stages = group_.stages;
     for (size_t s = 0; s < stages.size(); ++s) {
-      if (!chosen(stages[s])) {
+      if (!chosen(s)) {
         result_.stages.push_back(stages[s]);
-      } else if (s + 1 < stages.size() && are_moments(stages[s], stages[s + 1]) && even_chunk(stages[s].stage) > 0) {
-        split_moments(stages[s], stages[s + 1]);
+      } else if (s + 1 < stages.size() && are_moments(stages[s], stages[s + 1]) && has_chunks(stages[s])) {
+        const auto sum = in_chunks(stages[s]), squares = in_chunks(stages[s + 1]);
+        split_moments(sum ? *sum : stages[s], squares ? *squares : stages[s + 1]);
         ++s;
       } else {
         split(stages[s]);
       }
     }
     return std::move(result_);
+  }
+
+  // Can a program hold a chunk of this stage's rows?
+  bool has_chunks(const GroupStage& stage) const {
+    const auto cut = in_chunks(stage);
+    return even_chunk(cut ? cut->stage : stage.stage) > 0;
   }
 
  private:
@@ -162,15 +203,18 @@ class Splitter {
 
 }  // namespace
 
-bool splits(const GroupStage& stage) {
-  const Stage& s = stage.stage;
+bool splits(const Group& group, size_t stage) {
+  const GroupStage& one = group.stages[stage];
+  const Stage& s = one.stage;
   if (!is_reduction(s.combine) || s.combine == Combine::argmax || s.combine == Combine::argmin) return false;
   const int64_t rows = s.type.elements(), k = product(s.reduce);
-  if (stage.contraction) return false;
-  return rows < kEnoughRows && rows * k >= kWorthSplitting;
+  if (one.contraction) return false;
+  if (rows < kEnoughRows) return rows * k >= kWorthSplitting;
+  return k >= kLongRow && stage + 1 < group.stages.size() && are_moments(one, group.stages[stage + 1]) &&
+         Splitter(group, 0).has_chunks(one);
 }
 
-Group split_reductions(const Group& group, const std::function<bool(const GroupStage&)>& chosen, int64_t parts) {
+Group split_reductions(const Group& group, const std::function<bool(size_t)>& chosen, int64_t parts) {
   return Splitter(group, parts).run(chosen);
 }
 

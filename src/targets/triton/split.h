@@ -6,9 +6,11 @@
 
 namespace mtmc::triton {
 
-bool splits(const GroupStage& stage);
+// Is this stage of the group better computed in chunks: since it runs along too few rows, or, of both moments of rows
+// that no program can hold, since they are read once then instead of twice?
+bool splits(const Group& group, size_t stage);
 
 // `parts`: chunks of each chosen reduction; 0: as many as make enough programs.
-Group split_reductions(const Group& group, const std::function<bool(const GroupStage&)>& chosen, int64_t parts);
+Group split_reductions(const Group& group, const std::function<bool(size_t)>& chosen, int64_t parts);
 
 }  // namespace mtmc::triton

@@ -99,7 +99,8 @@ bool StagePrinter::held(const Expr& load, const Tile&, Value& value) {
   return false;
 }
 
-void StagePrinter::open_lane(Lane& lane, const std::string& name, const std::string& start, int64_t count) {
+void StagePrinter::open_lane(Lane& lane, const std::string& name, const std::string& start, int64_t count,
+                             int64_t covers) {
   lane.flat = out_.fresh(name);
   lane.mask.clear();
   if (lane.block == 1) {
@@ -108,7 +109,7 @@ void StagePrinter::open_lane(Lane& lane, const std::string& name, const std::str
   }
   out_.line(lane.flat + " = " + (start == "0" ? "" : start + " + ") + "tl.arange(0, " + std::to_string(lane.block) +
             ")" + (wide_ ? ".to(tl.int64)" : ""));
-  if (count % lane.block == 0) return;
+  if (count % std::max(lane.block, covers) == 0) return;
   lane.mask = lane.flat + "_live";
   out_.line(lane.mask + " = " + lane.flat + " < " + std::to_string(count));
 }

@@ -40,8 +40,8 @@ class StagePrinter : public ExprPrinter {
   virtual void missing(int s);
   bool held(const Expr& load, const Tile& tile, Value& value) override;
 
-  // The lines of a lane's block and mask.
-  void open_lane(Lane& lane, const std::string& name, const std::string& start, int64_t count);
+  // The lines of a lane's block and mask. `covers`: of what `start` is a multiple, where that is more than the block.
+  void open_lane(Lane& lane, const std::string& name, const std::string& start, int64_t count, int64_t covers = 0);
   TritonLaunch finished(int64_t programs, int64_t warps, int64_t stages) const;
 
   const Group& group_;

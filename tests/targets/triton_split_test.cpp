@@ -1,0 +1,85 @@
+// Reductions on the triton target that run in chunks: along few rows, or both moments of long ones, which are then read
+// once; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "targets/case_maker.h"
+#include "targets/frame.h"
+#include "targets/target.h"
+#include "targets/triton_runner.h"
+
+namespace mtmc {
+namespace {
+
+using testing::Case;
+using testing::expect_close;
+using testing::Maker;
+
+void few_rows(std::vector<Case>& cases) {
+  for (const int64_t parts : {7, 64}) {
+    Maker m("sum_all_then_scale");
+    const ValueId x = m.in("f32[600,500]");
+    cases.push_back(m.one_kernel({m.op("mul", {x, m.op("sum", {x})})}, {{"split", ""}}, {{"parts", parts}}));
+    Maker c("largest_of_columns");
+    cases.push_back(c.one_kernel({c.op("amax", {c.in("f32[1600,40]")}, {{"dim", std::vector<int64_t>{0}}})},
+                                 {{"split", ""}}, {{"parts", parts}}));
+  }
+  for (const double offset : {0.0, 16.0}) {  // both moments of chunks, also off zero
+    Maker m("group_norm_of_few_rows");
+    cases.push_back(m.one_kernel({m.op("group_norm", {m.in("f32[4,32,48,48]"), m.in("f32[32]"), m.in("f32[32]")},
+                                       {{"num_groups", int64_t{4}}, {"eps", 1e-5}})},
+                                 {{"split", ""}}));
+    for (double& x : cases.back().leaves[0]) x = std::round(x * 64) / 64 + offset;  // exact in f32
+  }
+}
+
+// Chunks are cut from the last of two axes: channels of several long images.
+void long_images(std::vector<Case>& cases) {
+  for (const double offset : {0.0, 16.0}) {
+    Maker m("batch_norm_of_long_images");
+    const ValueId x = m.in("f32[4,8,96,96]"), scale = m.in("f32[8]");
+    const auto made =
+        m.op("batch_norm_train", {x, scale, m.in("f32[8]"), scale, scale}, {{"eps", 1e-5}, {"momentum", 0.1}});
+    cases.push_back(m.one_kernel({made}, {{"split", ""}}));
+    for (double& value : cases.back().leaves[0]) value = std::round(value * 64) / 64 + offset;  // exact in f32
+  }
+}
+
+void expect_splits(const std::string& device) {
+  std::vector<Case> cases;
+  few_rows(cases);
+  long_images(cases);
+  expect_close(cases, 3e-6, device);
+}
+
+TEST(TorchTritonSplit, EqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_splits("cpu");
+}
+
+TEST(GpuTritonSplit, EqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_splits("cuda");
+}
+
+bool born_split(const std::string& node, const std::string& from, const std::string& to) {
+  const Program program = parse_program("program born {\n  %0 = input \"x\" : " + from + "\n  %1 = " + node + " : " +
+                                        to + "\n  return %1\n}\nkernel k0 = { %1 } library\n")
+                              .value();
+  Kernel kernel = program.kernels[0];
+  find_target("triton")->initial_choices(build_group(program, kernel).value(), kernel);
+  return kernel.has("split");
+}
+
+// Rows, many or few, that no program can hold both moments of are read once then; a plain sum of many rows is not cut.
+TEST(TritonSplit, LongRowsAreBornSplitWhereThatSavesAPass) {
+  const std::string norm = "instance_norm(%0, none, none, eps=1e-05)", sum = "sum(%0, dim=1)";
+  EXPECT_TRUE(born_split(norm, "f32[64,64,512,512]", "f32[64,64,512,512]"));
+  EXPECT_FALSE(born_split(norm, "f32[64,64,64,64]", "f32[64,64,64,64]")) << "a program holds such a row";
+  EXPECT_FALSE(born_split(sum, "f32[4096,262144]", "f32[4096]"));
+  EXPECT_TRUE(born_split(sum, "f32[4,262144]", "f32[4]"));
+}
+
+}  // namespace
+}  // namespace mtmc
