@@ -36,6 +36,15 @@ with torch.no_grad():
             for a, b in zip(pytree.tree_leaves(result), pytree.tree_leaves(truth[name]), strict=True):
                 error = (a.double() - b).norm() / b.norm()
                 assert a.shape == b.shape and error < 1e-6, (name, factor, error)
+    for strange in (float("inf"), float("nan")):  # is where it belongs, and nowhere else
+        for place in range(len(inputs)):
+            changed = [x.clone() for x in inputs]
+            changed[place].view(-1)[changed[place].numel() // 2] = strange
+            truth = model.double()(*[x.double() for x in changed])
+            for (name, result) in new(*changed).items():
+                for a, b in zip(pytree.tree_leaves(result), pytree.tree_leaves(truth[name]), strict=True):
+                    assert torch.equal(torch.isnan(a), torch.isnan(b)), (name, place, strange)
+                    assert torch.allclose(a.double().nan_to_num(), b.nan_to_num(), atol=1e-5), (name, place, strange)
 """
 
 # Every kernel as Triton compiles it for a GPU, from the arguments that its caller would pass.

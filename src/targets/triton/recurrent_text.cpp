@@ -9,13 +9,14 @@ namespace mtmc {
 
 const std::string_view kRecurrentKernel = R"PY(@triton.jit
 def `NAME`_split(v, axis: tl.constexpr):
-    # v as (hi + lo / 2048) * unit, hi and lo in fp16; unit: a power of two for each index of the other axis.
-    v = tl.minimum(tl.maximum(v, -3.0e38, propagate_nan=tl.PropagateNan.ALL), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
-    exponent = (tl.max(tl.abs(v), axis=axis).to(tl.int32, bitcast=True) >> 23) & 255
+    # v as (hi + lo / 2048) * unit, hi and lo in fp16; unit: a power of two for each index of the other axis. What is not finite
+    # is in lo, its sign in hi: it meets the other operand's hi once.
+    finite = tl.abs(v) < float("inf")
+    exponent = (tl.max(tl.where(finite, tl.abs(v), 0.0), axis=axis).to(tl.int32, bitcast=True) >> 23) & 255
     up = tl.minimum(266 - exponent, 253)
-    scaled = v * tl.expand_dims((up << 23).to(tl.float32, bitcast=True), axis)
+    scaled = tl.where(finite, v * tl.expand_dims((up << 23).to(tl.float32, bitcast=True), axis), tl.where(v < 0, -1.0, 1.0))
     hi = scaled.to(tl.float16)
-    lo = ((scaled - hi.to(tl.float32)) * 2048.0).to(tl.float16)
+    lo = tl.where(finite, (scaled - hi.to(tl.float32)) * 2048.0, v).to(tl.float16)
     return hi, lo, ((254 - up) << 23).to(tl.float32, bitcast=True)
 
 
@@ -95,7 +96,8 @@ def `NAME`_kernel(`TENSORS`, between, ready, first_layer, last_layer, begin, end
             # The input's part first: it is ready long before the state of the step before.
             if WAIT and layer > 0:
 `WAIT_BELOW`            x = tl.load(source + time * source_time + n[:, None] * source_row + k[None, :] * source_step, mask=(n[:, None] < `BATCH`) & (k[None, :] < inputs), other=0.0)
-            sums = `NAME`_dot(x, input_hi, input_lo, input_unit) + bias[None, :]
+            # Weights that are none are 0: what is not finite would not be 0 times them.
+            sums = tl.where(of_input[None, :], `NAME`_dot(x, input_hi, input_lo, input_unit), 0.0) + bias[None, :]
             past = `START` + which * (`BATCH` * `HIDDEN`)
             past_row = `HIDDEN`
             if step > 0:
@@ -104,7 +106,7 @@ def `NAME`_kernel(`TENSORS`, between, ready, first_layer, last_layer, begin, end
                 if WAIT:
                     `NAME`_wait(ready + which * `STEPS` + before, `SLICES`)
             h = tl.load(past + n[:, None] * past_row + u[None, :], mask=`FROM_START`(n[:, None] < `BATCH`) & (u[None, :] < `HIDDEN`), other=0.0)
-            sums += `NAME`_dot(h, state_hi, state_lo, state_unit)
+            sums += tl.where(of_state[None, :], `NAME`_dot(h, state_hi, state_lo, state_unit), 0.0)
 `CELL`            tl.store(target + time * target_time + n[:, None] * target_row + (direction * `HIDDEN` + own[None, :]), state0, mask=here)
             if WAIT:
                 tl.debug_barrier()
