@@ -65,6 +65,31 @@ TEST(TritonActions, ProductsThatComeTogetherStayAsExactAsEagerEach) {
   EXPECT_EQ(merged({"lower %3", "precision:two_part %3", "fuse %3 %4"}), "two_part");
 }
 
+// A classifier behind a convolution: reading its weights is all the work, and few programs read slowly.
+TEST(TritonActions, ProductsOfFewRowsBesideOthersAreBornSplit) {
+  const auto fused = [](const std::string& rows) {
+    const std::string text = R"(program classifier {
+  %0 = input "x" : f32[ROWS,64,8,8]
+  %1 = param "w" : f32[64,64,3,3]
+  %2 = param "v" : f32[512,4096]
+  %3 = conv2d(%0, %1, none, padding=[1,1]) : f32[ROWS,64,8,8]
+  %4 = reshape(%3, shape=[ROWS,4096]) : f32[ROWS,4096]
+  %5 = linear(%4, %2, none) : f32[ROWS,512]
+  return %5
+}
+kernel k0 = { %3 } library
+kernel k1 = { %4 } library
+kernel k2 = { %5 } library
+)";
+    World world;
+    world.program = parse_program(replace_all(text, "ROWS", rows)).value();
+    return world.after("fuse %3 %5").kernels[0];
+  };
+  EXPECT_EQ(fused("8").choices.at("precision"), "as_eager");
+  EXPECT_TRUE(fused("8").has("split"));
+  EXPECT_FALSE(fused("64").has("split")) << "its weights are packed";
+}
+
 TEST(TritonActions, WhatEagerConvolvesInF32BeginsAsExact) {
   World world;
   world.program = parse_program(replace_all(kMixed, "padding=[1,1])", "full_f32=true, padding=[1,1])")).value();

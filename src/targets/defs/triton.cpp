@@ -194,7 +194,13 @@ std::vector<std::string> ways_to_multiply(const Group& group) {
   return ways;
 }
 
-// A sum along few rows leaves most of a GPU idle: it is born split. Products are born as exact as what they replace.
+// Does this product read one operand only, and leave most of a GPU idle while it does?
+bool reads_idly(const GroupStage& stage, const std::string& precision) {
+  return stage.contraction && triton::way_of(stage, precision) == "ieee" && triton::chunks_of_k(stage) > 1;
+}
+
+// A sum along few rows leaves most of a GPU idle, and so does a product: it is born split. Products are born as exact as
+// what they replace.
 void initial_choices(const Group& group, Kernel& kernel) {
   const Group collapsed = collapse_axes(group);
   if (triton::needs_split(collapsed)) kernel.choices["split"] = "";
@@ -203,7 +209,12 @@ void initial_choices(const Group& group, Kernel& kernel) {
   if (kernel.family != Family::contraction) return;
   if (triton::has_attention(collapsed)) kernel.family = Family::attention;
   const std::vector<std::string> ways = ways_to_multiply(products);
-  if (!ways.empty()) kernel.choices.emplace("precision", ways.front());
+  if (ways.empty()) return;
+  const std::string& way = kernel.choices.emplace("precision", ways.front()).first->second;
+  const Group laid = collapse_axes(products);
+  if (way == "as_eager" && std::any_of(laid.stages.begin(), laid.stages.end(),
+                                       [&](const GroupStage& stage) { return reads_idly(stage, way); }))
+    kernel.choices["split"] = "";
 }
 
 const std::vector<std::string_view> kMeasured = {"tiled", "pipelined"};
