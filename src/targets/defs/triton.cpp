@@ -199,8 +199,8 @@ bool reads_idly(const GroupStage& stage, const std::string& precision) {
   return stage.contraction && triton::way_of(stage, precision) == "ieee" && triton::chunks_of_k(stage) > 1;
 }
 
-// A sum along few rows leaves most of a GPU idle, and so does a product: it is born split. Products are born as exact as
-// what they replace.
+// A sum along few rows leaves most of a GPU idle, and so does a product: it is born split. Products are born as exact
+// as what they replace.
 void initial_choices(const Group& group, Kernel& kernel) {
   const Group collapsed = collapse_axes(group);
   if (triton::needs_split(collapsed)) kernel.choices["split"] = "";

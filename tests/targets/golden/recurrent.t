@@ -15,13 +15,14 @@ refused: building kernel k0: lstm has no definition: it is a library call
 >>> triton
 @triton.jit
 def k0_lstm_split(v, axis: tl.constexpr):
-    # v as (hi + lo / 2048) * unit, hi and lo in fp16; unit: a power of two for each index of the other axis.
-    v = tl.minimum(tl.maximum(v, -3.0e38, propagate_nan=tl.PropagateNan.ALL), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
-    exponent = (tl.max(tl.abs(v), axis=axis).to(tl.int32, bitcast=True) >> 23) & 255
+    # v as (hi + lo / 2048) * unit, hi and lo in fp16; unit: a power of two for each index of the other axis. What is not finite
+    # is in lo, its sign in hi: it meets the other operand's hi once.
+    finite = tl.abs(v) < float("inf")
+    exponent = (tl.max(tl.where(finite, tl.abs(v), 0.0), axis=axis).to(tl.int32, bitcast=True) >> 23) & 255
     up = tl.minimum(266 - exponent, 253)
-    scaled = v * tl.expand_dims((up << 23).to(tl.float32, bitcast=True), axis)
+    scaled = tl.where(finite, v * tl.expand_dims((up << 23).to(tl.float32, bitcast=True), axis), tl.where(v < 0, -1.0, 1.0))
     hi = scaled.to(tl.float16)
-    lo = ((scaled - hi.to(tl.float32)) * 2048.0).to(tl.float16)
+    lo = tl.where(finite, (scaled - hi.to(tl.float32)) * 2048.0, v).to(tl.float16)
     return hi, lo, ((254 - up) << 23).to(tl.float32, bitcast=True)
 
 
@@ -115,7 +116,8 @@ def k0_lstm_kernel(t0, t1, t2, t3, t4, t5, t6, y, final0, final1, between, ready
             if WAIT and layer > 0:
                 k0_lstm_wait(ready + ((layer - 1) * 1 + 0) * 7 + time, 5)
             x = tl.load(source + time * source_time + n[:, None] * source_row + k[None, :] * source_step, mask=(n[:, None] < 3) & (k[None, :] < inputs), other=0.0)
-            sums = k0_lstm_dot(x, input_hi, input_lo, input_unit) + bias[None, :]
+            # Weights that are none are 0: what is not finite would not be 0 times them.
+            sums = tl.where(of_input[None, :], k0_lstm_dot(x, input_hi, input_lo, input_unit), 0.0) + bias[None, :]
             past = t1 + which * (3 * 20)
             past_row = 20
             if step > 0:
@@ -124,7 +126,7 @@ def k0_lstm_kernel(t0, t1, t2, t3, t4, t5, t6, y, final0, final1, between, ready
                 if WAIT:
                     k0_lstm_wait(ready + which * 7 + before, 5)
             h = tl.load(past + n[:, None] * past_row + u[None, :], mask=(n[:, None] < 3) & (u[None, :] < 20), other=0.0)
-            sums += k0_lstm_dot(h, state_hi, state_lo, state_unit)
+            sums += tl.where(of_state[None, :], k0_lstm_dot(h, state_hi, state_lo, state_unit), 0.0)
             even, odd = tl.split(tl.reshape(sums, (sums.shape[0], sums.shape[1] // 4, 2, 2)))
             sum0, sum2 = tl.split(even)
             sum1, sum3 = tl.split(odd)
@@ -195,13 +197,14 @@ refused: building kernel k0: gru has no definition: it is a library call
 >>> triton
 @triton.jit
 def k0_gru_split(v, axis: tl.constexpr):
-    # v as (hi + lo / 2048) * unit, hi and lo in fp16; unit: a power of two for each index of the other axis.
-    v = tl.minimum(tl.maximum(v, -3.0e38, propagate_nan=tl.PropagateNan.ALL), 3.0e38, propagate_nan=tl.PropagateNan.ALL)
-    exponent = (tl.max(tl.abs(v), axis=axis).to(tl.int32, bitcast=True) >> 23) & 255
+    # v as (hi + lo / 2048) * unit, hi and lo in fp16; unit: a power of two for each index of the other axis. What is not finite
+    # is in lo, its sign in hi: it meets the other operand's hi once.
+    finite = tl.abs(v) < float("inf")
+    exponent = (tl.max(tl.where(finite, tl.abs(v), 0.0), axis=axis).to(tl.int32, bitcast=True) >> 23) & 255
     up = tl.minimum(266 - exponent, 253)
-    scaled = v * tl.expand_dims((up << 23).to(tl.float32, bitcast=True), axis)
+    scaled = tl.where(finite, v * tl.expand_dims((up << 23).to(tl.float32, bitcast=True), axis), tl.where(v < 0, -1.0, 1.0))
     hi = scaled.to(tl.float16)
-    lo = ((scaled - hi.to(tl.float32)) * 2048.0).to(tl.float16)
+    lo = tl.where(finite, (scaled - hi.to(tl.float32)) * 2048.0, v).to(tl.float16)
     return hi, lo, ((254 - up) << 23).to(tl.float32, bitcast=True)
 
 
@@ -290,7 +293,8 @@ def k0_gru_kernel(t0, t1, t2, t3, t4, t5, y, final0, between, ready, first_layer
             if WAIT and layer > 0:
                 k0_gru_wait(ready + ((layer - 1) * 1 + 0) * 7 + time, 5)
             x = tl.load(source + time * source_time + n[:, None] * source_row + k[None, :] * source_step, mask=(n[:, None] < 3) & (k[None, :] < inputs), other=0.0)
-            sums = k0_gru_dot(x, input_hi, input_lo, input_unit) + bias[None, :]
+            # Weights that are none are 0: what is not finite would not be 0 times them.
+            sums = tl.where(of_input[None, :], k0_gru_dot(x, input_hi, input_lo, input_unit), 0.0) + bias[None, :]
             past = t1 + which * (3 * 20)
             past_row = 20
             if step > 0:
@@ -299,7 +303,7 @@ def k0_gru_kernel(t0, t1, t2, t3, t4, t5, y, final0, between, ready, first_layer
                 if WAIT:
                     k0_gru_wait(ready + which * 7 + before, 5)
             h = tl.load(past + n[:, None] * past_row + u[None, :], mask=(n[:, None] < 3) & (u[None, :] < 20), other=0.0)
-            sums += k0_gru_dot(h, state_hi, state_lo, state_unit)
+            sums += tl.where(of_state[None, :], k0_gru_dot(h, state_hi, state_lo, state_unit), 0.0)
             even, odd = tl.split(tl.reshape(sums, (sums.shape[0], sums.shape[1] // 4, 2, 2)))
             sum0, sum2 = tl.split(even)
             sum1, sum3 = tl.split(odd)
