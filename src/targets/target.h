@@ -86,7 +86,8 @@ struct TargetDef {
   // Whether this target can print a kernel of these values (Error: why not).
   Status (*supports)(const Program& program, const Kernel& kernel);
 
-  // The numbers micro coding may try for a kernel, those that it has or else the best guess first.
+  // The numbers micro coding may try for a kernel, those that it has or else the best guess first. Those of a part of
+  // the kernel that can be tuned by itself are called PART_name.
   std::vector<Numbers> (*candidates)(const Program& program, const Kernel& kernel,
                                      const Hardware& hardware) = no_candidates;
   // Gives a new kernel of this group the choices that it begins with.

@@ -95,6 +95,44 @@ TEST(BuiltinCoder, MeasuresTheVersionsAndTakesTheFastest) {
   EXPECT_EQ(Json::parse(made->notes)["tuning"]["k0"].size(), 3u);
 }
 
+// Two parts, each fastest with a number of its own; only the kernel as a whole is timed.
+struct TunerOfParts final : Tuner {
+  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
+                                        double) override {
+    std::vector<Measured> measured;
+    for (const std::string& module : modules) {
+      const auto number = [&](const std::string& key) {
+        return std::stod(module.substr(module.find(key) + key.size()));
+      };
+      measured.push_back({100 + std::abs(number(" tile:") - 32) + std::abs(number("of8_tile:") - 16), ""});
+    }
+    tried = modules.size();
+    return measured;
+  }
+  size_t tried = 0;
+};
+
+TEST(BuiltinCoder, TakesTheBestOfEachPart) {
+  Bench bench;
+  TargetDef target = bench.target;
+  target.candidates = [](const Program&, const Kernel& kernel, const Hardware&) {
+    std::vector<std::map<std::string, int64_t>> numbers;
+    if (!kernel.has("tiled")) return numbers;
+    for (const int64_t tile : {64, 32, 128}) numbers.push_back({{"of8_tile", 64}, {"tile", tile}});
+    for (const int64_t tile : {32, 16, 128}) numbers.push_back({{"of8_tile", tile}, {"tile", 64}});
+    return numbers;
+  };
+  TunerOfParts tuner;
+  BuiltinCoder coder(target, bench.hardware, bench.shell, *bench.store, &tuner);
+  const Program p = three_activations();
+  const CodeState state{std::make_shared<const Program>(p), target.emit(p, bench.hardware, bench.shell).value()};
+  const auto made = coder.implement({state, Action{"tile", {{2}}, ""}});
+  ASSERT_TRUE(made.ok()) << made.error().message();
+  EXPECT_EQ(tuner.tried, 6u);
+  EXPECT_EQ(made->program->kernels[0].number("tile", 0), 32);
+  EXPECT_EQ(made->program->kernels[0].number("of8_tile", 0), 16);
+}
+
 TEST(BuiltinCoder, TunesNothingTwice) {
   Bench bench;
   const Program p = three_activations();

@@ -2,12 +2,14 @@
 // of K; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/op.h"
 #include "targets/case_maker.h"
 #include "targets/recorded_programs.h"
 #include "targets/target.h"
+#include "targets/triton/kernel_printer.h"
 #include "targets/triton_runner.h"
 
 namespace mtmc {
@@ -72,6 +74,29 @@ void expect_contractions(const std::string& device) {
   exact.push_back(not_finite());
   expect_close(exact, 2e-6, device);
   expect_close({linear_gelu("f16[40,512]", "f16[48,512]", "f16[48]", {{"split", ""}}, {})}, 1.5e-3, device);
+}
+
+// Layers of two sizes in one kernel: the smaller one has numbers of its own, which change its function alone.
+TEST(TritonContraction, EachProductOfAKernelHasItsTiles) {
+  Maker m("two_sizes");
+  const ValueId hidden = m.op("relu", {m.op("linear", {m.in("f32[512,1024]"), m.in("f32[2048,1024]"), kNoValue})});
+  Case one = m.one_kernel({m.op("linear", {hidden, m.in("f32[512,2048]"), kNoValue})},
+                          {{"precision", "two_part"}, {"tiled", ""}});
+  const Program& program = one.program;
+  const std::vector<Numbers> all = triton_candidates(program, program.kernels[0]);
+  const std::string part = "of512x512x2048_";
+  const auto own = std::find_if(all.begin(), all.end(), [&](const Numbers& n) { return n.contains(part + "m"); });
+  ASSERT_NE(own, all.end());
+  const auto text = [&](const Numbers& numbers) {
+    Program changed = program;
+    changed.kernels[0].numbers = numbers;
+    return print_triton_kernel(changed, changed.kernels[0]).value().text;
+  };
+  const std::string before = text(all[0]), after = text(*own);
+  EXPECT_NE(before, after);
+  const size_t second = before.rfind("@triton.jit");
+  EXPECT_EQ(before.substr(0, second), after.substr(0, second)) << "the larger product is as it was";
+  EXPECT_EQ(parse_program(print(program)).value(), program);
 }
 
 TEST(TorchTritonContraction, EqualsItsDefinition) {

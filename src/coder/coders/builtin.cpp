@@ -31,6 +31,44 @@ std::vector<TensorType> input_types(const Program& alone) {
   return types;
 }
 
+using Numbers = std::map<std::string, int64_t>;
+
+// "of64x32x16" of "of64x32x16_m"; empty of "m".
+std::string part_of(const std::string& key) {
+  const size_t end = key.find('_');
+  return end == std::string::npos ? "" : key.substr(0, end);
+}
+
+// The parts of a kernel in which these numbers are others.
+std::set<std::string> changed_parts(const Numbers& from, const Numbers& to) {
+  std::set<std::string> parts;
+  const auto compare = [&](const Numbers& one, const Numbers& other) {
+    for (const auto& [key, number] : one)
+      if (const auto at = other.find(key); at == other.end() || at->second != number) parts.insert(part_of(key));
+  };
+  compare(from, to), compare(to, from);
+  return parts;
+}
+
+// The first numbers, of each part the best that were measured: parts are launches of their own.
+Numbers best_of_parts(const std::vector<Numbers>& tried, const std::vector<Measured>& times) {
+  constexpr double kBetter = 0.99;  // than the first by chance
+  std::map<std::string, size_t> best;
+  for (size_t i = 1; i < tried.size(); ++i) {
+    const std::set<std::string> parts = changed_parts(tried[0], tried[i]);
+    if (parts.size() != 1 || !times[i].ms || *times[i].ms > kBetter * *times[0].ms) continue;
+    const auto [known, is_new] = best.try_emplace(*parts.begin(), i);
+    if (!is_new && *times[i].ms < *times[known->second].ms) known->second = i;
+  }
+  Numbers result = tried[0];
+  for (const auto& [part, i] : best) {
+    std::erase_if(result, [&](const auto& number) { return part_of(number.first) == part; });
+    for (const auto& [key, number] : tried[i])
+      if (part_of(key) == part) result[key] = number;
+  }
+  return result;
+}
+
 bool tunable(const Kernel& kernel) { return kernel.family != Family::library; }
 
 // Numbers that the state before the step already carries, by tuning problem.
@@ -122,7 +160,11 @@ Status BuiltinCoder::refuse_same_code(const Program& before, const Program& afte
 
 Result<BuiltinCoder::Versions> BuiltinCoder::versions(const Program& program, const Kernel& kernel) const {
   std::vector<Numbers> all = target_.candidates(program, kernel, hardware_);
-  if (all.size() > static_cast<size_t>(options_.versions)) all.resize(options_.versions);
+  std::map<std::set<std::string>, int> others;  // than the first, by what they change
+  if (!all.empty())
+    std::erase_if(all, [&, first = all.front()](const Numbers& numbers) {
+      return ++others[changed_parts(first, numbers)] >= options_.versions;
+    });
   Program alone = kernel_program(program, kernel);
   const ModuleShell shell = bare_shell(alone);
   Versions versions;
@@ -173,7 +215,11 @@ Result<BuiltinCoder::Chosen> BuiltinCoder::measure(const Versions& tried, double
     note.push_back(row);
     if (times[i].ms && (!times[best].ms || *times[i].ms < *times[best].ms)) best = i;
   }
-  return Chosen{tried.numbers[best], note.dump()};
+  if (!times[0].ms) return Chosen{tried.numbers[best], note.dump()};
+  Numbers parts = best_of_parts(tried.numbers, times);
+  const bool several = changed_parts(tried.numbers[0], parts).size() > 1;
+  if (several) note.push_back({{"numbers", parts}, {"note", "the best of each part"}});
+  return Chosen{several ? std::move(parts) : tried.numbers[best], note.dump()};
 }
 
 extern const CoderDef builtin_def;

@@ -65,7 +65,7 @@ class Kernels {
     std::vector<TritonLaunch> all, result;
     const std::vector<int> hosts = find_hosts(group(), frames_);
     for (size_t f = 0; f < frames_.size(); ++f) {
-      Numbers mine = f == main_frame() ? numbers : own_numbers(frames_[f]);
+      Numbers mine = f == main_frame() ? numbers : numbers_of(frames_[f], numbers);
       if (hosts[f] >= 0) mine["warps"] = all[hosts[f]].warps;
       all.push_back(print(frames_[f], name_of(f), mine));
       if (hosts[f] >= 0) all[hosts[f]] = fuse(all[hosts[f]], all[f]);
@@ -99,15 +99,78 @@ class Kernels {
   std::vector<Numbers> candidates() const {
     std::vector<Numbers> others = tiles(), all = {kernel_.numbers.empty() ? others.front() : kernel_.numbers};
     const auto add = [&](const std::vector<Numbers>& more) {
-      for (const Numbers& one : more)
-        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+      for (Numbers one : more) {
+        for (const auto& number : all.front())  // the other products stay as they are
+          if (number.first.starts_with("of")) one.insert(number);
+        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
+      }
     };
     if (kernel_.has("pipelined")) add(depths(all.front()));
-    if (kernel_.has("tiled")) add(others);
+    if (kernel_.has("tiled")) add(others), add(tiles_of_others(all.front()));
     return all;
   }
 
  private:
+  bool is_product(const Frame& frame) const {
+    const auto attention = find_attention(group(), frame.first);
+    return is_contraction(group(), frame) && !(attention && attention->last == frame.last);
+  }
+
+  // A product that is not the largest of its kernel has numbers of its own, named by its size: "of1960x512x4608_m".
+  std::string part_of(const Frame& frame) const {
+    const GroupStage& stage = group().stages[frame.first];
+    const std::vector<int64_t> extents = stage.stage.extents();
+    const auto along = [&](std::initializer_list<const std::vector<int>*> axes) {
+      int64_t extent = 1;
+      for (const std::vector<int>* list : axes)
+        for (int a : *list) extent *= extents[a];
+      return std::to_string(extent);
+    };
+    const Contraction& c = *stage.contraction;
+    return "of" + along({&c.batch, &c.m}) + "x" + along({&c.n}) + "x" + along({&c.k}) + "_";
+  }
+
+  Numbers numbers_of(const Frame& frame, const Numbers& numbers) const {
+    if (!is_product(frame)) return own_numbers(frame);
+    const std::string part = part_of(frame);
+    const Frame& main = frames_[main_frame()];
+    Numbers mine;
+    if (is_product(main) && part == part_of(main)) mine = numbers;  // layers that are alike are tuned together
+    for (const auto& [key, number] : numbers)
+      if (key.starts_with(part)) mine[key.substr(part.size())] = number;
+    return mine;
+  }
+
+  // Other tiles of the larger ones of the other products, each beside these numbers for all else.
+  std::vector<Numbers> tiles_of_others(const Numbers& now) const {
+    constexpr size_t kParts = 6, kEach = 3;
+    constexpr double kWorthIt = 0.03;  // of the work of all products
+    std::map<std::string, double> work;
+    std::map<std::string, const Frame*> frames;
+    double all = 0;
+    for (const Frame& frame : frames_) {
+      if (!is_product(frame)) continue;
+      const double mine = work_of_stage(group().stages[frame.first]);
+      work[part_of(frame)] += mine, frames[part_of(frame)] = &frame, all += mine;
+    }
+    if (is_product(frames_[main_frame()])) work.erase(part_of(frames_[main_frame()]));
+    std::vector<std::pair<double, std::string>> parts;
+    for (const auto& [part, mine] : work)
+      if (mine > kWorthIt * all) parts.emplace_back(-mine, part);
+    std::sort(parts.begin(), parts.end());
+    if (parts.size() > kParts) parts.resize(kParts);
+    std::vector<Numbers> result;
+    for (const auto& [_, part] : parts) {
+      const Frame& frame = *frames[part];
+      const std::vector<Numbers> tiles = contraction_candidates(group(), frame, prepared_.products.at(frame.first));
+      for (size_t i = 1; i < tiles.size() && i <= kEach; ++i) {
+        result.push_back(now);
+        for (const auto& [key, number] : tiles[i]) result.back()[part + key] = number;
+      }
+    }
+    return result;
+  }
+
   // Best guess first.
   std::vector<Numbers> tiles() const {
     const Frame& frame = frames_[main_frame()];
