@@ -297,16 +297,16 @@ Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& ta
 
 namespace {
 
-// Kernels that multiplied in these ways, and others that did not yet, are one now: where eager itself is not as exact
-// in all of it, each product as exact as there; else all as exact as the most exact was.
-void agree_on_precision(const Program& program, Kernel& merged, const std::set<std::string>& words,
+// How one kernel multiplies that was several: as exactly as somebody `wished` for one of them, beyond what it was born
+// with, else as it would be born.
+void agree_on_precision(const Program& program, Kernel& merged, const std::set<std::string>& wished,
                         const TargetDef& target) {
-  if (words.empty()) return;
+  if (!merged.has("precision")) return;
   const std::vector<std::string> ladder = target.precisions(program, merged);
-  std::string& word = merged.choices["precision"];
+  if (ladder.empty()) return;
+  std::string& word = merged.choices["precision"] = ladder.front();
   for (const std::string& rung : ladder)
-    if (words.contains(rung)) word = rung;
-  if (!ladder.empty() && ladder.front() == "as_eager" && !words.contains("ieee")) word = ladder.front();
+    if (wished.contains(rung)) word = rung;
 }
 
 }  // namespace
@@ -330,13 +330,15 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   MTMC_RETURN_IF_ERROR(can_generate(program, merged.values));
   const std::vector<bool> stays = staying(program, values, asked);
   std::vector<Kernel> kernels;
-  std::set<std::string> ways;  // to multiply
+  std::set<std::string> wished;  // ways to multiply
   size_t place = 0;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const Kernel& kernel = program.kernels[k];
     if (std::count(names.begin(), names.end(), kernel.name) > 0) {
       merged.choices.insert(kernel.choices.begin(), kernel.choices.end());
-      if (kernel.has("precision")) ways.insert(kernel.choices.at("precision"));
+      if (kernel.has("precision") &&
+          context.target.precisions(program, kernel).front() != kernel.choices.at("precision"))
+        wished.insert(kernel.choices.at("precision"));
       place = kernels.size();
     } else if (stays[k]) {
       kernels.push_back(kernel);
@@ -347,7 +349,7 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   if (!order_kernels(result)) return refuse("fuse", "another kernel stands between them in the data flow");
   Kernel& placed = const_cast<Kernel&>(*result.kernel(merged.name));
   drop_broken_captures(result);
-  agree_on_precision(result, placed, ways, context.target);
+  agree_on_precision(result, placed, wished, context.target);
   MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context.target));
   return result;
 }

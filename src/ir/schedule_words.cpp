@@ -32,9 +32,8 @@ std::span<const ScheduleWord> schedule_words() {
       {"precision",
        {"half", "as_eager", "two_part", "ieee"},
        "precision",
-       "how a product takes f32 operands: rounded to f16, as exact as eager takes each, as the sum of two f16 numbers, "
-       "or "
-       "as they are"}};
+       "how a product takes f32 operands: rounded to f16, each product as exactly as eager, each as the sum of two f16 "
+       "numbers, or as they are"}};
   return kWords;
 }
 

@@ -122,6 +122,7 @@ Result<TracedTask> Workbench::trace(const Task& task) {
   MTMC_TRY(std::string source, source_of(task));
   Program program = std::move(traced.program);
   if (tuner_ && options_.accuracy == Accuracy::eager) {
+    MTMC_RETURN_IF_ERROR(tuner_->make_room(bytes_held(program)));
     MTMC_TRY(program, with_full_f32(std::move(program), *tuner_));
   }
   return TracedTask{task, std::move(source), std::make_shared<const Program>(std::move(program)),

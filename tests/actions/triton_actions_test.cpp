@@ -63,6 +63,7 @@ TEST(TritonActions, ProductsThatComeTogetherStayAsExactAsEagerEach) {
   EXPECT_EQ(merged({"lower %3", "fuse %3 %4 %5"}), "as_eager");
   EXPECT_EQ(merged({"lower %5", "precision:ieee %5", "fuse %3 %4 %5"}), "ieee") << "somebody wanted it so";
   EXPECT_EQ(merged({"lower %3", "precision:two_part %3", "fuse %3 %4"}), "two_part");
+  EXPECT_EQ(merged({"lower %3", "precision:two_part %3", "fuse %3 %4 %5"}), "two_part") << "half was refused before";
 }
 
 // A classifier behind a convolution: reading its weights is all the work, and few programs read slowly.

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from mtmc.device.device import device_named
+from mtmc.referee import budgets
 from mtmc.referee.budgets import compare, compare_calls
 from mtmc.referee.referee import Referee
 from mtmc.referee.reference import EagerError, Reference
@@ -201,6 +202,20 @@ def test_where_memory_was_short_what_is_kept_makes_room(referee: Referee, monkey
     assert told("negative-0", 2)["calls"] == 1
     assert "task-0" not in referee.draws.known
     assert "full" in told("scaled-0", 4)["error"]["got"]
+    calls = 0
+
+    def full_in_the_second_draw(draw: object, *more: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise full
+        return compare_calls(draw, *more)
+
+    monkeypatch.setattr(budgets, "compare_calls", full_in_the_second_draw)
+    runs = referee.handle({"op": "draw", "name": "few-rows-0", "budget": True})["eager_errors"]
+    monkeypatch.undo()
+    assert len(runs) == len(referee.handle({"op": "draw", "name": "offset-0", "budget": True})["eager_errors"])
+    monkeypatch.setattr(kind, "forward", full_at_first)
     other = referee.budgets.others[0]
     assert told(f"{other}-0", 4)["skipped"].endswith("full")  # at another size it may be larger than it ever is
 
@@ -227,7 +242,11 @@ def test_candidates_are_asked_for_state_that_moves_on_other_arguments_only(refer
     assert sorted(referee.states["moved-first"]) == ["high", "seen"] == sorted(referee.draw("scaled-up-0").eager.state)
     referee.draws.watched = ["seen"]
     referee.draws.forget_all()
-    assert list(referee.draw("scaled-up-0").eager.state) == ["seen"], "nobody is asked for the other one"
+    draw = referee.draw("scaled-up-0")
+    assert list(draw.eager.state) == ["seen"], "nobody is asked for the other one"
+    referee.draws.watched = []
+    referee.draws.forget_all()
+    assert not referee.draw("scaled-up-0").eager.repeats, "which moves, though"
 
 
 SOFTMAX = """

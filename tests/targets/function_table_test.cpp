@@ -29,13 +29,13 @@ std::string called(const std::string& name, const std::string& more) {
 TEST(FunctionTable, AnotherLayersFunctionIsCalledByTheFirstOnesName) {
   FunctionTable table;
   std::string first = called("k0_relu", "{0}, {1}, {2}"), second = called("k5_gelu", "{2}, {3}, {4}");
-  const FunctionTable::Place one = table.add(kFirst, first);
+  const FunctionTable::Place one = table.add(kFirst, {}, first);
   std::string other = kFirst;  // the same with other names, and from another line
   for (const auto& [from, to] :
        {std::pair("k0_relu", "k5_gelu"), std::pair("out_relu", "out"), std::pair("x_", "y_"), std::pair("(x,", "(h,"),
         std::pair("(x +", "(h +"), std::pair("py:7", "py:19"), std::pair("step", "steps")})
     other = replace_all(other, from, to);
-  const FunctionTable::Place two = table.add(other, second);
+  const FunctionTable::Place two = table.add(other, {}, second);
   EXPECT_EQ(table.text(), kFirst);
   EXPECT_EQ(first, called("k0_relu", "{0}, {1}, {2}"));
   EXPECT_EQ(second, replace_all(called("k5_gelu", "{2}, {3}, {4}"), "_launch(k5_gelu", "_launch(k0_relu"));
@@ -63,6 +63,12 @@ TEST(FunctionTable, NamesThatAreBoundApartStayApart) {
   EXPECT_NE(of("    c = a\n    d = c + b"), of("    x = a\n    y = x + x"));
   EXPECT_NE(of("    c = a + one"), of("    c = a + two")) << "globals are not the function's own";
   EXPECT_NE(of("    if c == a:"), of("    if d == a:")) << "nor is what it only compares";
+  EXPECT_NE(of("    if a != b:"), of("    while a != b:")) << "a comparison binds nothing";
+  EXPECT_NE(of("    m = _floor(a) >= b"), of("    m = _ceil(a) >= b"));
+  EXPECT_NE(without_names("@triton.jit\ndef f(a, X=True):\n    a\n"),
+            without_names("@triton.jit\ndef f(a, X=False):\n    a\n"));
+  EXPECT_NE(without_names("@triton.jit\ndef f(a, X=1, Y=2):\n    return X\n"),
+            without_names("@triton.jit\ndef f(a, X=1, Y=2):\n    return Y\n"));
   EXPECT_EQ(of("    p, q = split(a)\n    use(q)"), of("    r, s = split(a)\n    use(s)"));
 }
 
@@ -73,8 +79,8 @@ TEST(FunctionTable, AFunctionThatCallsAnotherFollowsItsName) {
   };
   FunctionTable table;
   std::string calls = "_launch(k1, 1, {0})", again = "_launch(k2, 1, {1})";
-  table.add(pair("k1"), calls);
-  table.add(pair("k2"), again);
+  table.add(pair("k1"), {}, calls);
+  table.add(pair("k2"), {}, again);
   EXPECT_EQ(table.text(), pair("k1"));
   EXPECT_EQ(again, "_launch(k1, 1, {1})");
 }
@@ -89,25 +95,42 @@ TEST(FunctionTable, AKernelIsInOnePlace) {
   };
   FunctionTable table;
   std::string first = calls("k1"), second = calls("k2"), third = calls("k3");
-  table.add(functions("k1", "f"), first);
+  table.add(functions("k1", "f"), {}, first);
   const std::string before = table.text();
   EXPECT_EQ(before.find("k1_right"), std::string::npos);
   EXPECT_EQ(first, "_launch(k1_left, {0})\n_launch(k1_left, {1})\n_launch(k1, {2})");
-  const FunctionTable::Place two = table.add(functions("k2", "g"), second);
+  const FunctionTable::Place two = table.add(functions("k2", "g"), {}, second);
   EXPECT_NE(table.text().find("def k2_left"), std::string::npos)
       << "not all of it is k1's: it has functions of its own";
   EXPECT_EQ(two.marker, "@triton.jit\ndef k2_left(");
   EXPECT_EQ(second, "_launch(k2_left, {0})\n_launch(k2_left, {1})\n_launch(k2, {2})");
-  EXPECT_EQ(table.add(functions("k3", "g"), third).marker, two.marker);
+  EXPECT_EQ(table.add(functions("k3", "g"), {}, third).marker, two.marker);
   EXPECT_EQ(third, second) << "all of it is k2's";
+}
+
+// A copy's text says nothing of types, and the binary of one would move the wrong bytes of the other.
+TEST(FunctionTable, OtherTypesOrWarpsAreAnotherFunction) {
+  const auto copy = [](const std::string& name) {
+    return "@triton.jit\ndef " + name + "(x, out):\n    tl.store(out, tl.load(x))\n\n\n";
+  };
+  FunctionTable table;
+  std::string first = "_launch(k1, {0}, {1})", second = "_launch(k2, {2}, {3})", third = "_launch(k3, {4}, {5})";
+  table.add(copy("k1"), {{"k1", "f32, f32, warps=4"}}, first);
+  table.add(copy("k2"), {{"k2", "i64, i64, warps=4"}}, second);
+  table.add(copy("k3"), {{"k3", "f32, f32, warps=8"}}, third);
+  EXPECT_EQ(table.text(), copy("k1") + copy("k2") + copy("k3"));
+  EXPECT_EQ(second, "_launch(k2, {2}, {3})");
+  std::string fourth = "_launch(k4, {4}, {5})";
+  table.add(copy("k4"), {{"k4", "i64, i64, warps=4"}}, fourth);
+  EXPECT_EQ(fourth, "_launch(k2, {4}, {5})");
 }
 
 TEST(FunctionTable, WhatIsNoRowOfFunctionsStaysAsItIs) {
   FunctionTable table;
   const std::string text = "_WORDS = 4\n\n\n@triton.jit\ndef k1(a):\n    return a\n\n\ndef run():\n    k1(1)\n\n\n";
   std::string calls = "run()";
-  table.add(text, calls);
-  table.add(text, calls);
+  table.add(text, {}, calls);
+  table.add(text, {}, calls);
   EXPECT_EQ(table.text(), text + text);
   EXPECT_EQ(calls, "run()");
 }

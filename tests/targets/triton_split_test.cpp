@@ -7,6 +7,7 @@
 #include "targets/case_maker.h"
 #include "targets/frame.h"
 #include "targets/target.h"
+#include "targets/triton/kernel_printer.h"
 #include "targets/triton_runner.h"
 
 namespace mtmc {
@@ -61,6 +62,23 @@ TEST(TorchTritonSplit, EqualsItsDefinition) {
 TEST(GpuTritonSplit, EqualsItsDefinition) {
   if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
   expect_splits("cuda");
+}
+
+// What a row adds up of its chunks is added up before its columns are walked.
+TEST(TritonSplit, SumsOfChunksAreOutsideTheLoopOverColumns) {
+  const Program program = parse_program(R"(program norm {
+  %0 = input "x" : f32[64,64,512,512]
+  %1 = instance_norm(%0, none, none, eps=1e-05) : f32[64,64,512,512]
+  return %1
+}
+kernel k0 = { %1 } reduction split
+)")
+                              .value();
+  const std::string text = print_triton_kernel(program, program.kernels[0]).value().text;
+  const size_t last = text.rfind("@triton.jit"), columns = text.find("for start in", last);
+  ASSERT_NE(columns, std::string::npos) << text;
+  EXPECT_NE(text.find("sum_partial_ = ", last), std::string::npos) << text;
+  EXPECT_LT(text.rfind("sum_partial_ = "), columns) << text;
 }
 
 bool born_split(const std::string& node, const std::string& from, const std::string& to) {

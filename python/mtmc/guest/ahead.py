@@ -37,6 +37,8 @@ def told_apart(argument: Any) -> Any:
     """Arguments that Triton compiles a kernel for anew have different ones, and maybe others."""
     if isinstance(argument, torch.Tensor):
         return argument.dtype, argument.data_ptr() % 16 == 0
+    if hasattr(argument, "block_shape"):  # a descriptor of rectangles of a tensor
+        return told_apart(argument.base), *map(tuple, (argument.shape, argument.strides, argument.block_shape))
     return type(argument), repr(argument)
 
 

@@ -85,11 +85,11 @@ class Budgets:
         count, draw = SEEDS_OF_OTHERS if kind in self.others else SEEDS, self.draw(f"{kind}-0")
         if draw.slices is not None:
             assert draw.sampler is not None
-            self.known[kind] = found = Errors(*draw.sampler.errors(draw, draw.slices, count))
+            found = Errors(*draw.sampler.errors(draw, draw.slices, count))
             if kind == "task":
                 found.beside = self._beside(draw)
         else:
-            self.known[kind] = found = Errors()
+            found = Errors()
             self._add(found, draw)
             if kind == "task":
                 found.beside = self._beside(draw)
@@ -97,7 +97,8 @@ class Budgets:
             del draw  # two large ones do not fit beside each other
             for index in range(1, count):
                 self._add(found, self.draw(f"{kind}-{index}"))
-        return self.known[kind]
+        self.known[kind] = found  # only now: whoever lacked memory asks again
+        return found
 
     def beside(self, kind: str) -> dict[str, Runs]:
         """What half an ulp in the arguments does to the truth, and another order of summation to eager, on one draw of a kind. It

@@ -45,6 +45,7 @@ class KeptDraws:
         count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
         eager = self.reference.run_eager(arguments, state, seed, count, kind in MOVING)
         if self.watched is not None:
+            eager.unseen = any(name not in self.watched for name in eager.state)
             eager.after = [{n: value for n, value in entries.items() if n in self.watched} for entries in eager.after]
         draw = Draw(arguments, seed, state, eager, Truth([], []), kind in COPIED, self.sampler)
         draw.slices = found = self.sampler.slices(draw)
@@ -85,10 +86,6 @@ class KeptDraws:
     def forget_all(self) -> None:
         self.timed.clear()
         self.known.clear()
-
-    def hold(self) -> bool:
-        """Is anything kept that could make room?"""
-        return bool(self.timed or self.known)
 
     def _make_room(self, size: int) -> None:
         """Forgets the oldest draws until so many bytes more may be kept."""

@@ -27,16 +27,20 @@ class MaskedDraws:
     def truths_undropped(self, name: str) -> list[list[Any]] | None:
         """The truths of a draw when its dropouts keep everything, call by call; None where that says nothing about its outputs."""
         if name not in self.undropped:
-            draw = self.draws.draw(name)
+            draw, found = self.draws.draw(name), None
             drawn = [all_kept(call) for call in draw.eager.drawn]
-            self.undropped = {**dict(list(self.undropped.items())[-2 * SEEDS :]), name: None}
             if draw.eager.drawn[0] and None not in drawn:
                 eager = replace(draw.eager, drawn=drawn)
                 kept = self.reference.run_truth(draw.arguments, draw.state, eager, widen).calls
                 pairs = [pair for c, k in zip(draw.truth.calls, kept, strict=True) for pair in zip(c, k, strict=True)]
                 if all(isinstance(t, torch.Tensor) and t.is_floating_point() and is_masked(t, k) for t, k in pairs):
-                    self.undropped[name] = kept
+                    found = kept
+            self.undropped = {**dict(list(self.undropped.items())[-2 * SEEDS :]), name: found}
         return self.undropped[name]
+
+    def forget(self) -> None:
+        """What can be computed again."""
+        self.undropped.clear()
 
     def chances(self, kind: str) -> list[dict[str, dict[str, tuple[int, int]]]]:
         """The fractions of eager's own masks, call by call, output by output; empty where no mask can be seen."""

@@ -55,6 +55,7 @@ class Referee:
         self.masked: MaskedDraws | None = None
         self.lender: Lender | None = None
         self.budgets: Budgets | None = None
+        self.last_try = True  # is a request refused where memory is not enough?
         self.measured: dict[str, tuple[str, list[Measurement]]] = {}  # by draw: the last result's hash, and how it was
 
     def handle(self, request: Message) -> Message:
@@ -68,21 +69,25 @@ class Referee:
         except torch.OutOfMemoryError as error:
             return {"error": out_of_memory("computing what the module must return", error).to_json()}
         finally:
-            if self.lender is not None:
-                self.lender.rest()
             release(ENOUGH)
 
     def _answer(self, request: Message) -> Message:
-        """Once more, where memory was not enough, without the draws that are kept: they can be made again."""
+        """Once more, where memory was not enough, without what is kept and can be made again."""
         handler = getattr(self, "on_" + request["op"])
+        if self.lender is not None:
+            self.lender.rest()
+        # A mask that has been looked at would be taken for an earlier call's.
+        self.last_try = self.draws is None or request["op"] == "open" or bool(request.get("own_random"))
         try:
             return handler(request)
         except torch.OutOfMemoryError:
-            # A mask that has been looked at would be taken for an earlier call's.
-            if self.draws is None or request["op"] == "open" or request.get("own_random"):
+            if self.last_try:
                 raise
+        assert self.draws is not None and self.masked is not None
         self.draws.forget_all()
+        self.masked.forget()
         release()
+        self.last_try = True
         return handler(request)
 
     def on_open(self, request: Message) -> Message:
@@ -118,6 +123,7 @@ class Referee:
         others = other_kinds(run.arguments, self.reference.integers_decide(run.arguments, first))
         self.budgets = Budgets(self.reference, request["accuracy"], others, self.draws.draw)
         moving = self.draws.watched = self._moving(run.eager)
+        self.draws.forget("weights-0")  # which was made before
         for which in list(self.states):
             self.states[f"moved-{which}"] = {name: self.states[which][name] for name in moving}
         states = {name: self.lender.offered(f"state-{name}", state) for name, state in self.states.items()}
@@ -158,7 +164,8 @@ class Referee:
         of what is 0 there stays 0."""
         assert self.reference is not None and self.draws is not None
         moving, first = list(eager.state), self.states["first"]
-        for name in ("scaled-up-0", "offset-0") if moving else ():
+        writes = bool(self.reference.plain) or any(True for _ in self.reference.model.buffers())
+        for name in ("scaled-up-0", "offset-0") if writes else ():
             try:
                 arguments = self.draws.arguments(name)
                 other = self.reference.run_eager(arguments, first, self.draws.random_seed(name), 1)
@@ -226,7 +233,7 @@ class Referee:
         except EagerError as error:
             return {"skipped": str(error)}
         except torch.OutOfMemoryError as error:  # at another size it may be larger than it ever is
-            if kind not in self.budgets.others or self.draws.hold():
+            if kind not in self.budgets.others or not self.last_try:
                 raise
             return {"skipped": first_line(error)}
         return {

@@ -49,6 +49,7 @@ class Eager:
     overlapping: list[bool]
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
     seconds: float  # of the last call
+    unseen: bool = False  # does it change entries of the state that are not in `after`?
 
     @property
     def state(self) -> State:
@@ -63,7 +64,7 @@ class Eager:
     @property
     def repeats(self) -> bool:
         """Does the same call give the same answer again?"""
-        return not self.state and not self.drawn[0]
+        return not self.state and not self.unseen and not self.drawn[0]
 
 
 @dataclass

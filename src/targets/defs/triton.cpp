@@ -136,7 +136,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     std::vector<std::string> statements = printed.scratch;
     statements.insert(statements.end(), printed.calls.begin(), printed.calls.end());
     launch.call = join(statements, "\n");
-    const triton::FunctionTable::Place place = functions.add(printed.text, launch.call);
+    const triton::FunctionTable::Place place = functions.add(printed.text, printed.signatures, launch.call);
     launch.source_marker = place.marker, launch.source_lines = place.lines;
     helpers.insert(printed.helpers.begin(), printed.helpers.end());
     tiles |= printed.tiles;

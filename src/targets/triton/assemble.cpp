@@ -18,8 +18,9 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
                       bool overlap) {
   TritonKernel result;
   if (overlap) result.helpers.insert("_wait");
-  std::map<std::string, std::string> names;
+  std::map<std::string, std::string> names, types;
   for (const GroupTensor& tensor : group.tensors) {
+    types[tensor.name] = name(tensor.type.dtype);
     if (tensor.role == GroupTensor::Role::read) result.reads.push_back(tensor.value);
     if (tensor.role == GroupTensor::Role::write) result.writes.push_back(tensor.value);
     names[tensor.name] = tensor.role == GroupTensor::Role::scratch ? "_" + kernel.name + "_" + tensor.name
@@ -29,16 +30,20 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
   for (const TritonLaunch& launch : launches) {
     result.text += launch.source(overlap) + "\n\n";
     std::vector<std::string> arguments;
+    std::string& signature = result.signatures[launch.name];
     for (const std::string& argument : launch.arguments) {
       // "x" or "_tiles(x, ...)": the first word names the tensor.
       const bool call = argument.rfind("_tiles(", 0) == 0;
       const std::string tensor = call ? argument.substr(7, argument.find(',') - 7) : argument;
       passed.insert(tensor);
+      signature +=
+          types.at(tensor) + (call ? " by" + argument.substr(argument.rfind(',', argument.rfind(',') - 1)) : "") + ", ";
       arguments.push_back(call ? "_tiles(" + names.at(tensor) + argument.substr(argument.find(',')) : names.at(tensor));
       result.tiles |= call;
     }
-    arguments.push_back("warps=" + std::to_string(launch.warps));
-    if (launch.stages > 1) arguments.push_back("stages=" + std::to_string(launch.stages));
+    arguments.push_back("warps=" + std::to_string(launch.warps) +
+                        (launch.stages > 1 ? ", stages=" + std::to_string(launch.stages) : ""));
+    signature += arguments.back();
     result.calls.push_back("_launch(" + launch.name + ", " + std::to_string(launch.programs) + ", " +
                            join(arguments, ", ") + ")");
     for (const std::string& helper : launch.helpers) result.helpers.insert(helper);

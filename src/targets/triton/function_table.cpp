@@ -51,9 +51,11 @@ std::set<std::string_view> bound_names(const std::vector<Token>& tokens) {
   std::set<std::string_view> bound;
   std::vector<std::string_view> left;  // words of this line, outside of brackets
   bool in_head = true, counts = false;
+  const auto before = [&](size_t i) { return i == 0 ? std::string_view() : tokens[i - 1].text; };
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    if (in_head && is_word(token) && token.depth > 0) bound.insert(token.text);
+    const bool begins = before(i) == "(" || (before(i) == " " && i > 1 && before(i - 1) == ",");
+    if (in_head && is_word(token) && token.depth == 1 && begins) bound.insert(token.text);  // no default or annotation
     if (token.text == "\n" && token.depth == 0) {
       in_head = counts = false;
       left.clear();
@@ -64,7 +66,8 @@ std::set<std::string_view> bound_names(const std::vector<Token>& tokens) {
       else
         left.push_back(token.text);
     } else if (token.depth == 0 && token.text == "=" && (i + 1 == tokens.size() || tokens[i + 1].text != "=")) {
-      if (!left.empty() && (tokens[i - 1].text != "=")) bound.insert(left.begin(), left.end());
+      static const std::set<std::string_view> kCompares = {"=", "!", "<", ">"};
+      if (!left.empty() && !kCompares.contains(before(i))) bound.insert(left.begin(), left.end());
       left.clear();
     }
   }
@@ -112,11 +115,13 @@ std::string without_names(std::string_view function) {
   const std::set<std::string_view> bound = bound_names(tokens);
   std::map<std::string_view, size_t> numbers;
   std::string result;
+  bool in_head = true;
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
+    in_head = in_head && !(token.text == "\n" && token.depth == 0);
     const bool member = i > 0 && tokens[i - 1].text == ".";
     const bool keyword =
-        token.depth > 0 && i + 2 < tokens.size() && tokens[i + 1].text == "=" && tokens[i + 2].text != "=";
+        !in_head && token.depth > 0 && i + 2 < tokens.size() && tokens[i + 1].text == "=" && tokens[i + 2].text != "=";
     if (!bound.contains(token.text) || member || keyword) {
       if (!(is_blank(token) && i + 1 < tokens.size() && tokens[i + 1].text == "\n")) result += token.text;
       continue;
@@ -131,7 +136,8 @@ FunctionTable::Place FunctionTable::append(const std::string& text) {
   return {text.substr(0, text.find('(', text.find("def ")) + 1), lines_of(text)};
 }
 
-FunctionTable::Place FunctionTable::add(const std::string& text, std::string& calls) {
+FunctionTable::Place FunctionTable::add(const std::string& text, const std::map<std::string, std::string>& signatures,
+                                        std::string& calls) {
   const std::vector<std::string> functions = functions_of(text);
   if (functions.empty()) return append(text);
   std::vector<std::string> names;             // of those that differ
@@ -140,7 +146,10 @@ FunctionTable::Place FunctionTable::add(const std::string& text, std::string& ca
   std::map<std::string, std::string> marks;   // our names -> what stands for them in the key
   std::string own, key;
   for (const std::string& function : functions) {
-    const std::string name = name_of(function), nameless = without_names(renamed(function, marks));
+    const std::string name = name_of(function);
+    const auto signature = signatures.find(name);
+    const std::string nameless =
+        (signature == signatures.end() ? "" : signature->second) + "\n" + without_names(renamed(function, marks));
     const auto [known, is_new] = numbers.try_emplace(nameless, names.size());
     if (is_new) {
       names.push_back(name);

@@ -16,7 +16,8 @@ class FunctionTable {
   };
   // Adds the functions of a kernel, each once, unless all of them are those of a kernel that is here already: `calls`,
   // its statements, then call that one's, and its place is there. What is no row of functions alone is added whole.
-  Place add(const std::string& text, std::string& calls);
+  // `signatures`, by name: functions with others are others, whatever their texts (TritonKernel).
+  Place add(const std::string& text, const std::map<std::string, std::string>& signatures, std::string& calls);
   const std::string& text() const { return text_; }
 
  private:

@@ -74,21 +74,37 @@ std::vector<int> find_hosts(const Group& group, const std::vector<Frame>& frames
   return hosts;
 }
 
-TritonLaunch fuse(const TritonLaunch& host, const TritonLaunch& guest) {
-  TritonLaunch both = host;
-  both.name = host.name + "_and_" + guest.name.substr(guest.name.find('_') + 1);
-  both.functions = function_of(guest) + "\n\n" + function_of(host) + "\n\n";
-  for (size_t i = 0; i < guest.parameters.size(); ++i) {
-    if (std::count(both.parameters.begin(), both.parameters.end(), guest.parameters[i])) continue;
-    both.parameters.push_back(guest.parameters[i]);
-    both.arguments.push_back(guest.arguments[i]);
+// One `if` a part, beside each other: a chain of them within each other takes Triton several times as long.
+TritonLaunch fuse(const TritonLaunch& host, const std::vector<TritonLaunch>& guests) {
+  TritonLaunch all = host;
+  std::vector<TritonLaunch> parts = guests;
+  parts.push_back(host);
+  all.functions.clear(), all.programs = 0;
+  for (const TritonLaunch& part : parts) {
+    all.functions += function_of(part) + "\n\n";
+    for (size_t i = 0; i < part.parameters.size(); ++i) {
+      if (std::count(all.parameters.begin(), all.parameters.end(), part.parameters[i])) continue;
+      all.parameters.push_back(part.parameters[i]);
+      all.arguments.push_back(part.arguments[i]);
+    }
+    all.helpers.insert(all.helpers.end(), part.helpers.begin(), part.helpers.end());
   }
-  const std::string program = unused("program", both.parameters), count = std::to_string(guest.programs);
-  both.body = "    " + program + " = tl.program_id(0)\n    if " + program + " < " + count + ":\n        " +
-              call_of(guest, program) + "\n    else:\n        " + call_of(host, program + " - " + count);
-  both.helpers.insert(both.helpers.end(), guest.helpers.begin(), guest.helpers.end());
-  both.programs += guest.programs;
-  return both;
+  const std::string program = unused("program", all.parameters);
+  all.body = "    " + program + " = tl.program_id(0)";
+  for (const TritonLaunch& part : parts) {
+    const int64_t from = all.programs, to = all.programs += part.programs;
+    const std::string begun = program + " >= " + std::to_string(from), open = program + " < " + std::to_string(to);
+    const bool first = from == 0, last = &part == &parts.back();
+    all.body += "\n    if " +
+                (first  ? open
+                 : last ? begun
+                        : "(" + begun + ") & (" + open + ")") +
+                ":\n        " + call_of(part, first ? program : program + " - " + std::to_string(from));
+  }
+  const auto short_name = [](const TritonLaunch& one) { return one.name.substr(one.name.find('_') + 1); };
+  all.name += "_and_" + short_name(guests.front());
+  if (guests.size() > 1) all.name += "_and_" + std::to_string(guests.size() - 1) + "_more";
+  return all;
 }
 
 }  // namespace mtmc::triton

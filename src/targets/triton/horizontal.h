@@ -9,7 +9,7 @@ namespace mtmc::triton {
 
 // For each frame its host, the earlier one whose launch does its work as well; -1: it is a launch by itself.
 std::vector<int> find_hosts(const Group& group, const std::vector<Frame>& frames);
-// Both as one launch, with the warps of `host`, for which `guest` was printed.
-TritonLaunch fuse(const TritonLaunch& host, const TritonLaunch& guest);
+// All as one launch, with the warps of `host`, for which the guests were printed.
+TritonLaunch fuse(const TritonLaunch& host, const std::vector<TritonLaunch>& guests);
 
 }  // namespace mtmc::triton

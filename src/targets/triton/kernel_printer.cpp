@@ -63,15 +63,18 @@ class Kernels {
 
   std::vector<TritonLaunch> launches(const Numbers& numbers) const {
     std::vector<TritonLaunch> all, result;
+    std::map<int, std::vector<TritonLaunch>> guests;  // by their host
     const std::vector<int> hosts = find_hosts(group(), frames_);
     for (size_t f = 0; f < frames_.size(); ++f) {
       Numbers mine = f == main_frame() ? numbers : numbers_of(frames_[f], numbers);
       if (hosts[f] >= 0) mine["warps"] = all[hosts[f]].warps;
       all.push_back(print(frames_[f], name_of(f), mine));
-      if (hosts[f] >= 0) all[hosts[f]] = fuse(all[hosts[f]], all[f]);
+      if (hosts[f] >= 0) guests[hosts[f]].push_back(all[f]);
     }
-    for (size_t f = 0; f < frames_.size(); ++f)
-      if (hosts[f] < 0) result.push_back(std::move(all[f]));
+    for (size_t f = 0; f < frames_.size(); ++f) {
+      const auto mine = guests.find(static_cast<int>(f));
+      if (hosts[f] < 0) result.push_back(mine == guests.end() ? std::move(all[f]) : fuse(all[f], mine->second));
+    }
     return result;
   }
 

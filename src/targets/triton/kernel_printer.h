@@ -12,8 +12,10 @@
 namespace mtmc {
 
 struct TritonKernel {
-  std::string text;                  // @triton.jit functions
-  std::vector<std::string> calls;    // launches, in order; {N} is value N
+  std::string text;                // @triton.jit functions
+  std::vector<std::string> calls;  // launches, in order; {N} is value N
+  // Of a launched function's name: what else than its text it is compiled for, such as its arguments' types.
+  std::map<std::string, std::string> signatures;
   std::vector<std::string> scratch;  // statements that make what the launches pass on between them
   std::vector<ValueId> reads, writes;
   std::set<std::string> helpers;  // functions of triton/helpers.cpp that the text calls

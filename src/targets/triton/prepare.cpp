@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "ops/op.h"
 #include "targets/triton/layout_pass.h"
 #include "targets/triton/pack.h"
 #include "targets/triton/split.h"
@@ -51,6 +52,8 @@ std::optional<std::pair<GroupStage, int>> by_groups(const GroupStage& stage) {
 std::string way_of(const GroupStage& stage, const std::string& precision) {
   if (precision != "as_eager") return precision.empty() ? "ieee" : precision;
   if (stage.tf32) return "half";
+  // A window's bytes are multiplied many times: only other products may wait for their weights.
+  if (const OpDef* op = find_op(stage.op); op != nullptr && op->in_tf32) return "two_part";
   const Contraction& c = *stage.contraction;
   const std::vector<int64_t> extents = stage.stage.extents();
   const auto along = [&](const std::vector<int>& axes) {

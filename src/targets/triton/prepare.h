@@ -23,7 +23,8 @@ struct Prepared {
 // How a contraction of f32 is multiplied in a kernel of this `precision`: "ieee" (operands as they are), "half"
 // (rounded to f16, about as exact as TF32) or "two_part" (each a sum of two f16 numbers, three products; as exact as
 // f32: Ootomo and Yokota, 2022). "as_eager" differs from one to the next: half where eager multiplies in TF32, else
-// two_part, or ieee along so few rows that reading the other operand takes longer than any multiplication.
+// two_part, or, of no convolution, ieee along so few rows that reading the other operand takes longer than any
+// multiplication.
 std::string way_of(const GroupStage& stage, const std::string& precision);
 
 // `parts`: into how many chunks reductions along too few rows, and contractions of too few tiles, are cut; 0: as many

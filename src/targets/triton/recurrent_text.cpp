@@ -10,9 +10,9 @@ namespace mtmc {
 const std::string_view kRecurrentKernel = R"PY(@triton.jit
 def `NAME`_split(v, axis: tl.constexpr):
     # v as (hi + lo / 2048) * unit, hi and lo in fp16; unit: a power of two for each index of the other axis. What is not finite
-    # is in lo, its sign in hi: it meets the other operand's hi once.
+    # is in lo, its sign in hi: it meets the other operand's hi once, and a unit that is not 0.
     finite = tl.abs(v) < float("inf")
-    exponent = (tl.max(tl.where(finite, tl.abs(v), 0.0), axis=axis).to(tl.int32, bitcast=True) >> 23) & 255
+    exponent = (tl.max(tl.where(finite, tl.abs(v), 1.0), axis=axis).to(tl.int32, bitcast=True) >> 23) & 255
     up = tl.minimum(266 - exponent, 253)
     scaled = tl.where(finite, v * tl.expand_dims((up << 23).to(tl.float32, bitcast=True), axis), tl.where(v < 0, -1.0, 1.0))
     hi = scaled.to(tl.float16)

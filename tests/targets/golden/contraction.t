@@ -70,7 +70,7 @@ def k0_left_low_and_right_low(x, left_scale, left_high, left_low, w, right_scale
     program = tl.program_id(0)
     if program < 90:
         k0_right_low(program, w, right_scale, right_high, right_low)
-    else:
+    if program >= 90:
         k0_right_low(program - 90, x, left_scale, left_high, left_low)
 
 
@@ -312,7 +312,7 @@ def k0_x_channels_last_and_right_half(x, x_channels_last, x_largest_of, w, right
     program = tl.program_id(0)
     if program < 20:
         k0_right_half(program, w, right_scale, right_half)
-    else:
+    if program >= 20:
         k0_x_channels_last(program - 20, x, x_channels_last, x_largest_of)
 
 
