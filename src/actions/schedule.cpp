@@ -297,16 +297,15 @@ Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& ta
 
 namespace {
 
-// How one kernel multiplies that was several: as exactly as somebody `wished` for one of them, beyond what it was born
-// with, else as it would be born.
-void agree_on_precision(const Program& program, Kernel& merged, const std::set<std::string>& wished,
-                        const TargetDef& target) {
-  if (!merged.has("precision")) return;
-  const std::vector<std::string> ladder = target.precisions(program, merged);
-  if (ladder.empty()) return;
-  std::string& word = merged.choices["precision"] = ladder.front();
-  for (const std::string& rung : ladder)
-    if (wished.contains(rung)) word = rung;
+// The way to multiply that somebody chose for a kernel since a less exact one was refused; empty: it has the one that it
+// was born with. What is born is known (Settled).
+std::string wished_precision(const Program& program, const Kernel& kernel, const TargetDef& target) {
+  const auto word = kernel.choices.find("precision");
+  if (word == kernel.choices.end() || (word->second != "two_part" && word->second != "ieee")) return "";
+  Kernel born = kernel;
+  born.choices.erase("precision");
+  const bool same = settle_kernel(program, born, target).ok() && born.choices["precision"] == word->second;
+  return same ? "" : word->second;
 }
 
 }  // namespace
@@ -330,15 +329,15 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   MTMC_RETURN_IF_ERROR(can_generate(program, merged.values));
   const std::vector<bool> stays = staying(program, values, asked);
   std::vector<Kernel> kernels;
-  std::set<std::string> wished;  // ways to multiply
+  std::string wished;  // the most exact way to multiply that is
   size_t place = 0;
   for (size_t k = 0; k < program.kernels.size(); ++k) {
     const Kernel& kernel = program.kernels[k];
     if (std::count(names.begin(), names.end(), kernel.name) > 0) {
       merged.choices.insert(kernel.choices.begin(), kernel.choices.end());
-      if (kernel.has("precision") &&
-          context.target.precisions(program, kernel).front() != kernel.choices.at("precision"))
-        wished.insert(kernel.choices.at("precision"));
+      merged.choices.erase("precision");
+      const std::string word = wished_precision(program, kernel, context.target);
+      if (wished.empty() || word == "ieee") wished = word;
       place = kernels.size();
     } else if (stays[k]) {
       kernels.push_back(kernel);
@@ -349,7 +348,9 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   if (!order_kernels(result)) return refuse("fuse", "another kernel stands between them in the data flow");
   Kernel& placed = const_cast<Kernel&>(*result.kernel(merged.name));
   drop_broken_captures(result);
-  agree_on_precision(result, placed, wished, context.target);
+  MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context.target));
+  if (wished.empty() || !placed.has("precision")) return result;
+  placed.choices["precision"] = wished;
   MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context.target));
   return result;
 }
