@@ -297,8 +297,8 @@ Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& ta
 
 namespace {
 
-// The way to multiply that somebody chose for a kernel since a less exact one was refused; empty: it has the one that it
-// was born with. What is born is known (Settled).
+// The way to multiply that somebody chose for a kernel since a less exact one was refused; empty: it has the one that
+// it was born with. What is born is known (Settled).
 std::string wished_precision(const Program& program, const Kernel& kernel, const TargetDef& target) {
   const auto word = kernel.choices.find("precision");
   if (word == kernel.choices.end() || (word->second != "two_part" && word->second != "ieee")) return "";
