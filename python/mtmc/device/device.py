@@ -70,6 +70,9 @@ class Cpu:
         self.clock = time.perf_counter_ns  # kept: the candidate may replace the module's
         self.sweep: torch.Tensor | None = None
         self.spark = torch.zeros(WAKE_ELEMENTS)
+        # Where two threads make a process's first call of MKL's vector functions at once, one of them may get results that err
+        # by 2e-5 (torch.tanh: 5 of 150 processes; none after a call by one thread). Who is forked from here is ready, too.
+        torch.exp(torch.zeros(1))
 
     def synchronize(self) -> None:
         pass  # calls return when their work is done
