@@ -33,7 +33,7 @@ kernel k4 = { %9 } library
 )";
 
 // Says that windows of 3 x 3 are computed in full f32.
-struct FakeTuner final : Tuner {
+struct TunerThatKnows final : Tuner {
   Result<std::vector<Measured>> measure(const std::vector<std::string>&, const std::vector<TensorType>&,
                                         double) override {
     return Error{"tuning", "nothing is measured here", "", ""};
@@ -48,7 +48,7 @@ struct FakeTuner final : Tuner {
 };
 
 TEST(FullF32, EqualCallsAreTriedOnceAndMarkedTogether) {
-  FakeTuner tuner;
+  TunerThatKnows tuner;
   const Program program = with_full_f32(parse_program(kConvolutions).value(), tuner).value();
   ASSERT_EQ(tuner.asked.size(), 2);
   EXPECT_EQ(tuner.asked[0].text, "F.conv2d(x0, x1, None, 1, [1, 1], 1, 1)");
