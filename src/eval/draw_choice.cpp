@@ -56,8 +56,8 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   plan.checks = screens ? (small ? plan.rounds / 2 : 3) : small ? plan.rounds : 8;
   // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their
   // own.
-  const int set = screens && !anew && !on_gpu() ? 0 : ++timed_sets_;
   const bool quick = on_gpu() || !facts.large();
+  const int set = screens && !anew && !(on_gpu() && facts.large()) ? 0 : ++timed_sets_;
   const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
   plan.one_thread = options_->threads == 1, plan.measures_on = options_->measures_on;
   if (on_gpu()) plan.least_lie_ms = kLeastLieOnGpuMs;

@@ -29,8 +29,9 @@ class DrawChoice {
   int other_index(const TaskFacts& facts);
   // The structured draws of a trial, in their order. `again`: the candidate may have met those of before.
   Result<std::vector<std::string>> structured(TaskFacts& facts, Tier tier, bool again);
-  // The rounds of a trial, after its structured draws were chosen. Screens share one set of arguments on a CPU; every
-  // certification gets its own, which nothing has seen before, and so do rounds that begin `anew`. Without baselines.
+  // The rounds of a trial, after its structured draws were chosen. Screens share one set of arguments, except large
+  // ones on a GPU, which are drawn faster than kept; every certification gets its own, which nothing has seen before,
+  // and so do rounds that begin `anew`. Without baselines.
   Result<RoundPlan> rounds(TaskFacts& facts, Tier tier, bool anew);
   // What refused a candidate in a certification, the next of its kind meets in a screen, and first.
   void remember(const TaskFacts& facts, const Verdict& certification);

@@ -12,6 +12,7 @@
 #include "base/kernel_headers.h"
 #include "base/tempdir.h"
 #include "base/text.h"
+#include "base/turn.h"
 #include "eval/examination.h"
 #include "eval/guests.h"
 #include "eval/sandbox_command.h"
@@ -90,6 +91,7 @@ class ProcessJudge final : public Judge {
   Status open(const Task& task);
   Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
   Result<Verdict> examined(const Candidate& candidate, Tier tier);
+  Result<std::optional<Guest>> compiled(const Candidate& candidate, Tier tier);
   bool lost() const;  // is a process of ours gone?
   Status works_without_candidate(const Task& task, Tier tier);
   Verdict blamed(const Error& error, Tier tier) const;
@@ -98,6 +100,7 @@ class ProcessJudge final : public Judge {
     return {{options_, guests_, baselines_, *facts_, draw_choice_, rng_}, examination, like, again_, verdict};
   }
   bool on_gpu() const { return options_.device == "cuda"; }
+  bool shares() const { return on_gpu() && !turn_file().empty(); }
 
   // Guests see `shared` only: draws that are yet to come, and truths, lie elsewhere.
   std::filesystem::path shared() const { return folder_.path() / "shared"; }
@@ -146,6 +149,7 @@ Status ProcessJudge::open(const Task& task) {
 // All that a screening needs of the task. On a CPU nothing: the cores are busy with what the caller does meanwhile.
 Status ProcessJudge::prepare(const Task& task) {
   if (!on_gpu()) return ok_status();
+  const Turn turn(turn_file());
   MTMC_RETURN_IF_ERROR(open(task));
   MTMC_TRY(std::vector<std::string> draws, facts_->structured(structured_count(Tier::screen)));
   if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
@@ -214,6 +218,7 @@ bool ProcessJudge::lost() const {
 
 // All that judging asks of our processes before a candidate runs.
 Status ProcessJudge::works_without_candidate(const Task& task, Tier tier) {
+  const Turn turn(turn_file());
   MTMC_RETURN_IF_ERROR(open(task));
   MTMC_TRY([[maybe_unused]] const auto structured, facts_->structured(structured_count(tier)));
   return baselines_.ready(tier == Tier::certify || options_.screens_wait);
@@ -229,8 +234,11 @@ Verdict ProcessJudge::blamed(const Error& error, Tier tier) const {
 }
 
 Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candidate, Tier tier) {
+  std::optional<Turn> turn(turn_file());
   MTMC_RETURN_IF_ERROR(open(task));
+  turn.reset();
   try {
+    if (shares() && !again_) MTMC_RETURN_IF_ERROR(prepare(task, candidate));  // its kernels are compiled meanwhile
     return examined(candidate, tier);
   } catch (const std::filesystem::filesystem_error& error) {  // it may have filled the place where files are passed
     guests_.stop();
@@ -238,23 +246,29 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
   }
 }
 
+// Waits until the candidate's kernels are compiled, if anybody does so. The guest that did is the one to screen.
+Result<std::optional<Guest>> ProcessJudge::compiled(const Candidate& candidate, Tier tier) {
+  if (tier == Tier::screen) return guests_.adopt(candidate, options_.load_seconds);
+  MTMC_RETURN_IF_ERROR(guests_.finish(candidate, options_.load_seconds));
+  return std::optional<Guest>();
+}
+
 Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   Verdict verdict;
   verdict.tier = tier, verdict.evaluator = evaluator_of(options_);
   if (options_.freeze_weights && facts_->has_weights()) verdict.notes.push_back("frozen-weights");
   MTMC_TRY(const Room room, guests_.room_for(candidate));
-  if (tier == Tier::screen) {
+  MTMC_TRY(std::optional<Guest> ready, compiled(candidate, tier));
+  const Turn turn(turn_file());
+  if (ready) {
     const Verdict before = verdict;
-    MTMC_TRY(std::optional<Guest> ready, guests_.adopt(candidate, options_.load_seconds));
-    if (ready) {
-      Examination examination = examination_of(candidate, verdict);
-      MTMC_TRY(const bool passed, trial(examination, room, verdict).screen(*ready, candidate.profiled));
-      examination.conclude(passed);
-      if (passed) return verdict;
-      verdict = before, again_ = true;  // whatever is refused is refused in a new process of its own
-    }
+    Examination examination = examination_of(candidate, verdict);
+    MTMC_TRY(const bool passed, trial(examination, room, verdict).screen(*ready, candidate.profiled));
+    examination.conclude(passed);
+    if (passed) return verdict;
+    verdict = before, again_ = true;  // whatever is refused is refused in a new process of its own
+    ready.reset();
   }
-  MTMC_RETURN_IF_ERROR(guests_.finish(candidate, options_.load_seconds));
   Examination examination = examination_of(candidate, verdict);
   Trial made = trial(examination, room, verdict);
   MTMC_TRY(const bool passed, tier == Tier::screen ? made.screen(candidate.profiled) : made.certify());

@@ -92,7 +92,7 @@ Result<std::vector<std::string>> own_command() {
 }
 
 std::vector<Command> member_commands(const std::vector<std::string>& command, size_t count,
-                                     const std::vector<std::string>& gpus) {
+                                     const std::vector<std::string>& gpus, const std::filesystem::path& folder) {
   const std::vector<int>& cores = usable_cores();
   const size_t each = std::max<size_t>(1, cores.size() / count);
   std::vector<Command> all;
@@ -102,7 +102,12 @@ std::vector<Command> member_commands(const std::vector<std::string>& command, si
       own.push_back(std::to_string(cores[core % cores.size()]));
     Command one{.argv = {"taskset", "-c", join(own, ",")}};
     one.argv.insert(one.argv.end(), command.begin(), command.end());
-    if (!gpus.empty()) one.environment["CUDA_VISIBLE_DEVICES"] = gpus[i];
+    one.environment["TMPDIR"] = folder;
+    if (!gpus.empty()) {
+      const std::string& gpu = gpus[i % gpus.size()];
+      one.environment["CUDA_VISIBLE_DEVICES"] = gpu;
+      if (count > gpus.size()) one.environment["MTMC_TURN"] = folder / ("turn-" + gpu);
+    }
     all.push_back(std::move(one));
   }
   return all;

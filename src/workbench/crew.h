@@ -1,6 +1,7 @@
 // Tasks dealt out to processes of this program, each with a GPU and processors of its own: `mtmc bench` or `collect`
 // with --member, which takes names of tasks and answers each with what it made of it.
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,9 +17,10 @@ namespace mtmc {
 Result<std::vector<std::string>> own_command();
 
 // `count` times `command`, with the processors divided among them, and GPUs where there are any (as
-// CUDA_VISIBLE_DEVICES names them, as many as members).
+// CUDA_VISIBLE_DEVICES names them). Where they are fewer, those that share one take turns (turn.h). `folder`, which
+// outlives the members, has their temporary files in it.
 std::vector<Command> member_commands(const std::vector<std::string>& command, size_t count,
-                                     const std::vector<std::string>& gpus);
+                                     const std::vector<std::string>& gpus, const std::filesystem::path& folder);
 
 // The same on the machines of a Ray cluster, which says where each runs (python/mtmc/crew/remote.py).
 std::vector<Command> remote_commands(const std::vector<std::string>& command, size_t count, const std::string& address);

@@ -37,8 +37,9 @@ struct WorkbenchOptions {
 };
 
 // How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). An Error:
-// more than one on a GPU, where they would disturb each other's clocks, or more than there are processors.
-Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked);
+// more than there are processors, or more than one on a GPU by those that do not take turns (`shares`): torch.compile,
+// while it is at work, would disturb the clocks of others.
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares = false);
 
 // A user's module as a search begins with it.
 struct TracedTask {

@@ -102,6 +102,28 @@ TEST(EveryTarget, CallsTorchWithTheNumbersThatTheModuleHas) {
     EXPECT_NE(code->text.find(call), std::string::npos) << call << "\n" << code->text;
 }
 
+// What a search would try next is printed ahead of its turn, and may not end it.
+TEST(EveryTarget, AllCandidatesOfLargeTensorsCanBePrinted) {
+  auto program = parse_program(
+      "program pool {\n  %0 = input \"x\" : f32[16,32,128,128,256]\n"
+      "  %1 = avg_pool3d(%0, kernel_size=[3,3,3], padding=[1,1,1], stride=[2,2,2]) : f32[16,32,64,64,128]\n"
+      "  return %1\n}\nkernel k0 = { %1 } window\n");
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  ASSERT_GT(program->values[0].type.elements(), INT32_MAX);
+  program->kernels[0].choices["tiled"] = "";
+  EXPECT_GT(find_target("triton")->candidates(*program, program->kernels[0], Hardware{}).size(), 1u);
+  ModuleShell shell;
+  shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  shell.arguments = {"x"};
+  for (const TargetDef* target : all_targets())
+    for (const auto& numbers : target->candidates(*program, program->kernels[0], Hardware{})) {
+      Program chosen = *program;
+      chosen.kernels[0].numbers = numbers;
+      const auto code = target->emit(chosen, Hardware{}, shell);
+      EXPECT_TRUE(code.ok()) << target->name << ": " << code.error().message();
+    }
+}
+
 // Within no_grad nothing would ask for gradients.
 TEST(EveryTarget, WarnsAboutGradientsOutsideOfNoGrad) {
   testing::Maker m("relu");

@@ -71,12 +71,23 @@ TEST(Crew, AMemberThatCannotBeginIsAnErrorAndTheOthersGoOn) {
 }
 
 TEST(Crew, MembersShareProcessorsAndGpus) {
-  const auto all = member_commands({"mtmc", "bench"}, 2, {"4", "7"});
+  const auto all = member_commands({"mtmc", "bench"}, 2, {"4", "7"}, "folder");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0].argv[0], "taskset");
   EXPECT_EQ(all[1].argv.back(), "bench");
   EXPECT_EQ(all[1].environment.at("CUDA_VISIBLE_DEVICES"), "7");
   EXPECT_EQ(all[0].argv[2] == all[1].argv[2], usable_cores().size() == 1);
+  EXPECT_EQ(all[1].environment.at("TMPDIR"), "folder");
+  EXPECT_EQ(all[1].environment.count("MTMC_TURN"), 0u);
+}
+
+TEST(Crew, MembersThatShareAGpuTakeTurns) {
+  const auto all = member_commands({"mtmc", "collect"}, 3, {"4", "7"}, "folder");
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[2].environment.at("CUDA_VISIBLE_DEVICES"), "4");
+  EXPECT_EQ(all[2].environment.at("MTMC_TURN"), "folder/turn-4");
+  EXPECT_EQ(all[0].environment.at("MTMC_TURN"), "folder/turn-4");
+  EXPECT_EQ(all[1].environment.at("MTMC_TURN"), "folder/turn-7");
 }
 
 }  // namespace

@@ -11,13 +11,15 @@ beside which processes that compile must find room. {"in_full_f32": [...]} is an
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -122,8 +124,10 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
             versions = [Version(one, inputs, device) for one in loaded]
             compare(versions, deadline)
         return [version.result() for version in versions]
-    inputs = [random_tensor(text, name) for text in request["inputs"]]
-    with torch.no_grad():
+    if shared():
+        wait(compile_all(request))
+    with torch.no_grad(), turn():
+        inputs = [random_tensor(text, name) for text in request["inputs"]]
         versions = first_samples(request, inputs, device)
         own = list({id(version): version for version in versions}.values())
         compare(own, time.perf_counter() + request["seconds"])
@@ -150,6 +154,22 @@ def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: D
                 by_binary[binaries] = Version(try_load(path), inputs, device)
             found[index] = by_binary[binaries]
     return [found[index] for index in range(len(found))]
+
+
+def shared() -> bool:
+    """Is the GPU shared with other searches?"""
+    return bool(os.environ.get("MTMC_TURN"))
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """The GPU to ourselves, as src/base/turn.h says."""
+    if not shared():
+        yield
+        return
+    with open(os.environ["MTMC_TURN"], "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 COMPILING: dict[str, Future[str]] = {}  # by the text of a module and its inputs
@@ -245,8 +265,9 @@ def main() -> None:
             elif request.get("prepare"):
                 compile_all(request)
             elif "in_full_f32" in request:
-                answers = in_full_f32(request["in_full_f32"], device_named("cuda"))
-                forget()
+                with turn():
+                    answers = in_full_f32(request["in_full_f32"], device_named("cuda"))
+                    forget()
                 replies.write(json.dumps({"in_full_f32": answers}) + "\n")
                 replies.flush()
             else:

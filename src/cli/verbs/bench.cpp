@@ -251,11 +251,9 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
           },
   };
   const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
-  auto members =
-      options.ray.empty() ? member_commands(command, jobs, gpus()) : remote_commands(command, jobs, options.ray);
-  if (options.ray.empty())
-    for (Command& member : members) member.environment["TMPDIR"] = folder.path();
-  return work_off(members, left, listener);
+  return work_off(options.ray.empty() ? member_commands(command, jobs, gpus(), folder.path())
+                                      : remote_commands(command, jobs, options.ray),
+                  left, listener);
 }
 
 Result<size_t> jobs_of(const BenchOptions& options) {

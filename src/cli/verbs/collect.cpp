@@ -200,13 +200,12 @@ Status explore_here(const CollectOptions& options, const std::vector<std::string
   return ok_status();
 }
 
-// Several processes explore tasks of their own, each with a GPU of its own where they need one.
+// Several processes explore tasks of their own; those that share a GPU take turns on it.
 Status explore_in_crew(size_t jobs, const std::vector<std::string>& names, Ledger& ledger) {
   MTMC_TRY(std::vector<std::string> command, own_command());
   command.emplace_back("--member");
   const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
-  std::vector<Command> members = member_commands(command, jobs, gpus());
-  for (Command& member : members) member.environment["TMPDIR"] = folder.path();
+  const std::vector<Command> members = member_commands(command, jobs, gpus(), folder.path());
   const CrewListener listener{.begins = [&](const std::string& task) { return ledger.begins(task); },
                               .ended =
                                   [&](const std::string& task, const Result<Json>& reply) {
@@ -233,7 +232,7 @@ Result<int> collect(const CollectOptions& options) {
   }
   Progress progress(stdout);
   Ledger ledger(options.budget, names.size(), progress);
-  MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs));
+  MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs, true));
   const size_t jobs = std::min(wanted, names.size());
   if (jobs == 1)
     MTMC_RETURN_IF_ERROR(explore_here(options, names, tasks, ledger, progress));

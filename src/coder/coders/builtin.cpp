@@ -111,10 +111,11 @@ Status BuiltinCoder::prepare(const CoderRequest& request) {
   if (!planned.ok()) return ok_status();  // it will be refused when it is asked for
   for (const auto& [key, kernels] : planned->kernels) {
     if (planned->known.contains(key)) continue;
-    MTMC_TRY(const Versions tried, versions(planned->after, planned->after.kernels[kernels.front()]));
-    if (!tunes(tried)) continue;
-    MTMC_TRY(const auto remembered, store_.recall(kKind, tried.problem));
-    if (!remembered) MTMC_RETURN_IF_ERROR(tuner_->prepare(tried.modules, tried.inputs));
+    const auto tried = versions(planned->after, planned->after.kernels[kernels.front()]);
+    if (!tried.ok()) return ok_status();  // likewise
+    if (!tunes(*tried)) continue;
+    MTMC_TRY(const auto remembered, store_.recall(kKind, tried->problem));
+    if (!remembered) MTMC_RETURN_IF_ERROR(tuner_->prepare(tried->modules, tried->inputs));
   }
   return ok_status();
 }

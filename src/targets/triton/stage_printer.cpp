@@ -8,11 +8,15 @@ namespace mtmc::triton {
 
 StagePrinter::StagePrinter(const Group& group, int first, int last, std::string name)
     : ExprPrinter(out_, group), group_(group), first_(first), last_(last), name_(std::move(name)) {
-  for (const GroupTensor& tensor : group.tensors) {
-    out_.fresh(tensor.name);
+  for (const GroupTensor& tensor : group.tensors) out_.fresh(tensor.name);
+  wide_ = is_wide(group);
+}
+
+bool is_wide(const Group& group) {
+  return std::any_of(group.tensors.begin(), group.tensors.end(), [](const GroupTensor& tensor) {
     const int64_t parts = tensor.behind >= 0 ? 2 : 1;  // both are read by one index
-    wide_ |= parts * tensor.type.elements() > INT32_MAX;
-  }
+    return parts * tensor.type.elements() > INT32_MAX;
+  });
 }
 
 ExprP StagePrinter::canonical(int s, const ExprP& e) const {

@@ -10,6 +10,9 @@
 
 namespace mtmc::triton {
 
+// Has some tensor more elements than 32 bits count?
+bool is_wide(const Group& group);
+
 class StagePrinter : public ExprPrinter {
  protected:
   // Of the stages first..last of a group, as the function `name`. `axes_` and `extents_` are set before anything is
@@ -49,7 +52,7 @@ class StagePrinter : public ExprPrinter {
   Writer out_;
   std::vector<int64_t> extents_;          // of the axes of the launch
   std::map<int, std::vector<int>> axes_;  // stage -> axis of the launch for each of its axes; -1: an extent of 1
-  bool wide_ = false;                     // some tensor has more than 2^31 elements
+  bool wide_ = false;                     // is_wide
 
  private:
   ExprP axis_of(int s, int a) const;  // axis a of stage s over the axes of the launch

@@ -50,7 +50,7 @@ bool is_window(const Group& group, const Frame& frame) {
 }
 
 std::optional<Overlap> find_overlap(const Group& group, const Frame& frame) {
-  if (!is_window(group, frame)) return std::nullopt;
+  if (!is_window(group, frame) || is_wide(group)) return std::nullopt;
   const Stage& stage = group.stages[frame.first].stage;
   const std::vector<int64_t> extents = stage.extents();
   std::optional<Overlap> best;
@@ -100,7 +100,6 @@ class WindowPrinter : public StagePrinter {
         lanes_(numbers.at("rows")),
         warps_(numbers.at("warps")),
         neighbours_(overlap.shared) {
-    if (wide_) throw Unsupported{"windows over more than 2^31 elements"};
     if (overlap.extent % share_ != 0) throw Unsupported{"neighbours that do not fill the axis"};
     for (const SharedAxis& axis : frame.shared) extents_.push_back(axis.extent);
     extents_[neighbours_] /= share_;
