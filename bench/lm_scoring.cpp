@@ -1,6 +1,8 @@
 // What a shared prompt saves: scoring N actions of R tokens behind a prompt of P, and a training step on them (forward
-// and backward, LoRA on q and v), against the same with the prompt copied for each action. Random weights.
+// and backward, LoRA on q and v), against the same with the prompt copied for each action; and what it saves beyond
+// that to have several decisions in one row. Random weights.
 //   ninja -C build/release bench_lm_scoring && build/release/bench_lm_scoring --shape 135m --device cuda --dtype bf16
+#include <ATen/ops/cat.h>
 #include <c10/core/Allocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/GradMode.h>
@@ -22,9 +24,9 @@ namespace {
 
 struct Options {
   std::string shape = "small", device = "cpu", dtype = "fp32";
-  int64_t prompt = 2048, actions = 32, length = 16, batch = 1;
+  int64_t prompt = 2048, actions = 32, length = 16, batch = 1, decisions = 1;
   int repeats = 3;
-  bool training = false, shared = true;
+  bool training = false;
 };
 
 // SmolLM2-135M, DeepSeek-Coder-1.3B, and one for a CPU.
@@ -68,8 +70,10 @@ Checkpoint random_checkpoint(const ModelConfig& config, std::vector<float>& numb
   return checkpoint;
 }
 
-Prompt random_prompt(const Options& options, const ModelConfig& config) {
-  Rng rng(2);
+enum class Way { row, shared, copied };
+constexpr const char* kNames[] = {"in a row", "shared", "copied"};
+
+Prompt random_prompt(const Options& options, const ModelConfig& config, Rng& rng) {
   Prompt prompt;
   const auto draw = [&] { return static_cast<TokenId>(rng.below(static_cast<uint64_t>(config.vocabulary))); };
   for (int64_t i = 0; i < options.prompt; ++i) prompt.tokens.push_back(draw());
@@ -81,7 +85,7 @@ Prompt random_prompt(const Options& options, const ModelConfig& config) {
 }
 
 // The copied prompts go through the model `batch` at a time: all at once do not fit.
-double once(const Options& options, const Model& model, const Prompt& prompt) {
+double once(const Options& options, Way way, const Model& model, const std::vector<const Prompt*>& prompts) {
   const double start = now_seconds();
   double sum = 0;
   const auto finish = [&](const at::Tensor& scores) {
@@ -89,16 +93,15 @@ double once(const Options& options, const Model& model, const Prompt& prompt) {
     if (options.training) total.backward();
     sum += total.item<double>();  // waits for a GPU
   };
-  if (options.shared) {
-    finish(score(model, understand(model, prompt.tokens), prompt.actions, ScoreMode::sum));
-  } else {
-    for (size_t from = 0; from < prompt.actions.size(); from += static_cast<size_t>(options.batch)) {
-      const size_t to = std::min(prompt.actions.size(), from + static_cast<size_t>(options.batch));
-      finish(score_replicated(
-          model,
-          {prompt.tokens,
-           {prompt.actions.begin() + static_cast<long>(from), prompt.actions.begin() + static_cast<long>(to)}},
-          ScoreMode::sum));
+  if (way == Way::row)
+    for (const auto& part : in_parts(prompts)) finish(at::cat(score_all(model, part, ScoreMode::sum)));
+  for (const Prompt* prompt : prompts) {
+    if (way == Way::shared) finish(score(model, understand(model, prompt->tokens), prompt->actions, ScoreMode::sum));
+    for (size_t from = 0; way == Way::copied && from < prompt->actions.size();) {
+      const size_t to = std::min(prompt->actions.size(), from + static_cast<size_t>(options.batch));
+      const auto at = [&](size_t i) { return prompt->actions.begin() + static_cast<long>(i); };
+      finish(score_replicated(model, {prompt->tokens, {at(from), at(to)}}, ScoreMode::sum));
+      from = to;
     }
   }
   MTMC_CHECK(std::isfinite(sum), "scores are finite");
@@ -116,7 +119,7 @@ double peak_bytes(const Placement& placement) {
 }
 
 // In a process of its own, so that its memory is its own: seconds and bytes.
-Result<std::pair<double, double>> measure(const Options& options) {
+Result<std::pair<double, double>> measure(const Options& options, Way way) {
   int ends[2];
   MTMC_CHECK(pipe(ends) == 0, "a pipe");
   const pid_t child = fork();
@@ -130,10 +133,14 @@ Result<std::pair<double, double>> measure(const Options& options) {
     MTMC_CHECK(model.add_lora({}, rng).ok(), "an adapter");
     if (options.training)
       for (auto& [name, tensor] : model.adapter_parameters()) tensor.requires_grad_(true);
-    const Prompt prompt = random_prompt(options, model.config());
+    Rng drawn(2);
+    std::vector<Prompt> prompts;
+    for (int64_t i = 0; i < options.decisions; ++i) prompts.push_back(random_prompt(options, model.config(), drawn));
+    std::vector<const Prompt*> all;
+    for (const Prompt& prompt : prompts) all.push_back(&prompt);
     double best = 1e300;
     for (int i = 0; i <= options.repeats; ++i) {
-      const double seconds = once(options, model, prompt);
+      const double seconds = once(options, way, model, all);
       if (i > 0) best = std::min(best, seconds);
     }
     const double found[2] = {best, peak_bytes(*placement)};
@@ -159,21 +166,22 @@ int main_of(int argc, char** argv) {
   app.add_option("--actions", options.actions, "N");
   app.add_option("--length", options.length, "R, tokens of an action");
   app.add_option("--batch", options.batch, "copies that go through the model at a time");
+  app.add_option("--decisions", options.decisions, "prompts, each with its actions");
   app.add_option("--repeats", options.repeats, "the best of which counts");
   app.add_flag("--training", options.training, "forward and backward instead of scores alone");
   CLI11_PARSE(app, argc, argv);
-  std::pair<double, double> found[2];
-  for (const bool shared : {true, false}) {
-    options.shared = shared;
-    const auto measured = measure(options);
+  fmt::print("{} of {}, {} decision{} of P = {}, N = {}, R = {}\n", options.training ? "a training step" : "scoring",
+             options.shape, options.decisions, options.decisions == 1 ? "" : "s", options.prompt, options.actions,
+             options.length);
+  std::vector<std::pair<double, double>> found;
+  for (const Way way : {Way::copied, Way::shared, Way::row}) {
+    const auto measured = measure(options, way);
     if (!measured.ok()) return fmt::print(stderr, "{}\n", measured.error().message()), 2;
-    found[shared] = *measured;
-    fmt::print("{:<8} {:>10.3f} s {:>8.2f} GB\n", shared ? "shared" : "copied", measured->first,
-               measured->second / 1e9);
+    found.push_back(*measured);
+    fmt::print("{:<8} {:>10.3f} s {:>8.2f} GB, {:>6.1f} times as fast, {:.2f} of the memory\n",
+               kNames[static_cast<size_t>(way)], measured->first, measured->second / 1e9,
+               found[0].first / measured->first, measured->second / found[0].second);
   }
-  fmt::print("{} of {}, P = {}, N = {}, R = {}: {:.1f} times as fast, {:.2f} of the memory\n",
-             options.training ? "a training step" : "scoring", options.shape, options.prompt, options.actions,
-             options.length, found[0].first / found[1].first, found[1].second / found[0].second);
   return 0;
 }
 

@@ -5,19 +5,26 @@
 #include "lm/attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/_flash_attention_backward.h>
+#include <ATen/ops/_flash_attention_forward.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_backward.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu_backward.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/logaddexp.h>
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace mtmc::lm {
 namespace {
@@ -142,6 +149,112 @@ class TwoRegions : public torch::autograd::Function<TwoRegions> {
   }
 };
 
+// Sequences of several lengths beside each other, [T, H, D], as flash kernels take them.
+struct Lengths {
+  const Tensor& ends;
+  int64_t longest;
+};
+
+Attended flash(const Tensor& q, const Tensor& k, const Tensor& v, const Lengths& queries, const Lengths& keys,
+               bool causal) {
+  const auto all =
+      at::_flash_attention_forward(q, k, v, queries.ends, keys.ends, queries.longest, keys.longest, 0.0, causal, false);
+  return {std::get<0>(all), std::get<1>(all)};
+}
+
+Gradients flash_backward(const Tensor& grad, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& out,
+                         const Tensor& lse, const Lengths& queries, const Lengths& keys, bool causal) {
+  const Tensor none = at::empty({0}, q.options().dtype(at::kInt)),
+               seed = at::empty({2}, q.options().dtype(at::kUInt64));
+  auto [by_q, by_k, by_v] = at::_flash_attention_backward(grad, q, k, v, out, lse, queries.ends, keys.ends,
+                                                          queries.longest, keys.longest, 0.0, causal, seed, none);
+  return {by_q, by_k, by_v};
+}
+
+// A row of prompts and actions by three kernels: prompts, actions over their prompts, actions over themselves.
+class PackedFlash : public torch::autograd::Function<PackedFlash> {
+ public:
+  // q [T, H, D]; k, v [T, G, D]; `ends`: those of the packing.
+  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& q, const Tensor& k, const Tensor& v,
+                        const Tensor& prompt_ends, const Tensor& decision_ends, const Tensor& action_ends,
+                        std::vector<int64_t> sizes) {
+    const int64_t p = sizes[0], own = q.size(0) - p;
+    const Lengths prompts{prompt_ends, sizes[1]}, decisions{decision_ends, sizes[2]}, actions{action_ends, sizes[3]};
+    const Tensor pk = k.narrow(0, 0, p), pv = v.narrow(0, 0, p);
+    Attended all = flash(q.narrow(0, 0, p), pk, pv, prompts, prompts, true);
+    if (own > 0) {
+      const Tensor aq = q.narrow(0, p, own);
+      const Attended shared = flash(aq, pk, pv, decisions, prompts, false);
+      const Attended among = flash(aq, k.narrow(0, p, own), v.narrow(0, p, own), actions, actions, true);
+      const Tensor lse = at::logaddexp(among.lse, shared.lse);  // [H, T]
+      const auto part = [&](const Attended& one) { return one.out * (one.lse - lse).exp().t().unsqueeze(-1); };
+      all.out = at::cat({all.out, (part(among) + part(shared)).to(q.scalar_type())});
+      all.lse = at::cat({all.lse, lse}, 1);
+    }
+    context->save_for_backward({q, k, v, all.out, all.lse, prompt_ends, decision_ends, action_ends});
+    context->saved_data["sizes"] = sizes;
+    return all.out;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list grads) {
+    const auto saved = context->get_saved_variables();
+    const Tensor &q = saved[0], &k = saved[1], &v = saved[2], &out = saved[3], &lse = saved[4];
+    const std::vector<int64_t> sizes = context->saved_data["sizes"].toIntVector();
+    const int64_t p = sizes[0], own = q.size(0) - p;
+    const Lengths prompts{saved[5], sizes[1]}, decisions{saved[6], sizes[2]}, actions{saved[7], sizes[3]};
+    const Tensor grad = grads[0].contiguous(), pk = k.narrow(0, 0, p), pv = v.narrow(0, 0, p);
+    Gradients all = flash_backward(grad.narrow(0, 0, p), q.narrow(0, 0, p), pk, pv, out.narrow(0, 0, p),
+                                   lse.narrow(1, 0, p).contiguous(), prompts, prompts, true);
+    if (own > 0) {
+      const Tensor aq = q.narrow(0, p, own), by = grad.narrow(0, p, own), of = out.narrow(0, p, own),
+                   joint = lse.narrow(1, p, own).contiguous();
+      const Gradients shared = flash_backward(by, aq, pk, pv, of, joint, decisions, prompts, false);
+      const Gradients among =
+          flash_backward(by, aq, k.narrow(0, p, own), v.narrow(0, p, own), of, joint, actions, actions, true);
+      all = {at::cat({all.q, among.q + shared.q}), at::cat({all.k + shared.k, among.k}),
+             at::cat({all.v + shared.v, among.v})};
+    }
+    return {all.q, all.k, all.v, Tensor(), Tensor(), Tensor(), Tensor()};
+  }
+};
+
+// The actions of one prompt, [H, tokens, D] after each other, as rows padded to one length: [N, H, R, D].
+struct Padding {
+  Padding(const std::vector<int64_t>& lengths, const Tensor& like) {
+    count = static_cast<int64_t>(lengths.size()), longest = *std::max_element(lengths.begin(), lengths.end());
+    std::vector<int64_t> from, back;
+    int64_t start = 0;
+    for (int64_t i = 0; i < count; start += lengths[static_cast<size_t>(i)], ++i)
+      for (int64_t j = 0; j < longest; ++j) {
+        const bool there = j < lengths[static_cast<size_t>(i)];
+        from.push_back(there ? start + j : 0);
+        if (there) back.push_back(i * longest + j);
+      }
+    padded = at::tensor(from, at::kLong).to(like.device()), packed = at::tensor(back, at::kLong).to(like.device());
+  }
+  Tensor rows(const Tensor& x) const {
+    return at::index_select(x, 1, padded).view({x.size(0), count, longest, x.size(2)}).transpose(0, 1);
+  }
+  Tensor tokens(const Tensor& rows) const { return at::index_select(rows.transpose(0, 1).flatten(1, 2), 1, packed); }
+
+  int64_t count, longest;
+  Tensor padded, packed;
+};
+
+int64_t sum(const std::vector<int64_t>& all) { return std::accumulate(all.begin(), all.end(), int64_t{0}); }
+
+Tensor ends_of(const std::vector<int64_t>& lengths, at::Device device) {
+  std::vector<int> ends = {0};
+  for (const int64_t length : lengths) ends.push_back(ends.back() + static_cast<int>(length));
+  return at::tensor(ends, at::kInt).to(device);
+}
+
+int64_t longest_of(const std::vector<int64_t>& lengths) {
+  // A single query is another kernel, whose log-sum-exps lie in another order.
+  return lengths.empty() ? 2 : std::max<int64_t>(2, *std::max_element(lengths.begin(), lengths.end()));
+}
+
 }  // namespace
 
 Tensor two_region_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& shared_k,
@@ -149,6 +262,53 @@ Tensor two_region_attention(const Tensor& q, const Tensor& k, const Tensor& v, c
   const Tensor none = shared_k.defined() ? Tensor() : at::empty({k.size(1), 0, k.size(3)}, k.options());
   return TwoRegions::apply(q, k, v, none.defined() ? none : shared_k, none.defined() ? none : shared_v,
                            static_cast<int64_t>(kernel));
+}
+
+Packing::Packing(std::vector<int64_t> of_prompts, std::vector<std::vector<int64_t>> of_actions, at::Device device)
+    : prompts(std::move(of_prompts)), actions(std::move(of_actions)) {
+  std::vector<int64_t> decisions, each;
+  for (const auto& some : actions) {
+    decisions.push_back(sum(some));
+    each.insert(each.end(), some.begin(), some.end());
+  }
+  prompt_ends = ends_of(prompts, device), decision_ends = ends_of(decisions, device),
+  action_ends = ends_of(each, device);
+  longest_prompt = longest_of(prompts), longest_decision = longest_of(decisions), longest_action = longest_of(each);
+}
+
+int64_t Packing::prompt_tokens() const { return sum(prompts); }
+
+int64_t Packing::tokens() const {
+  int64_t all = prompt_tokens();
+  for (const auto& some : actions) all += sum(some);
+  return all;
+}
+
+Tensor packed_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Packing& packing) {
+  if (q.is_cuda() && has_flash(q)) {
+    const std::vector<int64_t> sizes = {packing.prompt_tokens(), packing.longest_prompt, packing.longest_decision,
+                                        packing.longest_action};
+    return PackedFlash::apply(q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), packing.prompt_ends,
+                              packing.decision_ends, packing.action_ends, sizes)
+        .transpose(0, 1);
+  }
+  std::vector<Tensor> of_prompts, of_actions;
+  int64_t prompt = 0, action = packing.prompt_tokens();
+  for (size_t i = 0; i < packing.prompts.size(); ++i) {
+    const int64_t length = packing.prompts[i], own = sum(packing.actions[i]);
+    const Tensor pk = k.narrow(1, prompt, length), pv = v.narrow(1, prompt, length);
+    of_prompts.push_back(
+        two_region_attention(q.narrow(1, prompt, length).unsqueeze(0), pk.unsqueeze(0), pv.unsqueeze(0), {}, {})
+            .squeeze(0));
+    if (own > 0) {
+      const Padding padding(packing.actions[i], q);
+      const auto rows = [&](const Tensor& x) { return padding.rows(x.narrow(1, action, own)); };
+      of_actions.push_back(padding.tokens(two_region_attention(rows(q), rows(k), rows(v), pk, pv)));
+    }
+    prompt += length, action += own;
+  }
+  of_prompts.insert(of_prompts.end(), of_actions.begin(), of_actions.end());
+  return at::cat(of_prompts, 1);
 }
 
 }  // namespace mtmc::lm

@@ -4,6 +4,8 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 namespace mtmc::lm {
 
 // `plain` is written out in products and a softmax, for devices and types without a flash kernel and to test the
@@ -16,5 +18,25 @@ enum class AttentionKernel { fastest, plain };
 at::Tensor two_region_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                 const at::Tensor& shared_k, const at::Tensor& shared_v,
                                 AttentionKernel kernel = AttentionKernel::fastest);
+
+// Several prompts and their actions in one row of tokens: all prompts, then the first one's actions, the second's, ...
+struct Packing {
+  // `prompts`: tokens of each, one at least; `actions`: of each prompt's actions, none or more.
+  Packing(std::vector<int64_t> prompts, std::vector<std::vector<int64_t>> actions, at::Device device);
+
+  int64_t prompt_tokens() const;  // where actions begin
+  int64_t tokens() const;
+
+  std::vector<int64_t> prompts;
+  std::vector<std::vector<int64_t>> actions;
+  // [parts + 1] int32 on the device: where each part begins, counted from the first prompt or the first action.
+  at::Tensor prompt_ends, decision_ends, action_ends;
+  int64_t longest_prompt = 0, longest_decision = 0, longest_action = 0;
+};
+
+// q [H, T, D]; k, v [G, T, D] of such a row: prompts are causal, an action's tokens see its prompt and, causally, each
+// other. Returns [H, T, D]. Equal to two_region_attention of each prompt with its actions; on a GPU in half precision
+// three flash kernels for all of them.
+at::Tensor packed_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Packing& packing);
 
 }  // namespace mtmc::lm

@@ -123,25 +123,32 @@ Tensor Model::apply(const Layer& layer, const std::string& name, const Tensor& x
   return y + at::linear(at::linear(x, linear.a.to(x.scalar_type())), linear.b.to(x.scalar_type())) * linear.scale;
 }
 
-Tensor Model::attend(const Layer& layer, const Tensor& x, const Tensor& cos, const Tensor& sin, size_t index,
-                     const Pass& pass) const {
-  const int64_t n = x.size(0), r = x.size(1);
+Tensor Model::attend(size_t index, const Tensor& x, const Tensor& cos, const Tensor& sin, bool adapters,
+                     const See& see) const {
+  const Layer& layer = layers_[index];
   const auto heads = [&](const char* name, int64_t count) {
-    return apply(layer, name, x, pass.adapters).view({n, r, count, config_.head_width}).transpose(1, 2);
+    return apply(layer, name, x, adapters).unflatten(-1, {count, config_.head_width}).transpose(-3, -2);
   };
   const Tensor q = rotate(heads("self_attn.q_proj", config_.heads), cos, sin);
   const Tensor k = rotate(heads("self_attn.k_proj", config_.kv_heads), cos, sin);
-  const Tensor v = heads("self_attn.v_proj", config_.kv_heads);
-  const bool shared = pass.past != nullptr && pass.past->length() > 0;
-  const Tensor past_k = shared ? pass.past->keys[index] : Tensor(),
-               past_v = shared ? pass.past->values[index] : Tensor();
-  if (pass.kept != nullptr) {
-    pass.kept->keys.push_back(after(past_k, k[0]));
-    pass.kept->values.push_back(after(past_v, v[0]));
+  const Tensor seen = see(index, q, k, heads("self_attn.v_proj", config_.kv_heads));
+  return apply(layer, "self_attn.o_proj", seen.transpose(-3, -2).flatten(-2, -1), adapters);
+}
+
+Tensor Model::through(const Tensor& tokens, const Tensor& places, bool adapters, const See& see) const {
+  const Tensor angles = at::outer(places, frequencies_);  // [T, D / 2]
+  const Tensor one_sin = angles.sin();
+  const Tensor cos = angles.cos().repeat({1, 2}).to(placement_.dtype),
+               sin = at::cat({-one_sin, one_sin}, -1).to(placement_.dtype);
+  Tensor x = at::embedding(embedding_, tokens.to(placement_.device));
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const Layer& layer = layers_[i];
+    x = x + attend(i, norm(x, layer.input_norm), cos, sin, adapters, see);
+    const Tensor inner = norm(x, layer.inner_norm);
+    const Tensor gate = at::silu(apply(layer, "mlp.gate_proj", inner, adapters));
+    x = x + apply(layer, "mlp.down_proj", gate * apply(layer, "mlp.up_proj", inner, adapters), adapters);
   }
-  const Tensor seen = two_region_attention(q, k, v, past_k, past_v);
-  return apply(layer, "self_attn.o_proj", seen.transpose(1, 2).reshape({n, r, config_.heads * config_.head_width}),
-               pass.adapters);
+  return norm(x, final_norm_);
 }
 
 Tensor Model::states(const Tensor& tokens, const Pass& pass) const {
@@ -150,19 +157,29 @@ Tensor Model::states(const Tensor& tokens, const Pass& pass) const {
   if (pass.kept != nullptr) *pass.kept = {};
   const int64_t begin = pass.past != nullptr ? pass.past->length() : 0;
   const Tensor places = at::arange(begin, begin + tokens.size(1), frequencies_.options());
-  const Tensor angles = at::outer(places, frequencies_);  // [R, D / 2]
-  const Tensor one_sin = angles.sin();
-  const Tensor cos = angles.cos().repeat({1, 2}).to(placement_.dtype),
-               sin = at::cat({-one_sin, one_sin}, -1).to(placement_.dtype);
-  Tensor x = at::embedding(embedding_, tokens.to(placement_.device));
-  for (size_t i = 0; i < layers_.size(); ++i) {
-    const Layer& layer = layers_[i];
-    x = x + attend(layer, norm(x, layer.input_norm), cos, sin, i, pass);
-    const Tensor inner = norm(x, layer.inner_norm);
-    const Tensor gate = at::silu(apply(layer, "mlp.gate_proj", inner, pass.adapters));
-    x = x + apply(layer, "mlp.down_proj", gate * apply(layer, "mlp.up_proj", inner, pass.adapters), pass.adapters);
-  }
-  return norm(x, final_norm_);
+  return through(tokens, places, pass.adapters, [&](size_t i, const Tensor& q, const Tensor& k, const Tensor& v) {
+    const Tensor past_k = begin > 0 ? pass.past->keys[i] : Tensor(),
+                 past_v = begin > 0 ? pass.past->values[i] : Tensor();
+    if (pass.kept != nullptr) {
+      pass.kept->keys.push_back(after(past_k, k[0]));
+      pass.kept->values.push_back(after(past_v, v[0]));
+    }
+    return two_region_attention(q, k, v, past_k, past_v);
+  });
+}
+
+Tensor Model::states(const Tensor& tokens, const Packing& packing, bool adapters) const {
+  MTMC_CHECK(tokens.size(0) == packing.tokens(), "the packing is that of the tokens");
+  std::vector<float> places;
+  const auto count = [&](int64_t from, int64_t length) {
+    for (int64_t i = 0; i < length; ++i) places.push_back(static_cast<float>(from + i));
+  };
+  for (const int64_t length : packing.prompts) count(0, length);
+  for (size_t i = 0; i < packing.actions.size(); ++i)
+    for (const int64_t length : packing.actions[i]) count(packing.prompts[i], length);
+  return through(
+      tokens, at::tensor(places).to(placement_.device), adapters,
+      [&](size_t, const Tensor& q, const Tensor& k, const Tensor& v) { return packed_attention(q, k, v, packing); });
 }
 
 std::map<std::string, Tensor> Model::base_parameters() const {

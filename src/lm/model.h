@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "base/rng.h"
 #include "checkpoint/checkpoint.h"
+#include "lm/attention.h"
 #include "lm/device.h"
 
 namespace mtmc::lm {
@@ -52,6 +54,8 @@ class Model {
   // tokens [N, R] int64 on any device -> the last layer's normed states [N, R, width]. Padding goes to the right, where
   // causal attention keeps it from mattering.
   at::Tensor states(const at::Tensor& tokens, const Pass& pass) const;
+  // The same of a row of prompts and actions, tokens [T] int64 -> [T, width].
+  at::Tensor states(const at::Tensor& tokens, const Packing& packing, bool adapters) const;
   // [vocabulary, width]: logits are states times its transpose.
   const at::Tensor& head() const { return config_.tied ? embedding_ : head_; }
 
@@ -81,8 +85,12 @@ class Model {
     at::Tensor input_norm, inner_norm;
     std::map<std::string, Linear> linear;  // "self_attn.q_proj" and so on
   };
-  at::Tensor attend(const Layer& layer, const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, size_t index,
-                    const Pass& pass) const;
+  // Of a layer, rotated queries and keys, and values, [.., heads, tokens, D] -> what the queries saw.
+  using See = std::function<at::Tensor(size_t layer, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)>;
+  at::Tensor attend(size_t layer, const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin, bool adapters,
+                    const See& see) const;
+  // All layers; tokens [.., T], which stand at `places` [T].
+  at::Tensor through(const at::Tensor& tokens, const at::Tensor& places, bool adapters, const See& see) const;
   at::Tensor apply(const Layer& layer, const std::string& name, const at::Tensor& x, bool adapters) const;
   at::Tensor norm(const at::Tensor& x, const at::Tensor& weight) const;
   Linear& linear(size_t layer, const std::string& name) { return layers_[layer].linear.at(name); }

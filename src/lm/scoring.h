@@ -73,6 +73,14 @@ at::Tensor score(const Model& model, const Understood& prompt, const std::vector
 // The same from N (prompt + action) tokens, each sequence by itself: what `score` is compared with.
 at::Tensor score_replicated(const Model& model, const Prompt& prompt, ScoreMode mode, bool adapters = true);
 
+// The scores of several prompts' actions, each equal to `score`, in one pass over all their tokens; and the states
+// after the prompts' last tokens, [prompts, width].
+std::vector<at::Tensor> score_all(const Model& model, const std::vector<const Prompt*>& prompts, ScoreMode mode,
+                                  bool adapters = true);
+at::Tensor last_states(const Model& model, const std::vector<const Prompt*>& prompts, bool adapters = true);
+// The prompts in parts of so many tokens that a pass over one, and its gradients, have room; in their order.
+std::vector<std::vector<const Prompt*>> in_parts(const std::vector<const Prompt*>& prompts);
+
 // The categorical distribution softmax(scores / temperature) over the candidates; temperature > 0.
 struct Categorical {
   at::Tensor log_probabilities;  // [N], differentiable

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <memory>
 
 #include "learn/walks.h"
 
@@ -13,29 +13,50 @@ namespace {
 
 constexpr int kNoStopBefore = 4;  // for random walks
 
-using Chooser = std::function<Result<size_t>(const Episode&)>;
-
-Status walk(const EvaluationRequest& request, size_t task, uint64_t seed, double share, const Chooser& choose,
-            Outcome& outcome) {
-  Episode episode(request.dynamics, {.steps = request.steps});
-  MTMC_RETURN_IF_ERROR(episode.reset(task, seed));
-  const double start = episode.best();
-  bool stopped = false;
-  while (!episode.done()) {
-    MTMC_TRY(const size_t chosen, choose(episode));
-    stopped = chosen + 1 == episode.actions().size();
-    MTMC_TRY([[maybe_unused]] const Stepped stepped, episode.step(chosen));
+// A walk through a task, which counts for a share of what its way comes to there.
+struct Walk {
+  Walk(const EvaluationRequest& request, size_t task, size_t of_way, uint64_t seed, double of_share, Outcome& to)
+      : way(of_way), share(of_share), outcome(to), episode(request.dynamics, {.steps = request.steps}), rng(seed) {
+    begun = episode.reset(task, rng.next());
+    start = begun.ok() ? episode.best() : 1;
   }
-  outcome.gain += share * std::log(start / episode.best());
-  outcome.steps += share * episode.taken();
-  outcome.stopped += share * stopped;
-  return ok_status();
-}
 
-Result<lm::Categorical> think(const EvaluationRequest& request, const Episode& episode) {
-  MTMC_TRY(const lm::Prompt prompt, request.reader.read(episode));
-  return lm::categorical(
-      lm::score(request.model, lm::understand(request.model, prompt.tokens), prompt.actions, request.scores), 1);
+  // Takes an action; the last one says what the walk came to.
+  Status step(size_t chosen) {
+    const bool stopped = chosen + 1 == episode.actions().size();
+    MTMC_TRY([[maybe_unused]] const Stepped stepped, episode.step(chosen));
+    if (!episode.done()) return ok_status();
+    outcome.gain += share * std::log(start / episode.best());
+    outcome.steps += share * episode.taken();
+    outcome.stopped += share * stopped;
+    return ok_status();
+  }
+
+  size_t way;
+  double share, start = 1;
+  Outcome& outcome;
+  Episode episode;
+  Rng rng;
+  Status begun = ok_status();
+};
+
+// The policy's next step in some walks, thought about together.
+Status step_by_policy(const EvaluationRequest& request, const std::vector<Walk*>& walks) {
+  std::vector<lm::Prompt> read;
+  for (const Walk* walk : walks) {
+    MTMC_TRY(lm::Prompt prompt, request.reader.read(walk->episode));
+    read.push_back(std::move(prompt));
+  }
+  std::vector<const lm::Prompt*> prompts;
+  for (const lm::Prompt& prompt : read) prompts.push_back(&prompt);
+  size_t at = 0;
+  for (const auto& part : lm::in_parts(prompts))
+    for (const at::Tensor& scores : lm::score_all(request.model, part, request.scores)) {
+      Walk& walk = *walks[at++];
+      const lm::Categorical choice = lm::categorical(scores.to(at::kCPU), 1);
+      MTMC_RETURN_IF_ERROR(walk.step(static_cast<size_t>(walk.way == 0 ? choice.greedy() : choice.sample(walk.rng))));
+    }
+  return ok_status();
 }
 
 size_t at_random(const Episode& episode, Rng& rng) {
@@ -68,30 +89,35 @@ Result<std::vector<TaskOutcomes>> evaluate(const EvaluationRequest& request) {
   std::vector<TaskOutcomes> all;
   for (const size_t task : request.tasks) {
     const Tree& tree = request.dynamics.trees()[task];
-    TaskOutcomes one{tree.name, tree.hardware,
-                     std::log(tree.places[0].time / Walks(tree, request.steps).best_time(0, request.steps)),
-                     std::vector<Outcome>(std::size(kWays))};
-    Rng rng(seed_for(request.seed, {7, task}));
-    const auto repeat = [&](size_t way, int times, const Chooser& choose) -> Status {
-      for (int i = 0; i < times; ++i)
-        MTMC_RETURN_IF_ERROR(walk(request, task, rng.next(), 1.0 / times, choose, one.outcomes[way]));
-      return ok_status();
-    };
-    MTMC_RETURN_IF_ERROR(repeat(0, 1, [&](const Episode& episode) -> Result<size_t> {
-      MTMC_TRY(const lm::Categorical choice, think(request, episode));
-      return static_cast<size_t>(choice.greedy());
-    }));
-    MTMC_RETURN_IF_ERROR(repeat(1, request.samples, [&](const Episode& episode) -> Result<size_t> {
-      MTMC_TRY(const lm::Categorical choice, think(request, episode));
-      return static_cast<size_t>(choice.sample(rng));
-    }));
-    MTMC_RETURN_IF_ERROR(
-        repeat(2, request.random, [&](const Episode& episode) -> Result<size_t> { return at_random(episode, rng); }));
-    MTMC_RETURN_IF_ERROR(
-        repeat(3, 1, [&](const Episode& episode) -> Result<size_t> { return steepest(tree, episode); }));
-    all.push_back(std::move(one));
+    all.push_back({tree.name, tree.hardware,
+                   std::log(tree.places[0].time / Walks(tree, request.steps).best_time(0, request.steps)),
+                   std::vector<Outcome>(std::size(kWays))});
   }
-  return all;
+  const int times[] = {1, request.samples, request.random, 1};
+  std::vector<std::unique_ptr<Walk>> by_policy;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const size_t task = request.tasks[i];
+    Rng rng(seed_for(request.seed, {7, task}));
+    for (size_t way = 0; way < std::size(kWays); ++way)
+      for (int time = 0; time < times[way]; ++time) {
+        auto walk = std::make_unique<Walk>(request, task, way, rng.next(), 1.0 / times[way], all[i].outcomes[way]);
+        MTMC_RETURN_IF_ERROR(walk->begun);
+        if (way < 2) {
+          by_policy.push_back(std::move(walk));
+          continue;
+        }
+        while (!walk->episode.done())
+          MTMC_RETURN_IF_ERROR(walk->step(way == 2 ? at_random(walk->episode, walk->rng)
+                                                   : steepest(request.dynamics.trees()[task], walk->episode)));
+      }
+  }
+  while (true) {
+    std::vector<Walk*> going;
+    for (const auto& walk : by_policy)
+      if (!walk->episode.done()) going.push_back(walk.get());
+    if (going.empty()) return all;
+    MTMC_RETURN_IF_ERROR(step_by_policy(request, going));
+  }
 }
 
 Summary summary_of(const std::vector<TaskOutcomes>& tasks, size_t way) {

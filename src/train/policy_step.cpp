@@ -2,10 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/minimum.h>
+#include <ATen/ops/stack.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace mtmc::train {
 namespace {
@@ -17,29 +19,42 @@ struct Sums {
   double loss = 0, entropy = 0, kl = 0, k3 = 0, clipped = 0;
 };
 
-// Adds one decision's gradient, times `weight`.
-void learn_from(Lesson& lesson, const Seen& one, double advantage, double weight, Sums& sums) {
+// A decision with what is to be learned of it.
+struct Weighed {
+  const Seen* seen;
+  double advantage;
+};
+
+// Adds the gradients of some decisions, times `weight`.
+void learn_from(Lesson& lesson, const std::vector<const lm::Prompt*>& prompts,
+                const std::map<const lm::Prompt*, Weighed>& of, double weight, Sums& sums) {
   const double clip = lesson.setting("clip"), entropy_weight = lesson.setting("entropy"),
                kl_weight = lesson.setting("kl");
-  const Tensor scores =
-      lm::score(lesson.model, lm::understand(lesson.model, one.prompt.tokens), one.prompt.actions, lesson.scores);
-  const lm::Categorical now = lm::categorical(scores, 1);
-  const Tensor log_ratio = now.log_probabilities[one.chosen] - one.before[one.chosen].to(scores.device());
-  const Tensor ratio = log_ratio.exp();
-  const Tensor surrogate = at::minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage);
-  const Tensor entropy = now.entropy();
-  Tensor loss = -surrogate - entropy * entropy_weight;
-  if (one.reference.defined()) {
-    const Tensor kl = (now.log_probabilities.exp() * (now.log_probabilities - one.reference.to(scores.device()))).sum();
-    loss = loss + kl * kl_weight;
-    sums.kl += kl.item<double>();
+  const std::vector<Tensor> scores = lm::score_all(lesson.model, prompts, lesson.scores);
+  std::vector<Tensor> losses, entropies, kls, moves;
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    const Seen& one = *of.at(prompts[i]).seen;
+    const double advantage = of.at(prompts[i]).advantage;
+    const at::Device device = scores[i].device();
+    const lm::Categorical now = lm::categorical(scores[i], 1);
+    const Tensor log_ratio = now.log_probabilities[one.chosen] - one.before[one.chosen].to(device);
+    const Tensor ratio = log_ratio.exp();
+    const Tensor surrogate = at::minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage);
+    entropies.push_back(now.entropy()), moves.push_back(log_ratio);
+    losses.push_back(-surrogate - entropies.back() * entropy_weight);
+    if (!one.reference.defined()) continue;
+    kls.push_back((now.log_probabilities.exp() * (now.log_probabilities - one.reference.to(device))).sum());
+    losses.back() = losses.back() + kls.back() * kl_weight;
   }
+  const Tensor loss = at::stack(losses).sum();
   (loss * weight).backward();
-  const double moved = log_ratio.item<double>();
+  // One number after the other would wait for the GPU each time.
+  const Tensor moved = at::stack(moves).detach().to(at::kCPU, at::kDouble);
   sums.loss += loss.item<double>();
-  sums.entropy += entropy.item<double>();
-  sums.k3 += std::exp(moved) - 1 - moved;
-  sums.clipped += std::abs(std::exp(moved) - 1) > clip;
+  sums.entropy += at::stack(entropies).detach().sum().item<double>();
+  if (!kls.empty()) sums.kl += at::stack(kls).detach().sum().item<double>();
+  sums.k3 += (moved.exp() - 1 - moved).sum().item<double>();
+  sums.clipped += ((moved.exp() - 1).abs() > clip).sum().item<double>();
 }
 
 Status add_up(Lesson& lesson, Sums& sums) {
@@ -89,9 +104,13 @@ Result<Metrics> improve_policy(Lesson& lesson, const Rollout& rollout, const std
     for (size_t from = 0; from < order.size(); from += size) {
       const size_t to = std::min(order.size(), from + size);
       Sums sums;
+      std::map<const lm::Prompt*, Weighed> weighed;
+      std::vector<const lm::Prompt*> prompts;
       for (size_t i = from; i < to; ++i)
         if (const Seen* one = by_place[order[i]]; one != nullptr)
-          learn_from(lesson, *one, advantages[order[i]], 1.0 / static_cast<double>(to - from), sums);
+          weighed[&one->prompt] = {one, advantages[order[i]]}, prompts.push_back(&one->prompt);
+      for (const auto& part : lm::in_parts(prompts))
+        learn_from(lesson, part, weighed, 1.0 / static_cast<double>(to - from), sums);
       MTMC_RETURN_IF_ERROR(add_up(lesson, sums));
       last = sums, count = static_cast<double>(to - from);
       if (sums.k3 / count > lesson.setting("target-kl")) {

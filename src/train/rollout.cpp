@@ -4,43 +4,77 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 namespace mtmc::train {
 namespace {
 
-// One episode, with its decisions' places counted from 0.
-Status play(const Lesson& lesson, const RolloutRequest& request, size_t number, EpisodeFacts& facts,
-            std::vector<Seen>& seen) {
-  const uint64_t update = static_cast<uint64_t>(request.update);
-  Episode episode(lesson.dynamics, lesson.episode);
-  episode.set_progress(lesson.progress(request.update));
-  Rng rng(seed_for(lesson.seed, {1, update, number}));
-  MTMC_RETURN_IF_ERROR(episode.reset(facts.task, seed_for(lesson.seed, {2, update, number})));
-  facts.start = episode.best();
-  while (!episode.done()) {
-    Seen one;
-    MTMC_TRY(one.prompt, lesson.reader.read(episode));
-    const auto think = [&](const lm::Model& model, bool adapters) {
-      return lm::categorical(lm::score(model, lm::understand(model, one.prompt.tokens, adapters), one.prompt.actions,
-                                       lesson.scores, adapters),
-                             1);
-    };
-    const lm::Categorical choice = think(lesson.model, true);
-    one.before = choice.log_probabilities.to(at::kCPU);
-    one.chosen = choice.sample(rng);
-    if (request.reference) one.reference = think(lesson.reference, true).log_probabilities.to(at::kCPU);
-    if (request.value) {
-      one.features = lm::understand(lesson.reference, one.prompt.tokens, false).last.to(at::kFloat);
-      facts.values.push_back(request.value(one.features));
-    }
+// An episode that is played, with its decisions' places counted from 0.
+struct Playing {
+  Playing(const Lesson& lesson, const RolloutRequest& request, size_t of)
+      : number(of),
+        episode(lesson.dynamics, lesson.episode),
+        rng(seed_for(lesson.seed, {1, static_cast<uint64_t>(request.update), of})) {
+    facts.task = request.tasks[of];
+    episode.set_progress(lesson.progress(request.update));
+  }
+
+  // Takes the action that was chosen.
+  Status step(Seen one) {
     one.place = facts.rewards.size();
     const bool stop = static_cast<size_t>(one.chosen) + 1 == episode.actions().size();
     MTMC_TRY(const Stepped stepped, episode.step(static_cast<size_t>(one.chosen)));
     facts.rewards.push_back(stepped.reward);
     facts.stopped = stop, facts.cut = stepped.cut;
     if (!stepped.cut) seen.push_back(std::move(one));  // where it led is not known: nothing to learn
+    if (episode.done()) facts.best = episode.best();
+    return ok_status();
   }
-  facts.best = episode.best();
+
+  size_t number;
+  Episode episode;
+  Rng rng;
+  EpisodeFacts facts{.task = 0, .rewards = {}, .values = {}};
+  std::vector<Seen> seen;
+};
+
+using Prompts = std::vector<const lm::Prompt*>;
+
+std::vector<at::Tensor> think(const Lesson& lesson, const lm::Model& model, const Prompts& prompts) {
+  std::vector<at::Tensor> all;
+  for (const Prompts& part : lm::in_parts(prompts))
+    for (const at::Tensor& scores : lm::score_all(model, part, lesson.scores))
+      all.push_back(lm::categorical(scores, 1).log_probabilities.to(at::kCPU));
+  return all;
+}
+
+std::vector<at::Tensor> features_of(const Lesson& lesson, const Prompts& prompts) {
+  std::vector<at::Tensor> all;
+  for (const Prompts& part : lm::in_parts(prompts))
+    for (const at::Tensor& one : lm::last_states(lesson.reference, part, false).to(at::kFloat).unbind(0))
+      all.push_back(one);
+  return all;
+}
+
+// One step of all episodes that are not over: what they read is thought about together.
+Status step_together(const Lesson& lesson, const RolloutRequest& request, const std::vector<Playing*>& playing) {
+  std::vector<Seen> all(playing.size());
+  Prompts prompts;
+  for (size_t i = 0; i < playing.size(); ++i) {
+    MTMC_TRY(all[i].prompt, lesson.reader.read(playing[i]->episode));
+    prompts.push_back(&all[i].prompt);
+  }
+  const auto before = think(lesson, lesson.model, prompts);
+  const auto reference = request.reference ? think(lesson, lesson.reference, prompts) : std::vector<at::Tensor>();
+  const auto features = request.value ? features_of(lesson, prompts) : std::vector<at::Tensor>();
+  for (size_t i = 0; i < playing.size(); ++i) {
+    Seen& one = all[i];
+    one.before = before[i];
+    one.chosen = lm::Categorical{before[i]}.sample(playing[i]->rng);
+    if (request.reference) one.reference = reference[i];
+    if (request.value) one.features = features[i], playing[i]->facts.values.push_back(request.value(one.features));
+    MTMC_RETURN_IF_ERROR(playing[i]->step(std::move(one)));
+  }
   return ok_status();
 }
 
@@ -49,19 +83,30 @@ Status play(const Lesson& lesson, const RolloutRequest& request, size_t number, 
 Result<Rollout> roll_out(const Lesson& lesson, const RolloutRequest& request) {
   const at::AutoGradMode no_grad(false);
   Rollout rollout;
-  std::vector<double> own;  // of each episode: all that EpisodeFacts holds
-  std::vector<std::pair<size_t, std::vector<Seen>>> mine;
+  std::vector<std::unique_ptr<Playing>> mine;
   for (size_t number = 0; number < request.tasks.size(); ++number) {
     if (static_cast<int64_t>(number) % lesson.processes.count() != lesson.processes.rank()) continue;
-    EpisodeFacts facts{.task = request.tasks[number], .rewards = {}, .values = {}};
-    std::vector<Seen> seen;
-    MTMC_RETURN_IF_ERROR(play(lesson, request, number, facts, seen));
-    own.insert(own.end(), {static_cast<double>(number), static_cast<double>(facts.rewards.size()),
+    mine.push_back(std::make_unique<Playing>(lesson, request, number));
+    Playing& one = *mine.back();
+    MTMC_RETURN_IF_ERROR(
+        one.episode.reset(one.facts.task, seed_for(lesson.seed, {2, static_cast<uint64_t>(request.update), number})));
+    one.facts.start = one.facts.best = one.episode.best();
+  }
+  while (true) {
+    std::vector<Playing*> playing;
+    for (const auto& one : mine)
+      if (!one->episode.done()) playing.push_back(one.get());
+    if (playing.empty()) break;
+    MTMC_RETURN_IF_ERROR(step_together(lesson, request, playing));
+  }
+  std::vector<double> own;  // of each episode: all that EpisodeFacts holds
+  for (const auto& one : mine) {
+    const EpisodeFacts& facts = one->facts;
+    own.insert(own.end(), {static_cast<double>(one->number), static_cast<double>(facts.rewards.size()),
                            static_cast<double>(facts.values.size()), static_cast<double>(facts.stopped),
                            static_cast<double>(facts.cut), facts.start, facts.best});
     own.insert(own.end(), facts.rewards.begin(), facts.rewards.end());
     own.insert(own.end(), facts.values.begin(), facts.values.end());
-    mine.emplace_back(number, std::move(seen));
   }
   MTMC_TRY(const auto all, lesson.processes.gather(own));
   rollout.episodes.resize(request.tasks.size());
@@ -81,9 +126,9 @@ Result<Rollout> roll_out(const Lesson& lesson, const RolloutRequest& request) {
     rollout.episodes[i].first = rollout.decisions;
     rollout.decisions += rollout.episodes[i].rewards.size();
   }
-  for (auto& [number, seen] : mine)
-    for (Seen& one : seen) {
-      one.place += rollout.episodes[number].first;
+  for (const auto& played : mine)
+    for (Seen& one : played->seen) {
+      one.place += rollout.episodes[played->number].first;
       rollout.seen.push_back(std::move(one));
     }
   return rollout;

@@ -2,6 +2,7 @@
 #include "lm/model.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
@@ -109,6 +110,79 @@ TEST(TorchScoring, SharedPromptIsExact) {
     EXPECT_LT(difference(shared_scores, scores), 1e-5);
     for (const auto& [key, gradient] : shared) EXPECT_LT(difference(gradient, replicated.at(key)), 1e-5) << key;
   }
+}
+
+// Prompts of other lengths, one of them with actions of one token only.
+std::vector<Prompt> several_prompts() {
+  std::vector<Prompt> all = {adapter_prompt(), adapter_prompt(), adapter_prompt()};
+  all[1].tokens = {5, 9};
+  all[1].actions = {{{60}, 1}, {{61}, 1}};
+  all[2].tokens.resize(7);
+  all[2].actions.push_back({{80, 81, 82, 83, 84, 85}, 1});
+  return all;
+}
+
+void expect_each_by_itself(Model& model, double scores_part, double gradients_part) {
+  ASSERT_TRUE(model.load_adapter(data("adapter")).ok());
+  const std::vector<Prompt> prompts = several_prompts();
+  std::vector<const Prompt*> all;
+  for (const Prompt& prompt : prompts) all.push_back(&prompt);
+  const auto weighed = [](const Tensor& scores) {
+    return (scores * at::arange(1, scores.size(0) + 1, scores.options().requires_grad(false))).sum();
+  };
+  const auto learned = [&](const std::function<void()>& learn) {
+    for (auto& [name, tensor] : model.adapter_parameters())
+      tensor.mutable_grad() = Tensor(), tensor.set_requires_grad(true);
+    learn();
+    std::map<std::string, Tensor> found;
+    for (const auto& [name, tensor] : model.adapter_parameters()) found[name] = tensor.grad().clone();
+    return found;
+  };
+  const auto together = learned([&] {
+    Tensor loss;
+    for (const Tensor& scores : score_all(model, all, ScoreMode::per_token))
+      loss = loss.defined() ? loss + weighed(scores) : weighed(scores);
+    loss.backward();
+  });
+  const auto apart = learned([&] {
+    for (const Prompt& prompt : prompts)
+      weighed(score(model, understand(model, prompt.tokens), prompt.actions, ScoreMode::per_token)).backward();
+  });
+  for (const auto& [name, gradient] : together)
+    EXPECT_LT(difference(gradient.cpu(), apart.at(name).cpu()), gradients_part) << name;
+  const at::AutoGradMode no_grad(false);
+  const std::vector<Tensor> scores = score_all(model, all, ScoreMode::sum);
+  const Tensor last = last_states(model, all);
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    const Understood one = understand(model, prompts[i].tokens);
+    EXPECT_LT(difference(scores[i], score(model, one, prompts[i].actions, ScoreMode::sum)), scores_part);
+    EXPECT_LT(difference(last[static_cast<int64_t>(i)], one.last), scores_part);
+  }
+}
+
+TEST(TorchScoring, ManyPromptsInOneRowAreEachByItself) {
+  Model model = testing::open("llama");
+  expect_each_by_itself(model, 1e-5, 1e-5);
+}
+
+// By other kernels, in half precision.
+TEST(GpuScoring, ManyPromptsInOneRowAreEachByItself) {
+  const auto placement = find_placement("cuda", "bf16");
+  if (!placement.ok()) GTEST_SKIP() << placement.error().message();
+  Model model = Model::load(open_checkpoint(data("llama")).value(), *placement).value();
+  expect_each_by_itself(model, 0.02, 0.05);
+}
+
+TEST(TorchScoring, PartsHoldAllPromptsInOrder) {
+  Prompt longer;
+  longer.tokens.assign(20000, 1);
+  const Prompt shorter = adapter_prompt();
+  const std::vector<const Prompt*> all = {&longer, &shorter, &longer, &longer};
+  const auto parts = in_parts(all);
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_EQ(parts[0], (std::vector<const Prompt*>{&longer, &shorter}));
+  EXPECT_EQ(parts[2].size(), 1u);
+  EXPECT_TRUE(in_parts({}).empty());
 }
 
 TEST(TorchScoring, ModesDivideAndTheCategoricalAddsUp) {

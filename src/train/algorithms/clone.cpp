@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/logsumexp.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
@@ -34,9 +35,13 @@ class Clone final : public Algorithm {
     double loss = 0, agreed = 0, norm = 0;
     for (size_t from = 0; from < decisions; from += size) {
       const size_t to = std::min(decisions, from + size);
+      std::map<const lm::Prompt*, const Taught*> taught;
+      std::vector<const lm::Prompt*> prompts;
       for (size_t i = from; i < to; ++i)
         if (const auto one = mine.find(order[i]); one != mine.end())
-          learn_from(one->second, 1.0 / static_cast<double>(to - from), loss, agreed);
+          taught[&one->second.prompt] = &one->second, prompts.push_back(&one->second.prompt);
+      for (const auto& part : lm::in_parts(prompts))
+        learn_from(part, taught, 1.0 / static_cast<double>(to - from), loss, agreed);
       MTMC_TRY(norm,
                lesson_.optimizer.step(lesson_.rate("lr", number), lesson_.setting("grad-norm"), lesson_.processes));
     }
@@ -85,15 +90,21 @@ class Clone final : public Algorithm {
                : walks_.emplace(task, Walks(lesson_.dynamics.trees()[task], lesson_.episode.steps)).first->second;
   }
 
-  void learn_from(const Taught& taught, double weight, double& loss, double& agreed) {
-    const at::Tensor scores = lm::score(lesson_.model, lm::understand(lesson_.model, taught.prompt.tokens),
-                                        taught.prompt.actions, lesson_.scores);
-    const lm::Categorical choice = lm::categorical(scores, 1);
-    const at::Tensor best = at::tensor(taught.best, at::kLong).to(scores.device());
-    const at::Tensor missed = -at::logsumexp(at::index_select(choice.log_probabilities, 0, best), 0);
-    (missed * weight).backward();
-    loss += missed.item<double>();
-    agreed += std::find(taught.best.begin(), taught.best.end(), choice.greedy()) != taught.best.end();
+  void learn_from(const std::vector<const lm::Prompt*>& prompts,
+                  const std::map<const lm::Prompt*, const Taught*>& taught, double weight, double& loss,
+                  double& agreed) {
+    const std::vector<at::Tensor> scores = lm::score_all(lesson_.model, prompts, lesson_.scores);
+    std::vector<at::Tensor> missed;
+    for (size_t i = 0; i < prompts.size(); ++i) {
+      const std::vector<int64_t>& wanted = taught.at(prompts[i])->best;
+      const lm::Categorical choice = lm::categorical(scores[i], 1);
+      const at::Tensor best = at::tensor(wanted, at::kLong).to(scores[i].device());
+      missed.push_back(-at::logsumexp(at::index_select(choice.log_probabilities, 0, best), 0));
+      agreed += std::find(wanted.begin(), wanted.end(), choice.greedy()) != wanted.end();
+    }
+    const at::Tensor all = at::stack(missed).sum();
+    (all * weight).backward();
+    loss += all.item<double>();
   }
 
   Lesson& lesson_;
