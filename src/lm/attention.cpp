@@ -285,12 +285,15 @@ int64_t Packing::tokens() const {
 }
 
 Tensor packed_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Packing& packing) {
-  if (q.is_cuda() && has_flash(q)) {
+  const at::ScalarType half = q.scalar_type() == at::kFloat ? at::kBFloat16 : q.scalar_type();
+  if (q.is_cuda() && has_flash(q.to(half))) {
     const std::vector<int64_t> sizes = {packing.prompt_tokens(), packing.longest_prompt, packing.longest_decision,
                                         packing.longest_action};
-    return PackedFlash::apply(q.transpose(0, 1), k.transpose(0, 1), v.transpose(0, 1), packing.prompt_ends,
-                              packing.decision_ends, packing.action_ends, sizes)
-        .transpose(0, 1);
+    const auto row = [&](const Tensor& x) { return x.to(half).transpose(0, 1); };
+    return PackedFlash::apply(row(q), row(k), row(v), packing.prompt_ends, packing.decision_ends, packing.action_ends,
+                              sizes)
+        .transpose(0, 1)
+        .to(q.scalar_type());
   }
   std::vector<Tensor> of_prompts, of_actions;
   int64_t prompt = 0, action = packing.prompt_tokens();

@@ -35,8 +35,8 @@ struct Packing {
 };
 
 // q [H, T, D]; k, v [G, T, D] of such a row: prompts are causal, an action's tokens see its prompt and, causally, each
-// other. Returns [H, T, D]. Equal to two_region_attention of each prompt with its actions; on a GPU in half precision
-// three flash kernels for all of them.
+// other. Returns [H, T, D]. Equal to two_region_attention of each prompt with its actions; on a GPU three flash
+// kernels for all of them, in half precision also where q is in fp32, as a training on many decisions is.
 at::Tensor packed_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Packing& packing);
 
 }  // namespace mtmc::lm

@@ -94,6 +94,14 @@ void row_cases(std::vector<Case>& cases) {
   Maker m("transposed");
   const ValueId x = m.in("f32[3,40,50]");
   cases.push_back(m.one_kernel({m.op("exp", {m.op("transpose", {x}, {{"dim0", int64_t{1}}, {"dim1", int64_t{2}}})})}));
+  // A sum that is read at [row, column % 8]: by a stage of all columns, not of eight.
+  Maker n("columns_by_their_norm_then_rows");
+  const auto norm = [&](ValueId of) {
+    return n.op("vector_norm", {of}, {{"dim", std::vector<int64_t>{1}}, {"keepdim", true}, {"ord", 2.0}});
+  };
+  const ValueId y = n.in("f32[3,16,8]");
+  const ValueId rows = n.op("reshape", {n.op("div", {y, norm(y)})}, {{"shape", std::vector<int64_t>{3, 128}}});
+  cases.push_back(n.one_kernel({n.op("div", {rows, norm(rows)})}));
 }
 
 // Rows in blocks of which a thread has several elements; the last block has a rest.

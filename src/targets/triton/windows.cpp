@@ -68,7 +68,7 @@ class Windows : Packer {
     }
     if (!read) return;
     const int rank = stage.stage.rank();
-    std::vector<ExprP> to(rank);
+    std::vector<ExprP> to(rank), remainders(rank), quotients(rank);
     std::vector<int64_t> steps(rank, 0);
     const auto parts = [&](const ExprP& e, Fn fn) {
       return e->kind == Expr::Kind::call && e->fn == fn && e->args[0]->kind == Expr::Kind::axis &&
@@ -84,13 +84,18 @@ class Windows : Packer {
         const int64_t step = e->args[1]->integer;
         if (steps[a] != 0 && steps[a] != step) return;
         steps[a] = step;
-        const ExprP term = e->fn == Fn::mod ? here : here * index_constant(step);
-        to[a] = to[a] ? to[a] + term : term;
+        ExprP& part = e->fn == Fn::mod ? remainders[a] : quotients[a];
+        if (part) return;
+        part = e->fn == Fn::mod ? here : here * index_constant(step);
       } else if (!is_index_constant(e, 0)) {
         return;
       }
     }
-    if (std::any_of(to.begin(), to.end(), [](const ExprP& e) { return !e; })) return;
+    for (int a = 0; a < rank; ++a) {
+      const bool in_parts = remainders[a] && quotients[a];  // one of them alone says only half of where a is
+      if (bool(to[a]) == in_parts || (!in_parts && (remainders[a] || quotients[a]))) return;
+      if (in_parts) to[a] = remainders[a] + quotients[a];
+    }
     GroupStage moved = stage;
     moved.stage.type.shape = from.stage.type.shape;
     moved.stage.body = simplify(substitute_axes(stage.stage.body, to), moved.stage.extents());
