@@ -11,7 +11,7 @@
 namespace mtmc {
 
 // Version of the rules and of the machinery: verdicts of different versions are not compared.
-inline constexpr const char* kEvaluator = "judge 24";
+inline constexpr const char* kEvaluator = "judge 25";
 
 // What a kernel may err: eager, as much as the module itself; strict, as fp32 throughout; tf32, as the module with its
 // matrix products in TF32.

@@ -47,6 +47,7 @@ class Eager:
     written: list[int]  # tensors of the arguments, by number, that count as results
     aliases: list[bool]  # tensors of eager's own result that share memory with an argument or a weight
     overlapping: list[bool]
+    ordered: list[bool]  # leaves of its own result whose rows follow one another, without gaps
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
     seconds: float  # of the last call
     unseen: bool = False  # does it change entries of the state that are not in `after`?
@@ -187,6 +188,7 @@ class Reference:
                 mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
                 aliases = outputs.aliasing(outputs.tensors(result), mine)
                 structure, overlapping = structure_of(result), outputs.self_overlapping(result)
+                ordered = [isinstance(leaf, torch.Tensor) and leaf.is_contiguous() for leaf in blobs.leaves(result)]
                 shared = sharing(outputs.spans(result))
             if self.written is None:
                 self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
@@ -219,6 +221,7 @@ class Reference:
             modified=modified,
             aliases=aliases,
             overlapping=overlapping,
+            ordered=ordered,
             sharing=shared,
             seconds=seconds,
         )
