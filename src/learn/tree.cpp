@@ -137,15 +137,17 @@ class Builder {
       state.program = std::make_shared<const Program>(std::move(program));
     }
     std::vector<Proposal> wanted = proposals(node, state);
+    std::map<std::string, std::vector<int>> led;  // what to apply an action costs is most of the work
+    for (const Proposal& proposal : wanted)
+      if (!proposal.stop()) led[store_text(proposal.action)] = outcomes_of(node, state, proposal.action);
     size_t unknown = 0;
     if (options_.unknown == Unknown::hidden)
       unknown = std::erase_if(wanted, [&](const Proposal& proposal) {
-        return !proposal.stop() && outcomes_of(node, state, proposal.action).empty();
+        return !proposal.stop() && led.at(store_text(proposal.action)).empty();
       });
     MTMC_TRY(place, place_of(state, node.state_hash, *node.screen, wanted, context(), options_.program));
     place.left_out += unknown;
-    for (const PlaceAction& action : place.actions)
-      outcomes.push_back(outcomes_of(node, state, parse_action(action.action).value()));
+    for (const PlaceAction& action : place.actions) outcomes.push_back(led[action.action]);
     return ok_status();
   }
 

@@ -42,11 +42,9 @@ struct Walk {
 
 // The policy's next step in some walks, thought about together.
 Status step_by_policy(const EvaluationRequest& request, const std::vector<Walk*>& walks) {
-  std::vector<lm::Prompt> read;
-  for (const Walk* walk : walks) {
-    MTMC_TRY(lm::Prompt prompt, request.reader.read(walk->episode));
-    read.push_back(std::move(prompt));
-  }
+  std::vector<const Episode*> episodes;
+  for (const Walk* walk : walks) episodes.push_back(&walk->episode);
+  MTMC_TRY(const std::vector<lm::Prompt> read, request.reader.read_all(episodes));
   std::vector<const lm::Prompt*> prompts;
   for (const lm::Prompt& prompt : read) prompts.push_back(&prompt);
   size_t at = 0;

@@ -21,6 +21,8 @@ class Reader {
   // `context`: tokens of a prompt, cut to what the model takes.
   Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context);
   Result<lm::Prompt> read(const Episode& episode) const;
+  // On all cores.
+  Result<std::vector<lm::Prompt>> read_all(const std::vector<const Episode*>& episodes) const;
 
  private:
   const Tokenizer& tokenizer_;

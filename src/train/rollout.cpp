@@ -59,9 +59,12 @@ std::vector<at::Tensor> features_of(const Lesson& lesson, const Prompts& prompts
 // One step of all episodes that are not over: what they read is thought about together.
 Status step_together(const Lesson& lesson, const RolloutRequest& request, const std::vector<Playing*>& playing) {
   std::vector<Seen> all(playing.size());
+  std::vector<const Episode*> episodes;
+  for (const Playing* one : playing) episodes.push_back(&one->episode);
+  MTMC_TRY(std::vector<lm::Prompt> read, lesson.reader.read_all(episodes));
   Prompts prompts;
   for (size_t i = 0; i < playing.size(); ++i) {
-    MTMC_TRY(all[i].prompt, lesson.reader.read(playing[i]->episode));
+    all[i].prompt = std::move(read[i]);
     prompts.push_back(&all[i].prompt);
   }
   const auto before = think(lesson, lesson.model, prompts);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/parallel.h"
 #include "learn/walks.h"
 #include "train/algorithm.h"
 
@@ -26,10 +27,21 @@ class Clone final : public Algorithm {
   explicit Clone(Lesson& lesson) : lesson_(lesson) {}
 
   Result<Metrics> update(int64_t number) override {
-    std::map<size_t, Taught> mine;  // by place
+    const auto episodes = static_cast<size_t>(lesson_.whole("episodes"));
+    std::vector<Played> played(episodes);
+    for (size_t i = 0; i < episodes; ++i) {
+      played[i].number = static_cast<uint64_t>(number) * episodes + i;
+      played[i].reads = static_cast<int64_t>(i) % lesson_.processes.count() == lesson_.processes.rank();
+      played[i].walks = &walks_of(task_in_turn(lesson_, played[i].number));
+    }
+    in_parallel(episodes, [&](size_t i) { played[i].went = play(played[i]); });
+    std::map<size_t, const Taught*> mine;  // by place
     size_t decisions = 0;
-    for (int64_t i = 0; i < lesson_.whole("episodes"); ++i)
-      MTMC_RETURN_IF_ERROR(play(static_cast<uint64_t>(number * lesson_.whole("episodes") + i), mine, decisions));
+    for (const Played& one : played) {
+      MTMC_RETURN_IF_ERROR(one.went);
+      for (size_t i = 0; i < one.taught.size(); ++i) mine[decisions + i] = &one.taught[i];
+      decisions += one.decisions;
+    }
     const size_t size = static_cast<size_t>(lesson_.whole("minibatch"));
     const auto order = shuffled(decisions, seed_for(lesson_.seed, {3, static_cast<uint64_t>(number)}));
     double loss = 0, agreed = 0, norm = 0;
@@ -39,7 +51,7 @@ class Clone final : public Algorithm {
       std::vector<const lm::Prompt*> prompts;
       for (size_t i = from; i < to; ++i)
         if (const auto one = mine.find(order[i]); one != mine.end())
-          taught[&one->second.prompt] = &one->second, prompts.push_back(&one->second.prompt);
+          taught[&one->second->prompt] = one->second, prompts.push_back(&one->second->prompt);
       for (const auto& part : lm::in_parts(prompts))
         learn_from(part, taught, 1.0 / static_cast<double>(to - from), loss, agreed);
       MTMC_TRY(norm,
@@ -56,13 +68,22 @@ class Clone final : public Algorithm {
   }
 
  private:
-  // All processes play all episodes, which costs next to nothing, and each reads its share of the prompts.
-  Status play(uint64_t number, std::map<size_t, Taught>& mine, size_t& decisions) {
-    const size_t task = task_in_turn(lesson_, number);
-    const Walks& walks = walks_of(task);
+  struct Played {
+    uint64_t number = 0;
+    bool reads = false;
+    const Walks* walks = nullptr;
+    std::vector<Taught> taught;  // none where it is not read
+    size_t decisions = 0;
+    Status went = ok_status();
+  };
+
+  // All processes play all episodes, which costs next to nothing, and each reads the prompts of its share.
+  Status play(Played& played) {
+    const size_t task = task_in_turn(lesson_, played.number);
+    const Walks& walks = *played.walks;
     const Tree& tree = lesson_.dynamics.trees()[task];
     Episode episode(lesson_.dynamics, lesson_.episode);
-    Rng rng(seed_for(lesson_.seed, {1, number}));
+    Rng rng(seed_for(lesson_.seed, {1, played.number}));
     MTMC_RETURN_IF_ERROR(episode.reset(task, rng.next()));
     while (!episode.done()) {
       const auto place = static_cast<size_t>(&episode.place() - tree.places.data());
@@ -70,12 +91,12 @@ class Clone final : public Algorithm {
       std::vector<size_t> best;
       if (walks.best_time(place, left) * kFaster < episode.best()) best = walks.best_actions(place, left);
       if (best.empty()) best = {episode.actions().size() - 1};
-      if (static_cast<int64_t>(decisions) % lesson_.processes.count() == lesson_.processes.rank()) {
-        Taught& taught = mine[decisions];
+      if (played.reads) {
+        Taught& taught = played.taught.emplace_back();
         MTMC_TRY(taught.prompt, lesson_.reader.read(episode));
         taught.best.assign(best.begin(), best.end());
       }
-      ++decisions;
+      ++played.decisions;
       const bool wanders = rng.uniform() < lesson_.setting("wander");
       const size_t chosen = wanders ? rng.below(episode.actions().size()) : best[rng.below(best.size())];
       MTMC_TRY([[maybe_unused]] const Stepped stepped, episode.step(chosen));
