@@ -68,10 +68,13 @@ Status write_trees(const std::filesystem::path& file, const std::vector<Tree>& t
   for (const Tree& tree : trees) {
     Json places = Json::array();
     for (size_t p = 0; p < tree.places.size(); ++p) places.push_back(json_of(tree.places[p], tree.outcomes[p]));
-    text +=
-        Json{{"name", tree.name}, {"hardware", tree.hardware}, {"description", tree.description}, {"places", places}}
-            .dump() +
-        "\n";
+    text += Json{{"name", tree.name},
+                 {"hardware", tree.hardware},
+                 {"description", tree.description},
+                 {"view", tree.view},
+                 {"places", places}}
+                .dump() +
+            "\n";
   }
   return write_file(file, text);
 }
@@ -90,7 +93,7 @@ Result<std::vector<Tree>> read_trees(const std::filesystem::path& file) {
                        "what `mtmc dataset export` writes"};
     try {
       const Json json = Json::parse(lines[i]);
-      Tree tree{json.at("name"), json.at("hardware"), json.at("description"), {}, {}};
+      Tree tree{json.at("name"), json.at("hardware"), json.at("description"), {}, {}, json.value("view", "code")};
       for (const Json& place : json.at("places")) tree.places.push_back(place_of(place, tree.outcomes.emplace_back()));
       if (!holds_together(tree)) return broken;
       trees.push_back(std::move(tree));

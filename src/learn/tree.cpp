@@ -55,7 +55,12 @@ class Builder {
     target_ = find_target(run_.target);
     if (target_ == nullptr)
       return Error{"building a tree", "no target has this name", run_.target, "a store of this version"};
-    Tree tree{run_.task.name, hardware_line(run_.hardware), shell_.description, {}, {}};
+    Tree tree{run_.task.name,
+              hardware_line(run_.hardware),
+              shell_.description,
+              {},
+              {},
+              options_.program ? "program" : "code"};
     number(*start_);
     for (const auto& [state, actions] : tried_)
       for (const auto& [action, tried] : actions)
@@ -132,7 +137,9 @@ class Builder {
     }
     if (!node.program.empty()) {
       MTMC_TRY(Program program, parse_program(node.program));
-      MTMC_TRY(state.code, target_->emit(program, run_.hardware, shell_));
+      if (!options_.program) {  // where the code's lines come from
+        MTMC_TRY(state.code, target_->emit(program, run_.hardware, shell_));
+      }
       state.code.text = node.code;
       state.program = std::make_shared<const Program>(std::move(program));
     }

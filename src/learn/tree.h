@@ -32,6 +32,7 @@ struct Tree {
   std::vector<Place> places;  // the first is the start
   // outcomes[place][action]: the places that it led to, or kNoCode; none: unknown.
   std::vector<std::vector<std::vector<int>>> outcomes;
+  std::string view = "code";  // what its places show: code, or program
   bool operator==(const Tree&) const = default;
 };
 

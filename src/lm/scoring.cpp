@@ -10,10 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "lm/log_probs.h"
 
@@ -22,7 +19,6 @@ namespace {
 
 using at::Tensor;
 
-constexpr const char* kKept = "mtmc.json";
 constexpr int64_t kPassTokens = 1 << 15;  // some 20 GB of what a backward pass needs of a model of 135 million weights
 
 Tensor ids(const std::vector<int64_t>& values, const Model& model) {
@@ -106,21 +102,6 @@ Result<ScoreMode> score_mode(const std::string& name) {
 
 std::string to_string(ScoreMode mode) {
   return mode == ScoreMode::sum ? "sum" : mode == ScoreMode::per_token ? "token" : "word";
-}
-
-Result<ScoreMode> kept_score_mode(const std::filesystem::path& policy) {
-  const std::filesystem::path file = policy / kKept;
-  if (!std::filesystem::is_directory(policy) || !std::filesystem::exists(file)) return ScoreMode::sum;
-  MTMC_TRY(const std::string text, read_file(file));
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("scores") || !json["scores"].is_string())
-    return Error{"reading " + file.string(), "it does not say how actions are scored", text.substr(0, 60),
-                 R"({"scores": "sum"})"};
-  return score_mode(json["scores"].get<std::string>());
-}
-
-Status keep_score_mode(const std::filesystem::path& folder, ScoreMode mode) {
-  return write_file(folder / kKept, Json{{"scores", to_string(mode)}}.dump() + "\n");
 }
 
 Result<Prompt> read_prompt(const Tokenizer& tokenizer, const ModelConfig& config, const std::string& text,

@@ -3,7 +3,6 @@
 #pragma once
 #include <ATen/core/Tensor.h>
 
-#include <filesystem>
 #include <list>
 #include <optional>
 #include <string>
@@ -20,11 +19,6 @@ namespace mtmc::lm {
 enum class ScoreMode { sum, per_token, per_word };
 Result<ScoreMode> score_mode(const std::string& name);  // sum, token or word
 std::string to_string(ScoreMode mode);
-
-// How a policy was trained to score stands beside its weights, in mtmc.json: {"scores": "token"}. Where there is no
-// such file, or the weights are a file themselves, it is the sum.
-Result<ScoreMode> kept_score_mode(const std::filesystem::path& policy);
-Status keep_score_mode(const std::filesystem::path& folder, ScoreMode mode);
 
 struct Candidate {
   std::vector<TokenId> tokens;

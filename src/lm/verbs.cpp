@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "lm/generate.h"
 #include "lm/model.h"
+#include "lm/policy_config.h"
 #include "lm/scoring.h"
 
 namespace mtmc::lm {
@@ -20,7 +21,7 @@ namespace {
 struct Opened {
   Checkpoint checkpoint;
   Model model;
-  ScoreMode mode = ScoreMode::sum;  // that it was trained with
+  PolicyConfig policy;
 };
 
 Result<Opened> open_model(const VerbOptions& options) {
@@ -29,8 +30,8 @@ Result<Opened> open_model(const VerbOptions& options) {
   MTMC_TRY(Model model, Model::load(checkpoint, placement));
   if (!options.adapter.empty()) MTMC_RETURN_IF_ERROR(model.load_adapter(options.adapter));
   checkpoint.tensors.clear();
-  MTMC_TRY(const ScoreMode mode, kept_score_mode(options.adapter.empty() ? options.model : options.adapter));
-  return Opened{std::move(checkpoint), std::move(model), mode};
+  MTMC_TRY(PolicyConfig policy, kept_policy_config(options.adapter.empty() ? options.model : options.adapter));
+  return Opened{std::move(checkpoint), std::move(model), std::move(policy)};
 }
 
 void write_line(const Json& json) {
@@ -38,12 +39,12 @@ void write_line(const Json& json) {
   std::fflush(stdout);
 }
 
-// Says that it is ready, and how many tokens the model reads, then calls `answer`, Json -> Result<Json>, for each line;
-// "id" comes back as it was sent.
+// Says that it is ready, how many tokens the model reads, and how it was trained to, then calls `answer`,
+// Json -> Result<Json>, for each line; "id" comes back as it was sent.
 template <typename Answer>
-Status serve(const ModelConfig* config, Answer&& answer) {
+Status serve(const Opened* opened, Answer&& answer) {
   Json ready = {{"ready", true}};
-  if (config != nullptr) ready["context"] = config->context;
+  if (opened != nullptr) ready["context"] = opened->model.config().context, ready["policy"] = to_json(opened->policy);
   write_line(ready);
   for (std::string line; std::getline(std::cin, line);) {
     if (line.empty()) continue;
@@ -77,7 +78,7 @@ Result<Json> answer_score(const Opened& opened, PromptCache& cache, const Json& 
     MTMC_TRY(const auto tokens, opened.checkpoint.tokenizer.encode(request["count"].get<std::string>(), false));
     return Json{{"tokens", tokens.size()}};
   }
-  MTMC_TRY(const ScoreMode mode, score_mode(request.value("mode", to_string(opened.mode))));
+  MTMC_TRY(const ScoreMode mode, score_mode(request.value("mode", to_string(opened.policy.scores))));
   const double temperature = request.value("temperature", 1.0);
   if (!(temperature > 0))
     return Error{"scoring actions", "impossible temperature", fmt::format("{}", temperature), "more than 0"};
@@ -147,19 +148,19 @@ Status score_lines(const VerbOptions& options) {
   const at::AutoGradMode no_grad(false);
   MTMC_TRY(const Opened opened, open_model(options));
   PromptCache cache;
-  return serve(&opened.model.config(), [&](const Json& request) { return answer_score(opened, cache, request); });
+  return serve(&opened, [&](const Json& request) { return answer_score(opened, cache, request); });
 }
 
 Status generate_lines(const VerbOptions& options) {
   const at::AutoGradMode no_grad(false);
   MTMC_TRY(const Opened opened, open_model(options));
-  return serve(&opened.model.config(), [&](const Json& request) { return answer_generate(opened, request); });
+  return serve(&opened, [&](const Json& request) { return answer_generate(opened, request); });
 }
 
 Status logits_lines(const VerbOptions& options) {
   const at::AutoGradMode no_grad(false);
   MTMC_TRY(const Opened opened, open_model(options));
-  return serve(&opened.model.config(), [&](const Json& request) { return answer_logits(opened, request); });
+  return serve(&opened, [&](const Json& request) { return answer_logits(opened, request); });
 }
 
 }  // namespace mtmc::lm

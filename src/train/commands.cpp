@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "lm/policy_config.h"
 #include "train/evaluate.h"
 #include "train/fresh.h"
 #include "train/phases.h"
@@ -25,7 +26,7 @@ using Body = std::function<Result<int>()>;
 struct EvaluationOptions {
   std::string model, adapter, device = "cpu", dtype = "fp32", part = "held-out", out;
   std::vector<std::string> data;
-  int64_t steps = 8, context = 1024, seed = 0, samples = 4;
+  int64_t steps = 8, context = 0, seed = 0, samples = 4;
   double held_out = 0.1;
 };
 
@@ -44,7 +45,7 @@ void add_common(CLI::App& command, Options& options) {
       ->capture_default_str();
   command.add_option("--dtype", options.dtype, "fp32 or bf16")->capture_default_str();
   command.add_option("--steps", options.steps, "the most actions of an episode")->capture_default_str();
-  command.add_option("--context", options.context, "tokens of a prompt")->capture_default_str();
+  command.add_option("--context", options.context, "tokens of a prompt (as the model was trained, else 1024)");
   command.add_option("--held-out", options.held_out, "share of the tasks, by name, that is not learned from")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "of all that is drawn")->capture_default_str();
@@ -110,8 +111,12 @@ Result<int> evaluate_and_tell(const EvaluationOptions& options) {
   MTMC_TRY(const Checkpoint checkpoint, open_checkpoint(options.model));
   MTMC_TRY(lm::Model model, lm::Model::load(checkpoint, placement));
   if (!options.adapter.empty()) MTMC_RETURN_IF_ERROR(model.load_adapter(options.adapter));
-  MTMC_TRY(const lm::ScoreMode scores, lm::kept_score_mode(options.adapter.empty() ? options.model : options.adapter));
-  const Reader reader(checkpoint.tokenizer, checkpoint.config, options.context);
+  MTMC_TRY(const lm::PolicyConfig config,
+           lm::kept_policy_config(options.adapter.empty() ? options.model : options.adapter));
+  if (data.view != config.view)
+    return Error{"measuring a policy", "the data shows something else than the policy was trained to read", data.view,
+                 config.view};
+  const Reader reader(checkpoint.tokenizer, checkpoint.config, options.context > 0 ? options.context : config.context);
   TreeDynamics dynamics(std::move(data.trees));
   EvaluationRequest request{.model = model,
                             .reader = reader,
@@ -120,7 +125,7 @@ Result<int> evaluate_and_tell(const EvaluationOptions& options) {
                             .steps = static_cast<int>(options.steps),
                             .samples = static_cast<int>(options.samples),
                             .seed = static_cast<uint64_t>(options.seed),
-                            .scores = scores};
+                            .scores = config.scores};
   for (size_t i = 0; i < dynamics.tasks(); ++i) {
     const bool held_out = is_held_out(dynamics.trees()[i].name, options.held_out);
     if (options.part == "all" || held_out == (options.part == "held-out")) request.tasks.push_back(i);
@@ -173,8 +178,8 @@ Result<int> merge(const MergeOptions& options) {
   model.merge_adapter();
   MTMC_TRY(const std::string tokenizer, tokenizer_text(options.model));
   MTMC_RETURN_IF_ERROR(model.save(options.out, tokenizer));
-  MTMC_TRY(const lm::ScoreMode scores, lm::kept_score_mode(options.adapter));
-  MTMC_RETURN_IF_ERROR(lm::keep_score_mode(options.out, scores));
+  MTMC_TRY(const lm::PolicyConfig config, lm::kept_policy_config(options.adapter));
+  MTMC_RETURN_IF_ERROR(lm::keep_policy_config(options.out, config));
   return kDone;
 }
 

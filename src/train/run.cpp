@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/process.h"
+#include "lm/policy_config.h"
 #include "search/weights.h"
 #include "train/run_folder.h"
 #include "train/split.h"
@@ -58,8 +59,8 @@ Result<Models> load_models(const RunOptions& options, const Checkpoint& checkpoi
 }
 
 // All that shapes the result.
-Result<Json> asked_of(const RunOptions& options, const std::map<std::string, double>& settings, lm::ScoreMode scores,
-                      const Checkpoint& checkpoint, const Data& data) {
+Result<Json> asked_of(const RunOptions& options, const std::map<std::string, double>& settings,
+                      const lm::PolicyConfig& config, const Checkpoint& checkpoint, const Data& data) {
   Json asked = {{"format", kFormat},
                 {"algorithm", options.algorithm},
                 {"settings", settings},
@@ -68,12 +69,12 @@ Result<Json> asked_of(const RunOptions& options, const std::map<std::string, dou
                 {"data", data.digest},
                 {"weights", options.weights},
                 {"dtype", options.dtype},
-                {"scores", lm::to_string(scores)},
+                {"scores", lm::to_string(config.scores)},
                 {"reward", options.reward},
                 {"reward options", options.reward_options},
                 {"updates", options.updates},
                 {"steps", options.steps},
-                {"context", options.context},
+                {"context", config.context},
                 {"held out", options.held_out},
                 {"seed", options.seed}};
   if (!options.adapter.empty()) {
@@ -177,21 +178,24 @@ Result<bool> run_training(const RunOptions& options, Processes& processes, Progr
   const AlgorithmDef* def = find_algorithm(options.algorithm);
   MTMC_TRY(const auto settings, settings_of(options, *def));
   MTMC_TRY(const EpisodeOptions episode, episode_options(options));
-  MTMC_TRY(const lm::ScoreMode scores,
-           options.scores.empty() ? lm::kept_score_mode(options.adapter.empty() ? options.model : options.adapter)
-                                  : lm::score_mode(options.scores));
+  MTMC_TRY(lm::PolicyConfig config, lm::kept_policy_config(options.adapter.empty() ? options.model : options.adapter));
+  if (!options.scores.empty()) {
+    MTMC_TRY(config.scores, lm::score_mode(options.scores));
+  }
+  if (options.context > 0) config.context = options.context;
   MTMC_TRY(Data data, read_data(options.data));
+  config.view = data.view;
   MTMC_TRY(Checkpoint checkpoint, open_checkpoint(options.model));
   MTMC_TRY(Models models, load_models(options, checkpoint));
   checkpoint.tensors.clear();
-  MTMC_TRY(const Json asked, asked_of(options, settings, scores, checkpoint, data));
+  MTMC_TRY(const Json asked, asked_of(options, settings, config, checkpoint, data));
   MTMC_TRY(RunFolder folder, RunFolder::open(options.out, asked, processes.rank() == 0));
 
   lm::Model& policy = models.policy;
   const bool all = options.weights == "all";
   AdamW optimizer(all ? policy.base_parameters() : policy.adapter_parameters(),
                   settings.contains("weight-decay") ? settings.at("weight-decay") : 0);
-  const Reader reader(checkpoint.tokenizer, checkpoint.config, options.context);
+  const Reader reader(checkpoint.tokenizer, checkpoint.config, config.context);
   TreeDynamics dynamics(std::move(data.trees));
   std::vector<size_t> tasks;
   for (size_t i = 0; i < dynamics.tasks(); ++i) {
@@ -209,7 +213,7 @@ Result<bool> run_training(const RunOptions& options, Processes& processes, Progr
                 .tasks = std::move(tasks),
                 .episode = episode,
                 .processes = processes,
-                .scores = scores,
+                .scores = config.scores,
                 .settings = settings,
                 .seed = static_cast<uint64_t>(options.seed),
                 .updates = options.updates};
@@ -223,7 +227,7 @@ Result<bool> run_training(const RunOptions& options, Processes& processes, Progr
     MTMC_TRY(const std::string tokenizer, tokenizer_text(options.model));
     MTMC_RETURN_IF_ERROR(policy.save(out, tokenizer));
   }
-  MTMC_RETURN_IF_ERROR(lm::keep_score_mode(out, scores));
+  MTMC_RETURN_IF_ERROR(lm::keep_policy_config(out, config));
   return finished;
 }
 

@@ -17,6 +17,11 @@ Result<Data> read_data(const std::vector<std::string>& files) {
   }
   if (data.trees.empty())
     return Error{"reading the data", "there is no task", "", "--data with what `mtmc dataset export` writes"};
+  data.view = data.trees[0].view;
+  for (const Tree& tree : data.trees)
+    if (tree.view != data.view)
+      return Error{"reading the data", "some trees show code and others Programs", tree.name + ": " + tree.view,
+                   data.view};
   data.digest = sha256(digests);
   return data;
 }

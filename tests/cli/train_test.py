@@ -134,20 +134,33 @@ def test_phases_follow_each_other_within_a_budget(world: Path) -> None:
 
 def test_a_policy_is_used_as_it_was_trained(world: Path) -> None:
     run = world / "by-token"
-    words = ["--out", run, "--updates", 1, "--episodes", 2, "--scores", "token"]
-    train("clone", *given(world, "new", "lora"), *words, *HELD_OUT)
+    head, *trees = (world / "trees.jsonl").read_text().splitlines()
+    shown = [json.dumps(json.loads(tree) | {"view": "program"}) for tree in trees]
+    programs, mixed = world / "programs.jsonl", world / "mixed.jsonl"
+    programs.write_text("\n".join([head, *shown]) + "\n")
+    mixed.write_text("\n".join([head, *trees[:-1], shown[-1]]) + "\n")
+    of_programs = [programs if word == world / "trees.jsonl" else word for word in given(world, "new", "lora")]
+    words = ["--out", run, "--updates", 1, "--episodes", 2, "--scores", "token", "--context", 900]
+    train("clone", *of_programs, *words, *HELD_OUT)
     model, adapter = world / "new", run / "policy"
-    assert json.loads((adapter / "mtmc.json").read_text()) == {"scores": "token"}
+    kept = {"context": 900, "scores": "token", "view": "program"}
+    assert json.loads((adapter / "mtmc.json").read_text()) == kept
+    some = "some trees show code and others Programs"
+    assert some in refused("clone", "--model", model, "--data", mixed, "--out", world / "of-mixed")
+    other = "the data shows something else than the policy was trained to read: got code, wanted program"
+    measured = ["--model", model, "--adapter", adapter, "--part", "all", "--data"]
+    assert other in refused("evaluate", *measured, world / "trees.jsonl")
+    assert "over random" in train("evaluate", *measured, programs)
     asked = {"prompt": "x = 1\n", "actions": ["stop", "fuse linear and gelu in lines 3-7"]}
     lines = "".join(json.dumps(asked | more) + "\n" for more in ({}, {"mode": "token"}, {"mode": "sum"}))
     argv = [PROGRAM, "score", "--model", model, "--adapter", adapter]
     done = subprocess.run(argv, input=lines, capture_output=True, text=True, timeout=60, check=True)
-    kept, token, sums = (json.loads(line)["scores"] for line in done.stdout.splitlines()[1:])
-    assert kept == token and kept[1] > 2 * sums[1], (kept, token, sums)
+    usual, token, sums = (json.loads(line)["scores"] for line in done.stdout.splitlines()[1:])
+    assert usual == token and usual[1] > 2 * sums[1], (usual, token, sums)
     train("merge", "--model", model, "--adapter", adapter, "--out", world / "merged")
-    assert json.loads((world / "merged/mtmc.json").read_text()) == {"scores": "token"}
+    assert json.loads((world / "merged/mtmc.json").read_text()) == kept
     train("clone", *given(world, "merged"), "--out", world / "further", "--updates", 1, "--episodes", 2, *HELD_OUT)
-    assert json.loads((world / "further/policy/mtmc.json").read_text()) == {"scores": "token"}
+    assert json.loads((world / "further/policy/mtmc.json").read_text()) == kept | {"view": "code"}  # that of its data
     assert "--scores" in refused("clone", *given(world, "new"), "--out", run, "--scores", "letter")
     (world / "task.py").write_text(SMALL_TASK)
 

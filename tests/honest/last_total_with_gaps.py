@@ -4,7 +4,6 @@ task: tests/tasks/last_total.py
 tier: screen
 """
 
-import torch
 import torch.nn as nn
 
 

@@ -302,7 +302,11 @@ class Referee:
         if len(leaves) != len(draw.eager.calls[call]):  # a name of a part that reads like a structure
             return {"mismatch": "wrong-shape", "detail": f"returns {len(leaves)} leaves"}
         for index, (c, ordered) in enumerate(zip(blobs.leaves(value), draw.eager.ordered, strict=False)):
-            if ordered and disordered(c, draw.eager.calls[call][index]) and of_own_layout(request["draw"].rpartition("-")[0]):
+            if (
+                ordered
+                and disordered(c, draw.eager.calls[call][index])
+                and of_own_layout(request["draw"].rpartition("-")[0])
+            ):
                 detail = f"output {index} is not contiguous, and eager's is"
                 return {"mismatch": "wrong-shape", "detail": detail}
         found = blobs.digest(value)

@@ -17,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kLoading = 300, kScoring = 300;  // seconds, the most
-constexpr size_t kContext = 1024;                 // tokens of a prompt, where the model takes as many
 constexpr size_t kForAction = 96;                 // tokens that are left for the action behind it
 
 // A model's process: a line of JSON out, one back.
@@ -35,10 +34,14 @@ class Scorer {
     Scorer scorer(std::move(process));
     MTMC_TRY(const Json ready, scorer.reply(kLoading));
     scorer.context_ = ready.at("context");
+    scorer.shown_ = ready.at("policy").at("context"), scorer.program_ = ready.at("policy").at("view") == "program";
     return scorer;
   }
 
+  // Tokens that the model takes, and of them those of a prompt; whether it reads Programs: as it was trained.
   size_t context() const { return context_; }
+  size_t shown() const { return shown_; }
+  bool program() const { return program_; }
   Result<Json> ask(const Json& request) {
     MTMC_RETURN_IF_ERROR(process_.send(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
     return reply(kScoring);
@@ -58,7 +61,8 @@ class Scorer {
   }
 
   LineProcess process_;
-  size_t context_ = 0;
+  size_t context_ = 0, shown_ = 0;
+  bool program_ = false;
 };
 
 class LmPolicy final : public Policy {
@@ -67,7 +71,8 @@ class LmPolicy final : public Policy {
       : context_{context.hardware, context.target, context.paper_only},
         weights_(std::move(weights)),
         scorer_(std::move(scorer)) {
-    options_.context = std::min(kContext, scorer_.context() - std::min(scorer_.context() / 2, kForAction));
+    options_.program = scorer_.program();
+    options_.context = std::min(scorer_.shown(), scorer_.context() - std::min(scorer_.context() / 2, kForAction));
     // A model that has died is told of by the question that follows.
     options_.count = [this](std::string_view text) {
       const Result<Json> counted = scorer_.ask({{"count", text}});

@@ -1,0 +1,41 @@
+#include "lm/policy_config.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+
+namespace mtmc::lm {
+
+namespace {
+
+constexpr const char* kKept = "mtmc.json";
+
+}  // namespace
+
+Json to_json(const PolicyConfig& config) {
+  return {{"scores", to_string(config.scores)}, {"view", config.view}, {"context", config.context}};
+}
+
+Result<PolicyConfig> kept_policy_config(const std::filesystem::path& policy) {
+  PolicyConfig config;
+  const std::filesystem::path file = policy / kKept;
+  if (!std::filesystem::is_directory(policy) || !std::filesystem::exists(file)) return config;
+  MTMC_TRY(const std::string text, read_file(file));
+  const Error wrong{"reading " + file.string(), "it does not say how the policy reads and scores", text.substr(0, 80),
+                    to_json(config).dump()};
+  try {
+    const Json json = Json::parse(text);
+    MTMC_TRY(config.scores, score_mode(json.at("scores")));
+    config.view = json.value("view", config.view), config.context = json.value("context", config.context);
+  } catch (const Json::exception&) {
+    return wrong;
+  }
+  if ((config.view != "code" && config.view != "program") || config.context < 1) return wrong;
+  return config;
+}
+
+Status keep_policy_config(const std::filesystem::path& folder, const PolicyConfig& config) {
+  return write_file(folder / kKept, to_json(config).dump() + "\n");
+}
+
+}  // namespace mtmc::lm
