@@ -50,7 +50,10 @@ def main() -> None:
     )
     tokenizer.decoder = ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=given.size, special_tokens=[END], initial_alphabet=pre_tokenizers.ByteLevel.alphabet()
+        vocab_size=given.size,
+        special_tokens=[END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
     )
     tokenizer.train_from_iterator(texts(given.datasets, given.share, given.seed), trainer)
     tokenizer.save(str(given.out))
