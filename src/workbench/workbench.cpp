@@ -104,6 +104,7 @@ void Workbench::make_judge() {
   judge.baselines = options_.baselines;
   judge.accuracy = options_.accuracy;
   judge.freeze_weights = options_.freeze_weights;
+  judge.measures_on = !options_.explores;  // what is learned from bears more noise than an answer
   if (const std::string& key = options_.llm.key_file; !key.empty())
     judge.hidden.push_back(std::filesystem::absolute(key));
   tuner_ = std::make_unique<PythonTuner>(judge.device);
