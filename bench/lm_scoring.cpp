@@ -94,7 +94,7 @@ double once(const Options& options, Way way, const Model& model, const std::vect
     sum += total.item<double>();  // waits for a GPU
   };
   if (way == Way::row)
-    for (const auto& part : in_parts(prompts)) finish(at::cat(score_all(model, part, ScoreMode::sum)));
+    for (const auto& part : in_parts(model, prompts)) finish(at::cat(score_all(model, part, ScoreMode::sum)));
   for (const Prompt* prompt : prompts) {
     if (way == Way::shared) finish(score(model, understand(model, prompt->tokens), prompt->actions, ScoreMode::sum));
     for (size_t from = 0; way == Way::copied && from < prompt->actions.size();) {

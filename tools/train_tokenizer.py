@@ -25,7 +25,7 @@ def texts(datasets: list[Path], share: float, seed: int) -> Iterator[str]:
     rng = random.Random(seed)
     for dataset in datasets:
         with dataset.open() as lines:
-            next(lines)  # says what the file is
+            next(lines, None)  # says what the file is
             for line in lines:
                 tree = json.loads(line)
                 yield f"hardware: {tree['hardware']}\ntask: {tree['description']}\n"
@@ -33,7 +33,7 @@ def texts(datasets: list[Path], share: float, seed: int) -> Iterator[str]:
                     if rng.random() < share:
                         numbered = (f"{i:>4} | {row[:SHOWN]}" for i, row in enumerate(place["code"].split("\n"), 1))
                         yield "\n".join(numbered)
-                        yield "".join(f" {action[0]}\n" for action in place["actions"])
+                        yield from (action[0] for action in place["actions"])
 
 
 def main() -> None:

@@ -7,13 +7,15 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/check.h"
+
 namespace mtmc {
 
 Turn::Turn(const std::filesystem::path& file) {
   if (file.empty()) return;
   lock_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-  while (lock_ >= 0 && flock(lock_, LOCK_EX) != 0 && errno == EINTR) {
-  }
+  MTMC_CHECK(lock_ >= 0, "the file by which processes take turns can be opened: " + file.string());
+  while (flock(lock_, LOCK_EX) != 0) MTMC_CHECK(errno == EINTR, "a file can be locked: " + file.string());
 }
 
 Turn::~Turn() {

@@ -4,8 +4,8 @@
 
 namespace mtmc {
 
-// Held from its construction, which waits for it, until its end, that of the process included. An empty path, or a file
-// that cannot be made: nobody waits for anybody.
+// Held from its construction, which waits for it, until its end, that of the process included. With an empty path
+// nobody waits for anybody.
 class Turn {
  public:
   explicit Turn(const std::filesystem::path& file);
@@ -18,7 +18,7 @@ class Turn {
 };
 
 // The file by which the processes that share a GPU take turns: MTMC_TURN, which whoever begins them sets. Empty: nobody
-// shares it. Compiling is no use of it.
+// shares it. Who compiles needs no turn, though it may make a module on the GPU first.
 std::filesystem::path turn_file();
 
 }  // namespace mtmc

@@ -32,6 +32,7 @@ std::string evaluator_of(const JudgeOptions& options) {
   if (options.device != "cpu") text += ", on " + options.device;
   if (options.accuracy != Accuracy::eager) text += ", accuracy " + to_string(options.accuracy);
   if (options.freeze_weights) text += ", frozen weights";
+  if (!options.measures_on) text += ", briefly";
   return text;
 }
 

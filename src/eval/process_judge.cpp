@@ -100,7 +100,9 @@ class ProcessJudge final : public Judge {
     return {{options_, guests_, baselines_, *facts_, draw_choice_, rng_}, examination, like, again_, verdict};
   }
   bool on_gpu() const { return options_.device == "cuda"; }
-  bool shares() const { return on_gpu() && !turn_file().empty(); }
+  // The file by which those who share this GPU take turns; empty: nobody does.
+  std::filesystem::path shared_by() const { return on_gpu() ? turn_file() : ""; }
+  bool shares() const { return !shared_by().empty(); }
 
   // Guests see `shared` only: draws that are yet to come, and truths, lie elsewhere.
   std::filesystem::path shared() const { return folder_.path() / "shared"; }
@@ -149,7 +151,7 @@ Status ProcessJudge::open(const Task& task) {
 // All that a screening needs of the task. On a CPU nothing: the cores are busy with what the caller does meanwhile.
 Status ProcessJudge::prepare(const Task& task) {
   if (!on_gpu()) return ok_status();
-  const Turn turn(turn_file());
+  const Turn turn(shared_by());
   MTMC_RETURN_IF_ERROR(open(task));
   MTMC_TRY(std::vector<std::string> draws, facts_->structured(structured_count(Tier::screen)));
   if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
@@ -218,7 +220,7 @@ bool ProcessJudge::lost() const {
 
 // All that judging asks of our processes before a candidate runs.
 Status ProcessJudge::works_without_candidate(const Task& task, Tier tier) {
-  const Turn turn(turn_file());
+  const Turn turn(shared_by());
   MTMC_RETURN_IF_ERROR(open(task));
   MTMC_TRY([[maybe_unused]] const auto structured, facts_->structured(structured_count(tier)));
   return baselines_.ready(tier == Tier::certify || options_.screens_wait);
@@ -234,8 +236,9 @@ Verdict ProcessJudge::blamed(const Error& error, Tier tier) const {
 }
 
 Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candidate, Tier tier) {
-  std::optional<Turn> turn(turn_file());
+  std::optional<Turn> turn(shared_by());
   MTMC_RETURN_IF_ERROR(open(task));
+  if (shares()) MTMC_RETURN_IF_ERROR(baselines_.ready(false));  // nothing of ours goes on when others have their turn
   turn.reset();
   try {
     if (shares() && !again_) MTMC_RETURN_IF_ERROR(prepare(task, candidate));  // its kernels are compiled meanwhile
@@ -259,15 +262,16 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   if (options_.freeze_weights && facts_->has_weights()) verdict.notes.push_back("frozen-weights");
   MTMC_TRY(const Room room, guests_.room_for(candidate));
   MTMC_TRY(std::optional<Guest> ready, compiled(candidate, tier));
-  const Turn turn(turn_file());
+  const Turn turn(shared_by());
   if (ready) {
     const Verdict before = verdict;
     Examination examination = examination_of(candidate, verdict);
     MTMC_TRY(const bool passed, trial(examination, room, verdict).screen(*ready, candidate.profiled));
     examination.conclude(passed);
+    ready.reset();  // while the turn is ours
+    if (passed && shares()) MTMC_RETURN_IF_ERROR(guests_.add_spares());
     if (passed) return verdict;
     verdict = before, again_ = true;  // whatever is refused is refused in a new process of its own
-    ready.reset();
   }
   Examination examination = examination_of(candidate, verdict);
   Trial made = trial(examination, room, verdict);

@@ -93,7 +93,7 @@ Result<std::vector<Tree>> read_trees(const std::filesystem::path& file) {
                        "what `mtmc dataset export` writes"};
     try {
       const Json json = Json::parse(lines[i]);
-      Tree tree{json.at("name"), json.at("hardware"), json.at("description"), {}, {}, json.value("view", "code")};
+      Tree tree{json.at("name"), json.at("hardware"), json.at("description"), {}, {}, json.at("view")};
       for (const Json& place : json.at("places")) tree.places.push_back(place_of(place, tree.outcomes.emplace_back()));
       if (!holds_together(tree)) return broken;
       trees.push_back(std::move(tree));

@@ -38,9 +38,10 @@ struct Gradients {
   Tensor q, k, v;
 };
 
-bool has_flash(const Tensor& q) {
-  return q.is_cpu() || (q.is_cuda() && q.scalar_type() != at::kFloat && q.size(-1) % 8 == 0 && q.size(-1) <= 256);
+bool has_flash(const Tensor& q, at::ScalarType type) {
+  return q.is_cpu() || (q.is_cuda() && type != at::kFloat && q.size(-1) % 8 == 0 && q.size(-1) <= 256);
 }
+bool has_flash(const Tensor& q) { return has_flash(q, q.scalar_type()); }
 
 Tensor scores(const Tensor& q, const Tensor& k, bool causal) {
   Tensor all = at::matmul(q, k.transpose(-1, -2)).to(at::kFloat) / std::sqrt(static_cast<double>(q.size(-1)));
@@ -286,7 +287,7 @@ int64_t Packing::tokens() const {
 
 Tensor packed_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Packing& packing) {
   const at::ScalarType half = q.scalar_type() == at::kFloat ? at::kBFloat16 : q.scalar_type();
-  if (q.is_cuda() && has_flash(q.to(half))) {
+  if (q.is_cuda() && has_flash(q, half)) {
     const std::vector<int64_t> sizes = {packing.prompt_tokens(), packing.longest_prompt, packing.longest_decision,
                                         packing.longest_action};
     const auto row = [&](const Tensor& x) { return x.to(half).transpose(0, 1); };

@@ -13,7 +13,9 @@ constexpr const char* kKept = "mtmc.json";
 }  // namespace
 
 Json to_json(const PolicyConfig& config) {
-  return {{"scores", to_string(config.scores)}, {"view", config.view}, {"context", config.context}};
+  Json json = {{"scores", to_string(config.scores)}, {"context", config.context}};
+  if (!config.view.empty()) json["view"] = config.view;
+  return json;
 }
 
 Result<PolicyConfig> kept_policy_config(const std::filesystem::path& policy) {
@@ -30,7 +32,7 @@ Result<PolicyConfig> kept_policy_config(const std::filesystem::path& policy) {
   } catch (const Json::exception&) {
     return wrong;
   }
-  if ((config.view != "code" && config.view != "program") || config.context < 1) return wrong;
+  if (!(config.view.empty() || config.view == "code" || config.view == "program") || config.context < 1) return wrong;
   return config;
 }
 

@@ -14,8 +14,8 @@ namespace mtmc::lm {
 
 struct PolicyConfig {
   ScoreMode scores = ScoreMode::sum;
-  std::string view = "code";  // what a prompt shows: code, or program
-  int64_t context = 1024;     // tokens of a prompt, where the model takes as many
+  std::string view;        // what a prompt shows: code, or program; empty: nobody has said, and it is code
+  int64_t context = 1024;  // tokens of a prompt, where the model takes as many
 };
 
 Json to_json(const PolicyConfig& config);

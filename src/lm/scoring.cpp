@@ -19,8 +19,6 @@ namespace {
 
 using at::Tensor;
 
-constexpr int64_t kPassTokens = 1 << 15;  // some 20 GB of what a backward pass needs of a model of 135 million weights
-
 Tensor ids(const std::vector<int64_t>& values, const Model& model) {
   return at::tensor(values, at::kLong).to(model.placement().device);
 }
@@ -86,6 +84,15 @@ struct Row {
   Tensor tokens;
   std::optional<Packing> packing;
 };
+
+// What a layer's backward pass needs of a token: some 16 numbers for each of its width and 4 for each inside of its
+// MLP.
+int64_t pass_tokens(const Model& model) {
+  const ModelConfig& config = model.config();
+  const double numbers = static_cast<double>(config.layers * (16 * config.width + 4 * config.inner));
+  const double bytes = numbers * (model.placement().dtype == at::kFloat ? 4 : 2);
+  return std::max<int64_t>(1, static_cast<int64_t>((model.placement().device.is_cuda() ? 20e9 : 2e9) / bytes));
+}
 
 int64_t common_prefix(const std::vector<TokenId>& a, const std::vector<TokenId>& b) {
   return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
@@ -202,13 +209,14 @@ Tensor last_states(const Model& model, const std::vector<const Prompt*>& prompts
   return at::index_select(model.states(row.tokens, *row.packing, adapters), 0, ids(last, model));
 }
 
-std::vector<std::vector<const Prompt*>> in_parts(const std::vector<const Prompt*>& prompts) {
+std::vector<std::vector<const Prompt*>> in_parts(const Model& model, const std::vector<const Prompt*>& prompts) {
+  const int64_t most = pass_tokens(model);
   std::vector<std::vector<const Prompt*>> parts;
-  int64_t tokens = kPassTokens;
+  int64_t tokens = 0;
   for (const Prompt* prompt : prompts) {
     int64_t own = static_cast<int64_t>(prompt->tokens.size());
     for (const Candidate& action : prompt->actions) own += inputs_of(action);
-    if (tokens + own > kPassTokens) parts.emplace_back(), tokens = 0;
+    if (parts.empty() || tokens + own > most) parts.emplace_back(), tokens = 0;
     parts.back().push_back(prompt), tokens += own;
   }
   return parts;

@@ -72,8 +72,9 @@ at::Tensor score_replicated(const Model& model, const Prompt& prompt, ScoreMode 
 std::vector<at::Tensor> score_all(const Model& model, const std::vector<const Prompt*>& prompts, ScoreMode mode,
                                   bool adapters = true);
 at::Tensor last_states(const Model& model, const std::vector<const Prompt*>& prompts, bool adapters = true);
-// The prompts in parts of so many tokens that a pass over one, and its gradients, have room; in their order.
-std::vector<std::vector<const Prompt*>> in_parts(const std::vector<const Prompt*>& prompts);
+// The prompts in parts of so many tokens that a pass over one, and its gradients, take the model some 20 GB of a GPU,
+// and of a host, where a row saves little, 2 GB; in their order. A prompt that is longer is a part by itself.
+std::vector<std::vector<const Prompt*>> in_parts(const Model& model, const std::vector<const Prompt*>& prompts);
 
 // The categorical distribution softmax(scores / temperature) over the candidates; temperature > 0.
 struct Categorical {

@@ -123,7 +123,7 @@ Result<std::string> prompt_text(const PromptParts& parts, const PromptOptions& o
     if (least <= options.context) return text;
   }
   return Error{"writing a prompt", "the context is too small", fmt::format("{} tokens", options.context),
-               fmt::format("{} for this state's hardware, task and history", least)};
+               fmt::format("at least {} for this state's hardware, task and history", least)};
 }
 
 std::vector<LineRange> regions_of(const std::vector<std::string>& actions, const std::vector<double>& shares) {

@@ -113,7 +113,7 @@ Result<int> evaluate_and_tell(const EvaluationOptions& options) {
   if (!options.adapter.empty()) MTMC_RETURN_IF_ERROR(model.load_adapter(options.adapter));
   MTMC_TRY(const lm::PolicyConfig config,
            lm::kept_policy_config(options.adapter.empty() ? options.model : options.adapter));
-  if (data.view != config.view)
+  if (!config.view.empty() && data.view != config.view)
     return Error{"measuring a policy", "the data shows something else than the policy was trained to read", data.view,
                  config.view};
   const Reader reader(checkpoint.tokenizer, checkpoint.config, options.context > 0 ? options.context : config.context);

@@ -48,7 +48,7 @@ Status step_by_policy(const EvaluationRequest& request, const std::vector<Walk*>
   std::vector<const lm::Prompt*> prompts;
   for (const lm::Prompt& prompt : read) prompts.push_back(&prompt);
   size_t at = 0;
-  for (const auto& part : lm::in_parts(prompts))
+  for (const auto& part : lm::in_parts(request.model, prompts))
     for (const at::Tensor& scores : lm::score_all(request.model, part, request.scores)) {
       Walk& walk = *walks[at++];
       const lm::Categorical choice = lm::categorical(scores.to(at::kCPU), 1);

@@ -109,7 +109,7 @@ Result<Metrics> improve_policy(Lesson& lesson, const Rollout& rollout, const std
       for (size_t i = from; i < to; ++i)
         if (const Seen* one = by_place[order[i]]; one != nullptr)
           weighed[&one->prompt] = {one, advantages[order[i]]}, prompts.push_back(&one->prompt);
-      for (const auto& part : lm::in_parts(prompts))
+      for (const auto& part : lm::in_parts(lesson.model, prompts))
         learn_from(lesson, part, weighed, 1.0 / static_cast<double>(to - from), sums);
       MTMC_RETURN_IF_ERROR(add_up(lesson, sums));
       last = sums, count = static_cast<double>(to - from);

@@ -42,7 +42,7 @@ using Prompts = std::vector<const lm::Prompt*>;
 
 std::vector<at::Tensor> think(const Lesson& lesson, const lm::Model& model, const Prompts& prompts) {
   std::vector<at::Tensor> all;
-  for (const Prompts& part : lm::in_parts(prompts))
+  for (const Prompts& part : lm::in_parts(model, prompts))
     for (const at::Tensor& scores : lm::score_all(model, part, lesson.scores))
       all.push_back(lm::categorical(scores, 1).log_probabilities.to(at::kCPU));
   return all;
@@ -50,7 +50,7 @@ std::vector<at::Tensor> think(const Lesson& lesson, const lm::Model& model, cons
 
 std::vector<at::Tensor> features_of(const Lesson& lesson, const Prompts& prompts) {
   std::vector<at::Tensor> all;
-  for (const Prompts& part : lm::in_parts(prompts))
+  for (const Prompts& part : lm::in_parts(lesson.reference, prompts))
     for (const at::Tensor& one : lm::last_states(lesson.reference, part, false).to(at::kFloat).unbind(0))
       all.push_back(one);
   return all;

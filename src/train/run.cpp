@@ -16,7 +16,7 @@ namespace mtmc::train {
 namespace {
 
 constexpr const char* kSettingUp = "setting up training";
-constexpr const char* kFormat = "mtmc-training-1";
+constexpr const char* kFormat = "mtmc-training-2";
 constexpr int64_t kDrawn = 10;  // updates from one picture to the next
 
 Result<EpisodeOptions> episode_options(const RunOptions& options) {

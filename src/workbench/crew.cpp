@@ -104,9 +104,9 @@ std::vector<Command> member_commands(const std::vector<std::string>& command, si
     one.argv.insert(one.argv.end(), command.begin(), command.end());
     one.environment["TMPDIR"] = folder;
     if (!gpus.empty()) {
-      const std::string& gpu = gpus[i % gpus.size()];
-      one.environment["CUDA_VISIBLE_DEVICES"] = gpu;
-      if (count > gpus.size()) one.environment["MTMC_TURN"] = folder / ("turn-" + gpu);
+      const size_t which = i % gpus.size();
+      one.environment["CUDA_VISIBLE_DEVICES"] = gpus[which];
+      if (count > gpus.size()) one.environment["MTMC_TURN"] = folder / ("turn-" + std::to_string(which));
     }
     all.push_back(std::move(one));
   }

@@ -44,16 +44,22 @@ int64_t bytes_held(const Program& program) {
 
 }  // namespace
 
-Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares) {
+Result<std::vector<std::string>> gpus_of(const WorkbenchOptions& options) {
   MTMC_TRY(const TargetHere here, choose_target(options.target, options.hardware));
   const bool on_gpu = here.target->device == Device::cuda && here.machine.runs;
-  const size_t most = on_gpu && !shares ? gpus().size() : usable_cores().size();
+  return on_gpu ? gpus() : std::vector<std::string>();
+}
+
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares) {
+  MTMC_TRY(const std::vector<std::string> there, gpus_of(options));
+  const bool on_gpu = !there.empty();
+  const size_t most = on_gpu && !shares ? there.size() : usable_cores().size();
   const auto jobs = static_cast<size_t>(asked);
   if (jobs > most)
     return Error{"choosing how many tasks run beside each other",
                  on_gpu && !shares ? "one is timed on a GPU at a time" : "too many", fmt::format("--jobs {}", jobs),
                  fmt::format("at most {}", most)};
-  return jobs > 0 ? jobs : on_gpu ? gpus().size() : 1;
+  return jobs > 0 ? jobs : on_gpu ? there.size() : 1;
 }
 
 Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store) {

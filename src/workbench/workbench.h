@@ -36,6 +36,8 @@ struct WorkbenchOptions {
   bool many = false;      // tasks, one after the other: what takes long is begun for the next while one is traced
 };
 
+// The GPUs that members of a crew share out among themselves: none where the target uses none.
+Result<std::vector<std::string>> gpus_of(const WorkbenchOptions& options);
 // How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). An Error:
 // more than there are processors, or more than one on a GPU by those that do not take turns (`shares`): torch.compile,
 // while it is at work, would disturb the clocks of others.

@@ -57,7 +57,7 @@ def tree(name: str, hardware: str, start: tuple[bool, ...]) -> dict:
         for action in one["actions"]:
             action[3] = [swap.get(to, to) for to in action[3]]
     places[0], places[begun] = places[begun], places[0]
-    return {"name": name, "hardware": hardware, "description": f"module {name}", "places": places}
+    return {"name": name, "hardware": hardware, "description": f"module {name}", "view": "code", "places": places}
 
 
 def write_small_trees(file: Path) -> None:
@@ -67,5 +67,5 @@ def write_small_trees(file: Path) -> None:
         tree(f"{machine[:4].lower()}-{i}-{copy}", machine, start)
         for i, start in enumerate(starts) for machine in machines for copy in range(2)
     ]  # fmt: skip
-    lines = [{"format": "mtmc-trees-1", "trees": len(trees)}, *trees]
+    lines = [{"format": "mtmc-trees-2", "trees": len(trees)}, *trees]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))

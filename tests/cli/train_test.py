@@ -255,7 +255,7 @@ def test_mistakes_are_told_with_what_was_found_and_wanted(world: Path) -> None:
 
     (world / "old.jsonl").write_text('{"format":"mtmc-trees-0","trees":0}\n')
     old = refused(*run, "--model", world / "new", "--data", world / "old.jsonl")
-    assert "another format" in old and "mtmc-trees-0" in old and "wanted mtmc-trees-1" in old
+    assert "another format" in old and "mtmc-trees-0" in old and "wanted mtmc-trees-2" in old
     foreign = refused(*run, "--model", world / "new", "--adapter", done / "policy", "--data", world / "trees.jsonl")
     assert "it belongs to another base" in foreign and "the fingerprint of" in foreign
 

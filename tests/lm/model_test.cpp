@@ -115,7 +115,7 @@ TEST(TorchScoring, SharedPromptIsExact) {
 // Prompts of other lengths, one of them with actions of one token only.
 std::vector<Prompt> several_prompts() {
   std::vector<Prompt> all = {adapter_prompt(), adapter_prompt(), adapter_prompt()};
-  all[1].tokens = {5, 9};
+  all[1].tokens = {5};
   all[1].actions = {{{60}, 1}, {{61}, 1}};
   all[2].tokens.resize(7);
   all[2].actions.push_back({{80, 81, 82, 83, 84, 85}, 1});
@@ -176,15 +176,19 @@ TEST(GpuScoring, ManyPromptsInOneRowAreEachByItself) {
 }
 
 TEST(TorchScoring, PartsHoldAllPromptsInOrder) {
-  Prompt longer;
-  longer.tokens.assign(20000, 1);
+  const Model model = testing::open("llama");
   const Prompt shorter = adapter_prompt();
-  const std::vector<const Prompt*> all = {&longer, &shorter, &longer, &longer};
-  const auto parts = in_parts(all);
+  // As long as what has room: with anything beside it, it is too much.
+  Prompt longer;
+  for (size_t tokens = 1 << 10; in_parts(model, {&longer, &shorter}).size() == 1; tokens *= 2)
+    longer.tokens.assign(tokens, 1);
+  const std::vector<const Prompt*> all = {&shorter, &shorter, &longer, &shorter};
+  const auto parts = in_parts(model, all);
   ASSERT_EQ(parts.size(), 3u);
-  EXPECT_EQ(parts[0], (std::vector<const Prompt*>{&longer, &shorter}));
-  EXPECT_EQ(parts[2].size(), 1u);
-  EXPECT_TRUE(in_parts({}).empty());
+  EXPECT_EQ(parts[0], (std::vector<const Prompt*>{&shorter, &shorter}));
+  EXPECT_EQ(parts[1], (std::vector<const Prompt*>{&longer}));
+  EXPECT_EQ(parts[2], (std::vector<const Prompt*>{&shorter}));
+  EXPECT_TRUE(in_parts(model, {}).empty());
 }
 
 TEST(TorchScoring, ModesDivideAndTheCategoricalAddsUp) {

@@ -85,9 +85,9 @@ TEST(Crew, MembersThatShareAGpuTakeTurns) {
   const auto all = member_commands({"mtmc", "collect"}, 3, {"4", "7"}, "folder");
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[2].environment.at("CUDA_VISIBLE_DEVICES"), "4");
-  EXPECT_EQ(all[2].environment.at("MTMC_TURN"), "folder/turn-4");
-  EXPECT_EQ(all[0].environment.at("MTMC_TURN"), "folder/turn-4");
-  EXPECT_EQ(all[1].environment.at("MTMC_TURN"), "folder/turn-7");
+  EXPECT_EQ(all[2].environment.at("MTMC_TURN"), "folder/turn-0");
+  EXPECT_EQ(all[0].environment.at("MTMC_TURN"), "folder/turn-0");
+  EXPECT_EQ(all[1].environment.at("MTMC_TURN"), "folder/turn-1");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ memory for them, and computed again when they are needed.
 from __future__ import annotations
 
 import math
+import os
 import time
 from typing import Any
 
@@ -16,9 +17,15 @@ from mtmc.referee.truth import widen
 from mtmc.wire.outputs import tensors
 
 KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # of all draws together
+KEPT_WHERE_SHARED = 1 << 30  # on a GPU that other searches use in turn (src/base/turn.h)
 MOVING = ("task", "weights", "swapped", "repeated")  # kinds that show how a state goes on from call to call
 MORE_CALLS = 6  # a draw `repeated` has one to so many calls more than others
 TIMED_SET, MIXED_DRAWS = 1000, 5  # as src/eval/draw_choice.cpp numbers the draws of timed calls
+
+
+def in_first_set(timed: str) -> bool:
+    """Is it one of the draws of timed calls that all screens share?"""
+    return int(timed.rpartition("-")[2]) < TIMED_SET
 
 
 class KeptDraws:
@@ -26,7 +33,8 @@ class KeptDraws:
         """`session`: the seed of all hidden draws; `states`: the module's weights by name, and names that are yet to come."""
         self.reference, self.sampler, self.session, self.states = reference, sampler, session, states
         self.on_gpu = reference.device.name != "cpu"
-        self.most_bytes = KEPT_ON_GPU if self.on_gpu else KEPT_BYTES
+        shared = bool(os.environ.get("MTMC_TURN"))
+        self.most_bytes = (KEPT_WHERE_SHARED if shared else KEPT_ON_GPU) if self.on_gpu else KEPT_BYTES
         self.known: dict[str, Draw] = {}  # the oldest first
         self.seconds = math.inf  # of the quickest draw
         self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
@@ -68,8 +76,8 @@ class KeptDraws:
             return made
         kind, _, index = name.rpartition("-")
         keeps = kind == "timed" and "~" not in index
-        if keeps and self.on_gpu:
-            self.timed.clear()  # drawn anew faster than kept
+        if keeps and self.on_gpu and int(index) >= TIMED_SET:  # it will not come again: drawn anew faster than kept
+            self.timed = {known: kept for known, kept in self.timed.items() if in_first_set(known)}
         arguments = make_draw(self.reference.task, self.session, kind, index)
         if keeps:
             self.timed[name] = arguments

@@ -251,7 +251,8 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
           },
   };
   const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
-  return work_off(options.ray.empty() ? member_commands(command, jobs, gpus(), folder.path())
+  MTMC_TRY(const std::vector<std::string> gpus, gpus_of(options.search.bench));
+  return work_off(options.ray.empty() ? member_commands(command, jobs, gpus, folder.path())
                                       : remote_commands(command, jobs, options.ray),
                   left, listener);
 }

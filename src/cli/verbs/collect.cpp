@@ -201,11 +201,12 @@ Status explore_here(const CollectOptions& options, const std::vector<std::string
 }
 
 // Several processes explore tasks of their own; those that share a GPU take turns on it.
-Status explore_in_crew(size_t jobs, const std::vector<std::string>& names, Ledger& ledger) {
+Status explore_in_crew(size_t jobs, const std::vector<std::string>& gpus, const std::vector<std::string>& names,
+                       Ledger& ledger) {
   MTMC_TRY(std::vector<std::string> command, own_command());
   command.emplace_back("--member");
   const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
-  const std::vector<Command> members = member_commands(command, jobs, gpus(), folder.path());
+  const std::vector<Command> members = member_commands(command, jobs, gpus, folder.path());
   const CrewListener listener{.begins = [&](const std::string& task) { return ledger.begins(task); },
                               .ended =
                                   [&](const std::string& task, const Result<Json>& reply) {
@@ -234,10 +235,12 @@ Result<int> collect(const CollectOptions& options) {
   Ledger ledger(options.budget, names.size(), progress);
   MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs, true));
   const size_t jobs = std::min(wanted, names.size());
-  if (jobs == 1)
+  if (jobs == 1) {
     MTMC_RETURN_IF_ERROR(explore_here(options, names, tasks, ledger, progress));
-  else
-    MTMC_RETURN_IF_ERROR(explore_in_crew(jobs, names, ledger));
+  } else {
+    MTMC_TRY(const std::vector<std::string> gpus, gpus_of(options.bench));
+    MTMC_RETURN_IF_ERROR(explore_in_crew(jobs, gpus, names, ledger));
+  }
   progress.line(ledger.totals() + "; attempts in " + store_path(options.store).string());
   return ledger.count("bugs") > 0 ? kOurBug : ledger.count("failed") > 0 ? kNotBetter : kDone;
 }

@@ -10,7 +10,7 @@
 
 namespace mtmc::triton {
 
-// Has some tensor more elements than 32 bits count?
+// Has some tensor more elements than an i32 counts?
 bool is_wide(const Group& group);
 
 class StagePrinter : public ExprPrinter {

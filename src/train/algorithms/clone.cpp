@@ -52,7 +52,7 @@ class Clone final : public Algorithm {
       for (size_t i = from; i < to; ++i)
         if (const auto one = mine.find(order[i]); one != mine.end())
           taught[&one->second->prompt] = one->second, prompts.push_back(&one->second->prompt);
-      for (const auto& part : lm::in_parts(prompts))
+      for (const auto& part : lm::in_parts(lesson_.model, prompts))
         learn_from(part, taught, 1.0 / static_cast<double>(to - from), loss, agreed);
       MTMC_TRY(norm,
                lesson_.optimizer.step(lesson_.rate("lr", number), lesson_.setting("grad-norm"), lesson_.processes));
