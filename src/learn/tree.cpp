@@ -3,6 +3,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <tuple>
@@ -189,7 +190,13 @@ Result<std::vector<Tree>> trees_of(Store& store, const TreeOptions& options) {
   std::vector<Builder*> all;
   for (Builder& builder : in_order) all.push_back(&builder);
   std::vector<std::optional<Result<std::optional<Tree>>>> built(all.size());
-  in_parallel(all.size(), [&](size_t i) { built[i] = all[i]->build(); });
+  std::mutex lock;
+  size_t done = 0;
+  in_parallel(all.size(), [&](size_t i) {
+    built[i] = all[i]->build();
+    const std::lock_guard held(lock);
+    if (options.built) options.built(++done, all.size());
+  });
   std::vector<Tree> trees;
   for (auto& one : built) {
     MTMC_TRY(auto tree, std::move(*one));

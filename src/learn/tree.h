@@ -6,6 +6,7 @@
 // result its remedy's stands for it, as in a search. An action that was never tried, but leads to a state that is
 // known, leads there. What is left is unknown.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ enum class Unknown {
 struct TreeOptions {
   Unknown unknown = Unknown::hidden;
   bool program = false;  // the Program's text is shown instead of the code
+  // Told of each tree that is built, by one thread at a time: a thousand states take a minute or two of a core.
+  std::function<void(size_t done, size_t of)> built = {};
 };
 
 constexpr int kNoCode = -1;

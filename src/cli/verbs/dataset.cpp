@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "base/progress.h"
 #include "cli/verb.h"
 #include "learn/dataset.h"
 
@@ -62,7 +63,13 @@ Result<int> run_dataset(const DatasetOptions& options) {
                  "export, join or describe"};
   MTMC_TRY(const auto store, open_store(store_path(options.store), OpenFor::reading));
   const Unknown unknown = options.unknown == "ends" ? Unknown::ends : Unknown::hidden;
-  MTMC_TRY(const std::vector<Tree> trees, trees_of(*store, {.unknown = unknown, .program = options.show == "program"}));
+  Progress progress(stderr);
+  const auto built = [&](size_t done, size_t of) {
+    progress.live(static_cast<double>(done) / static_cast<double>(of), -1, "", fmt::format("{} of {} trees", done, of));
+  };
+  MTMC_TRY(const std::vector<Tree> trees,
+           trees_of(*store, {.unknown = unknown, .program = options.show == "program", .built = built}));
+  progress.clear();
   MTMC_RETURN_IF_ERROR(write_trees(options.file, trees));
   print_facts(trees);
   return kDone;
