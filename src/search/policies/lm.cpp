@@ -34,7 +34,7 @@ class Scorer {
     Scorer scorer(std::move(process));
     MTMC_TRY(const Json ready, scorer.reply(kLoading));
     scorer.context_ = ready.at("context");
-    scorer.shown_ = ready.at("policy").at("context"),
+    scorer.shown_ = ready.at("policy").at("context");
     scorer.program_ = ready.at("policy").value("view", "") == "program";
     return scorer;
   }
