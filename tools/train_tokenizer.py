@@ -17,6 +17,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from tokenizers.decoders import ByteLevel
 
 END = "<|endoftext|>"
+FORMAT = "mtmc-trees-2"  # src/learn/dataset.h
 SHOWN = 160  # characters of a line that a prompt shows
 
 
@@ -25,7 +26,10 @@ def texts(datasets: list[Path], share: float, seed: int) -> Iterator[str]:
     rng = random.Random(seed)
     for dataset in datasets:
         with dataset.open() as lines:
-            next(lines, None)  # says what the file is
+            if FORMAT not in next(lines, ""):
+                raise SystemExit(
+                    f"reading {dataset}: another format: wanted {FORMAT}, as `mtmc dataset export` writes it"
+                )
             for line in lines:
                 tree = json.loads(line)
                 yield f"hardware: {tree['hardware']}\ntask: {tree['description']}\n"

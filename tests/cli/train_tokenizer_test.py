@@ -41,3 +41,6 @@ def test_a_dataset_makes_a_tokenizer_for_a_new_model(tmp_path: Path) -> None:
     assert [reply["tokens"] for reply in replies] == [theirs.encode(text).ids for text in TEXTS]
     code = json.loads(trees.read_text().splitlines()[1])["places"][0]["code"]
     assert len(theirs.encode(code).ids) < len(code) / 2
+    argv = [sys.executable, ROOT / "tools/train_tokenizer.py", kept, "--out", tmp_path / "other.json"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1 and "another format: wanted mtmc-trees-2" in done.stderr
