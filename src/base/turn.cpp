@@ -1,25 +1,49 @@
 #include "base/turn.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
 #include "base/check.h"
+#include "base/trace.h"
 
 namespace mtmc {
+namespace {
 
-Turn::Turn(const std::filesystem::path& file) {
+thread_local std::optional<Turn::With> held;
+
+// Two bytes of the file are locked. Whoever comes passes the gate, one at a time, and waits there for the room: nobody
+// enters before somebody who has waited longer to be alone.
+constexpr off_t kGate = 0, kRoom = 1;
+
+void lock(int file, off_t byte, short how) {
+  struct flock wanted = {};
+  wanted.l_type = how, wanted.l_whence = SEEK_SET, wanted.l_start = byte, wanted.l_len = 1;
+  while (fcntl(file, F_OFD_SETLKW, &wanted) != 0) MTMC_CHECK(errno == EINTR, "a part of a file can be locked");
+}
+
+}  // namespace
+
+Turn::Turn(const std::filesystem::path& file, With with) {
   if (file.empty()) return;
-  lock_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-  MTMC_CHECK(lock_ >= 0, "the file by which processes take turns can be opened: " + file.string());
-  while (flock(lock_, LOCK_EX) != 0) MTMC_CHECK(errno == EINTR, "a file can be locked: " + file.string());
+  MTMC_CHECK(!held || *held == With::nobody || with == With::others, "who shares a turn cannot be alone in it");
+  if (held) return;
+  file_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  MTMC_CHECK(file_ >= 0, "the file by which processes take turns can be opened: " + file.string());
+  const Span span(with == With::nobody ? "turn alone" : "turn with others");
+  lock(file_, kGate, F_WRLCK);
+  lock(file_, kRoom, with == With::nobody ? F_WRLCK : F_RDLCK);
+  lock(file_, kGate, F_UNLCK);
+  held = with;
 }
 
 Turn::~Turn() {
-  if (lock_ >= 0) close(lock_);
+  if (file_ < 0) return;
+  close(file_);
+  held.reset();
 }
 
 std::filesystem::path turn_file() {

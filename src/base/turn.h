@@ -1,24 +1,27 @@
-// What several processes use one at a time, such as a GPU: while something is timed on it nobody else computes there.
+// What several processes use beside each other, such as a GPU: they compute there together, and while one of them times
+// something it is alone.
 #pragma once
 #include <filesystem>
 
 namespace mtmc {
 
-// Held from its construction, which waits for it, until its end, that of the process included. With an empty path
-// nobody waits for anybody.
+// Held from its construction, which waits for it, until its end, that of the process included. Whoever wants to be
+// alone waits for those who are at it, and all others wait for it. Within a turn of the same thread another is nothing
+// (but who is there together cannot be alone). With an empty path nobody waits for anybody.
 class Turn {
  public:
-  explicit Turn(const std::filesystem::path& file);
+  enum class With { nobody, others };
+  Turn(const std::filesystem::path& file, With with);
   ~Turn();
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
 
  private:
-  int lock_ = -1;
+  int file_ = -1;
 };
 
 // The file by which the processes that share a GPU take turns: MTMC_TURN, which whoever begins them sets. Empty: nobody
-// shares it. Who compiles needs no turn, though it may make a module on the GPU first.
+// shares it.
 std::filesystem::path turn_file();
 
 }  // namespace mtmc

@@ -39,7 +39,7 @@ void Baselines::forget() {
   for (auto& [home, process] : processes_) {
     while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));
     if (process.running())
-      static_cast<void>(process.ask({{"op", "forget"}}, kCallSeconds));  // or it is lost: no memory
+      static_cast<void>(process.compute({{"op", "forget"}}, kCallSeconds));  // or it is lost: no memory
   }
 }
 
@@ -125,7 +125,7 @@ void Baselines::lose(const std::string& engine, const Error& error) {
 
 Status Baselines::measure_bandwidth() {
   if (bandwidth_ > 0) return ok_status();
-  MTMC_TRY(const Json measured, process_of("eager").ask({{"op", "bandwidth"}}, kCallSeconds));
+  MTMC_TRY(const Json measured, process_of("eager").compute({{"op", "bandwidth"}}, kCallSeconds));
   bandwidth_ = measured.at("bytes_per_second");
   return ok_status();
 }
@@ -134,7 +134,7 @@ Status Baselines::set_state(const std::string& engine, const std::string& state)
   JudgeProcess& process = process_of(engine);
   MTMC_TRY([[maybe_unused]] const Performance weights,
            lend(process, *facts_, home_of(engine), "state-" + state, {{"op", "lend"}}, kCallSeconds));
-  MTMC_TRY([[maybe_unused]] const Json loaded, process.ask({{"op", "state"}}, kCallSeconds));
+  MTMC_TRY([[maybe_unused]] const Json loaded, process.compute({{"op", "state"}}, kCallSeconds));
   return ok_status();
 }
 

@@ -207,13 +207,17 @@ Result<bool> Examination::checked_once(Guest& guest, const DrawFacts& facts, con
       return refuse("wrong-shape", fmt::format("output {} is an expanded tensor on draw {}", i, facts.name));
   }
   hash_ = told.at("hash");
-  const std::vector<Measurement> outputs = measurements_from(told.at("outputs"));
+  return judge_results(facts, measurements_from(told.at("outputs")), hash_, index);
+}
+
+Result<bool> Examination::judge_results(const DrawFacts& facts, const std::vector<Measurement>& outputs,
+                                        const std::string& hash, int call) {
   const Verdict before = verdict_;
-  if (judge_call(facts, outputs, hash_, index)) return true;
+  if (judge_call(facts, outputs, hash, call)) return true;
   MTMC_TRY(const bool wider, facts_.allow_other_orders(facts.name));
   if (!wider) return false;
   verdict_ = before;
-  return !facts.usable || judge_call(facts, outputs, hash_, index);  // it may turn out that eager proves nothing there
+  return !facts.usable || judge_call(facts, outputs, hash, call);  // it may turn out that eager proves nothing there
 }
 
 // Weights that eager leaves alone are as they were; the first result is still there; torch's generator stands where
@@ -230,11 +234,11 @@ Result<bool> Examination::left_alone(Guest& guest, const DrawFacts& facts, bool 
   const std::filesystem::path out = next_out();
   Json seen = {{"unreadable", ""}};
   if (facts_.by_file()) {
-    MTMC_TRY(seen, guest.conductor().ask({{"op", "look"},
-                                          {"form", after.reply->at("state")},
-                                          {"out", out.string()},
-                                          {"most_bytes", facts_.most_bytes()}},
-                                         limits_.load_seconds));
+    MTMC_TRY(seen, guest.conductor().compute({{"op", "look"},
+                                              {"form", after.reply->at("state")},
+                                              {"out", out.string()},
+                                              {"most_bytes", facts_.most_bytes()}},
+                                             limits_.load_seconds));
   }
   MTMC_TRY(const Json told, facts_.ask({{"op", "unchanged"},
                                         {"draw", facts.name},
@@ -262,12 +266,12 @@ Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& fact
   const Json& form = first.reply->at("results").at("list").at(0);
   bool same = true;
   if (facts_.by_file()) {
-    MTMC_TRY(const Json told, guest.conductor().ask({{"op", "reread"},
-                                                     {"form", form},
-                                                     {"without", first.aliases},
-                                                     {"out", first.file.string()},
-                                                     {"most_bytes", facts_.most_bytes()}},
-                                                    limits_.load_seconds));
+    MTMC_TRY(const Json told, guest.conductor().compute({{"op", "reread"},
+                                                         {"form", form},
+                                                         {"without", first.aliases},
+                                                         {"out", first.file.string()},
+                                                         {"most_bytes", facts_.most_bytes()}},
+                                                        limits_.load_seconds));
     same = told.at("same");
   } else {
     MTMC_TRY(const Json told, facts_.ask({{"op", "digest"},

@@ -68,6 +68,11 @@ class Examination {
   // made.
   Result<bool> left_alone(Guest& guest, const DrawFacts& facts, bool all_calls);
 
+  // The rules, on what was measured of the results of call number `call` on a draw; where these refuse, with room for
+  // sums in another order.
+  Result<bool> judge_results(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash,
+                             int call);
+
   // Any other request, within the limit of a call.
   Result<GuestReply> call(Guest& guest, const Json& request);
   // Does the file define kernels, as it reads?

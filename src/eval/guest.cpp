@@ -173,8 +173,8 @@ void Guest::vacate() {
 }
 
 Result<GuestReply> Guest::call(const Json& request, double timeout_seconds) {
-  MTMC_TRY(Json relayed, zygote_->ask({{"op", "call"}, {"request", request}, {"timeout", timeout_seconds}},
-                                      timeout_seconds + kZygoteSeconds));
+  MTMC_TRY(Json relayed, zygote_->compute({{"op", "call"}, {"request", request}, {"timeout", timeout_seconds}},
+                                          timeout_seconds + kZygoteSeconds));
   remove_everything(room_.inbox);
   GuestReply answer;
   if (relayed.contains("died")) {

@@ -1,5 +1,7 @@
 #include "eval/judge_options.h"
 
+#include <random>
+
 #include "base/check.h"
 #include "ir/hardware.h"
 
@@ -27,8 +29,13 @@ std::string device_for(std::string_view candidate) {
   return has_gpu() && written_for_it ? "cuda" : "cpu";
 }
 
+uint64_t seed_or_any(uint64_t seed) {
+  std::random_device device;
+  return seed != 0 ? seed : (static_cast<uint64_t>(device()) << 31) ^ device();
+}
+
 std::string evaluator_of(const JudgeOptions& options) {
-  std::string text = kEvaluator;
+  std::string text = options.trusts ? kTrusting : kEvaluator;
   if (options.device != "cpu") text += ", on " + options.device;
   if (options.accuracy != Accuracy::eager) text += ", accuracy " + to_string(options.accuracy);
   if (options.freeze_weights) text += ", frozen weights";

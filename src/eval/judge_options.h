@@ -13,6 +13,9 @@ namespace mtmc {
 // Version of the rules and of the machinery: verdicts of different versions are not compared.
 inline constexpr const char* kEvaluator = "judge 25";
 
+// The same of the judge that trusts (trusting_judge.h).
+inline constexpr const char* kTrusting = "trusting judge 1";
+
 // What a kernel may err: eager, as much as the module itself; strict, as fp32 throughout; tf32, as the module with its
 // matrix products in TF32.
 enum class Accuracy { eager, strict, tf32 };
@@ -29,6 +32,7 @@ struct JudgeOptions {
   bool screens_wait = false;                // for those; certifications always do
   Accuracy accuracy = Accuracy::eager;
   bool measures_on = true;      // where an interval is wide, for as long as it pays
+  bool trusts = false;          // candidates are run in one process with the truth: see trusting_judge.h
   bool freeze_weights = false;  // candidates may pack weights once; the verdict carries `frozen-weights`
   std::string sandbox;          // the strongest level to use: namespaces or rlimits; empty: what the machine has
   // What caches may hold: a call that must touch less proves nothing by its speed. Half as much is swept before a call.
@@ -45,6 +49,9 @@ inline const std::vector<std::string> kBaselines = {"compile", "max-autotune", "
 // The device to judge on where none was named: cuda when this machine has one and the candidate is written for it.
 std::string device_for(std::string_view candidate);
 bool has_gpu();
+
+// A seed that the system draws for 0.
+uint64_t seed_or_any(uint64_t seed);
 
 // kEvaluator and the options that change what is certified.
 std::string evaluator_of(const JudgeOptions& options);

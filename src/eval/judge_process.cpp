@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/trace.h"
+#include "base/turn.h"
 
 namespace mtmc {
 
@@ -30,6 +31,11 @@ Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
   const Span span(name_ + " " + relayed->at("op").get<std::string>());
   MTMC_RETURN_IF_ERROR(send(request));
   return receive(timeout_seconds);
+}
+
+Result<Json> JudgeProcess::compute(const Json& request, double timeout_seconds) {
+  const Turn turn(answered_ ? turn_file() : "", Turn::With::others);
+  return ask(request, timeout_seconds);
 }
 
 Status JudgeProcess::send(const Json& request) {

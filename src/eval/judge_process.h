@@ -20,6 +20,9 @@ class JudgeProcess {
   // One request, one reply. An Error when the process reports the user's mistake, or when it died or gave no answer in
   // time; then it is gone, and the next call starts another.
   Result<Json> ask(const Json& request, double timeout_seconds);
+  // Likewise, of a process that computes something for it: on a GPU that others use, too, not while they time. Coming
+  // up waits for nobody, and nobody for it.
+  Result<Json> compute(const Json& request, double timeout_seconds);
   // The same in two halves: the process works while we do something else. Replies come in the order of the requests,
   // and all of them are received before anything is asked.
   Status send(const Json& request);

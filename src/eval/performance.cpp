@@ -40,7 +40,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
               {"state", plan.state}};
   if (!plan.engine.empty()) arm["engine"] = plan.engine;
   MTMC_TRY(const Json ready,
-           conductor.ask({{"op", "ready"}, {"arm", arm}, {"timeout", plan.timeout_seconds}}, patience));
+           conductor.compute({{"op", "ready"}, {"arm", arm}, {"timeout", plan.timeout_seconds}}, patience));
   if (failed(ready, call)) return call;
   call.places = std::make_shared<const Json>(ready.at("reply").at("places"));
   call.busy_ms = ready.at("busy_ms"), call.kept_ms = ready.at("kept_ms");
@@ -58,7 +58,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
     release["glimpses"] = {{"most", plan.glimpses}, {"folders", plan.folders}, {"seconds", plan.glimpsed_ms / 1e3}};
   if (!plan.out.empty()) release["stay"] = true, release["written"] = plan.written;
   if (!plan.out.empty() && !given->fill.empty()) release["out"] = plan.out.string();
-  MTMC_TRY(const Json told, conductor.ask(release, patience));
+  MTMC_TRY(const Json told, conductor.compute(release, patience));
   if (failed(told, call)) return call;
   const Json& reply = told.at("reply");
   if (!reply.contains("ns") || !reply["ns"].is_number() || !reply.contains("results")) {
@@ -74,7 +74,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
 }
 
 Status proceed(JudgeProcess& conductor) {
-  MTMC_TRY([[maybe_unused]] const Json reply, conductor.ask({{"op", "proceed"}}, kConductorSeconds));
+  MTMC_TRY([[maybe_unused]] const Json reply, conductor.compute({{"op", "proceed"}}, kConductorSeconds));
   return ok_status();
 }
 
@@ -92,7 +92,7 @@ Result<Performance> lend(JudgeProcess& conductor, TaskFacts& facts, const std::s
     request["fill"] = given->fill;
   else
     request["stay"] = true;
-  MTMC_TRY(const Json told, conductor.ask(request, timeout_seconds + kConductorSeconds));
+  MTMC_TRY(const Json told, conductor.compute(request, timeout_seconds + kConductorSeconds));
   if (failed(told, call)) return call;
   call.places = std::make_shared<const Json>(told.at("reply").at("places"));
   if (!given->fill.empty()) return call;

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
-#include <random>
 #include <thread>
 
 #include "base/hash.h"
@@ -25,11 +24,6 @@ namespace {
 
 // Bytes: larger arguments, or weights, leave no memory for guests beside.
 constexpr double kMostBeside = 2e9, kMostWeightsBeside = 4e9;
-
-uint64_t seed_or_any(uint64_t seed) {
-  std::random_device device;
-  return seed != 0 ? seed : (static_cast<uint64_t>(device()) << 31) ^ device();
-}
 
 // Modules that we print say on which device they make their memory. Where nothing is launched, it is the host's.
 std::string device_replaced(std::string code) {
@@ -100,9 +94,7 @@ class ProcessJudge final : public Judge {
     return {{options_, guests_, baselines_, *facts_, draw_choice_, rng_}, examination, like, again_, verdict};
   }
   bool on_gpu() const { return options_.device == "cuda"; }
-  // The file by which those who share this GPU take turns; empty: nobody does.
-  std::filesystem::path shared_by() const { return on_gpu() ? turn_file() : ""; }
-  bool shares() const { return !shared_by().empty(); }
+  static bool shares() { return !turn_file().empty(); }  // is there a GPU that others use, too?
 
   // Guests see `shared` only: draws that are yet to come, and truths, lie elsewhere.
   std::filesystem::path shared() const { return folder_.path() / "shared"; }
@@ -151,7 +143,6 @@ Status ProcessJudge::open(const Task& task) {
 // All that a screening needs of the task. On a CPU nothing: the cores are busy with what the caller does meanwhile.
 Status ProcessJudge::prepare(const Task& task) {
   if (!on_gpu()) return ok_status();
-  const Turn turn(shared_by());
   MTMC_RETURN_IF_ERROR(open(task));
   MTMC_TRY(std::vector<std::string> draws, facts_->structured(structured_count(Tier::screen)));
   if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
@@ -220,7 +211,6 @@ bool ProcessJudge::lost() const {
 
 // All that judging asks of our processes before a candidate runs.
 Status ProcessJudge::works_without_candidate(const Task& task, Tier tier) {
-  const Turn turn(shared_by());
   MTMC_RETURN_IF_ERROR(open(task));
   MTMC_TRY([[maybe_unused]] const auto structured, facts_->structured(structured_count(tier)));
   return baselines_.ready(tier == Tier::certify || options_.screens_wait);
@@ -236,10 +226,7 @@ Verdict ProcessJudge::blamed(const Error& error, Tier tier) const {
 }
 
 Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candidate, Tier tier) {
-  std::optional<Turn> turn(shared_by());
   MTMC_RETURN_IF_ERROR(open(task));
-  if (shares()) MTMC_RETURN_IF_ERROR(baselines_.ready(false));  // nothing of ours goes on when others have their turn
-  turn.reset();
   try {
     if (shares() && !again_) MTMC_RETURN_IF_ERROR(prepare(task, candidate));  // its kernels are compiled meanwhile
     return examined(candidate, tier);
@@ -262,15 +249,13 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   if (options_.freeze_weights && facts_->has_weights()) verdict.notes.push_back("frozen-weights");
   MTMC_TRY(const Room room, guests_.room_for(candidate));
   MTMC_TRY(std::optional<Guest> ready, compiled(candidate, tier));
-  const Turn turn(shared_by());
   if (ready) {
     const Verdict before = verdict;
     Examination examination = examination_of(candidate, verdict);
     MTMC_TRY(const bool passed, trial(examination, room, verdict).screen(*ready, candidate.profiled));
     examination.conclude(passed);
-    ready.reset();  // while the turn is ours
-    if (passed && shares()) MTMC_RETURN_IF_ERROR(guests_.add_spares());
     if (passed) return verdict;
+    ready.reset();
     verdict = before, again_ = true;  // whatever is refused is refused in a new process of its own
   }
   Examination examination = examination_of(candidate, verdict);

@@ -10,6 +10,7 @@
 
 #include "base/cores.h"
 #include "base/file.h"
+#include "base/kernel_headers.h"
 #include "base/tempdir.h"
 
 namespace mtmc {
@@ -78,6 +79,12 @@ Command referee_command(const JudgeOptions& options) {
   command.environment["GOMP_SPINCOUNT"] = "3000";  // some microseconds: convolutions in double meet for each channel
   // It lends none of its memory, and what gigabytes in double leave free must fit the next ones.
   if (options.device == "cuda") command.environment["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True";
+  return command;
+}
+
+Command trusting_command(const JudgeOptions& options) {
+  Command command = python_command(options, "mtmc.trusting.judge");
+  if (options.device == "cpu") command.environment["CPATH"] = kernel_include_path();
   return command;
 }
 

@@ -12,6 +12,8 @@ JudgeOptions complete_options(JudgeOptions options);
 Command python_command(const JudgeOptions& options, const std::string& module);
 // Nothing is timed in the referee: its threads sleep when they wait, and leave the cores to those that are.
 Command referee_command(const JudgeOptions& options);
+// A referee that runs candidates, too.
+Command trusting_command(const JudgeOptions& options);
 // The zygote inside bubblewrap where it works: only `writable` can be changed, no network, own process namespace.
 // `draws`: a descriptor of the folder of all tasks, whose files it puts into guests.
 Command zygote_command(const JudgeOptions& options, const std::filesystem::path& writable, int draws);

@@ -54,14 +54,14 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
                                   const std::filesystem::path& triton_seed, const JudgeOptions& options) {
   std::filesystem::create_directories(folder);
   MTMC_RETURN_IF_ERROR(write_file(folder / "task.json", task.json));
-  MTMC_TRY(const Json reply, referee.ask({{"op", "open"},
-                                          {"folder", folder.string()},
-                                          {"seed", options.seed},
-                                          {"threads", options.threads},
-                                          {"device", options.device},
-                                          {"triton_seed", triton_seed.string()},
-                                          {"accuracy", to_string(options.accuracy)}},
-                                         kReferenceSeconds));
+  MTMC_TRY(const Json reply, referee.compute({{"op", "open"},
+                                              {"folder", folder.string()},
+                                              {"seed", options.seed},
+                                              {"threads", options.threads},
+                                              {"device", options.device},
+                                              {"triton_seed", triton_seed.string()},
+                                              {"accuracy", to_string(options.accuracy)}},
+                                             kReferenceSeconds));
   TaskFacts facts;
   facts.referee_ = &referee, facts.folder_ = folder, facts.on_gpu_ = options.device == "cuda";
   facts.mode_ = reply.at("mode");
@@ -85,7 +85,8 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
   const bool timed = !has_own_budget(kind), other = contains(others_, kind);
-  MTMC_TRY(const Json reply, referee_->ask({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
+  MTMC_TRY(const Json reply,
+           referee_->compute({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
   draw_seconds_ = reply.value("draw_seconds", draw_seconds_);
@@ -127,7 +128,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
 Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
   const std::string kind = kind_of(draw);
   if (!has_own_budget(kind) || !other_orders_.insert(kind).second) return false;
-  MTMC_TRY(const Json reply, referee_->ask({{"op", "beside"}, {"kind", kind}}, kReferenceSeconds));
+  MTMC_TRY(const Json reply, referee_->compute({{"op", "beside"}, {"kind", kind}}, kReferenceSeconds));
   if (reply.at("beside").empty()) return false;
   for (auto& [name, facts] : draws_) {
     if (kind_of(name) != kind) continue;
@@ -166,7 +167,7 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
   std::vector<std::string> nulls = {"zeros", "constant", "copy"};  // that have passed so far: most fail at once
   for (size_t i = 0; i < draws.size() && !nulls.empty(); ++i) {
     const Json request = {{"op", "nulls"}, {"nulls", nulls}, {"draw", draws[i]}, {"first", draws[0]}};
-    MTMC_TRY(const Json reply, referee_->ask(request, kReferenceSeconds));
+    MTMC_TRY(const Json reply, referee_->compute(request, kReferenceSeconds));
     std::erase_if(nulls, [&](const std::string& null) {
       return !passes(measurements_from(reply.at("nulls").at(null)), draws_.at(draws[i]).budgets);
     });
@@ -178,7 +179,7 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
 Result<const Given*> TaskFacts::given(const std::string& name) {
   if (const auto known = given_.find(name); known != given_.end()) return &known->second;
   if (kind_of(name) == "timed") {
-    MTMC_TRY(const Json told, referee_->ask({{"op", "arguments"}, {"name", name}}, kReferenceSeconds));
+    MTMC_TRY(const Json told, referee_->compute({{"op", "arguments"}, {"name", name}}, kReferenceSeconds));
     return &(given_[name] = given_from(told));
   }
   MTMC_TRY([[maybe_unused]] const DrawFacts* facts, draw(name));
@@ -190,21 +191,21 @@ Result<const Given*> TaskFacts::given(const std::string& name) {
 Result<std::string> TaskFacts::fill(const std::string& name, const Json& places, const std::string& who) {
   if (by_file()) return std::string();
   MTMC_TRY(const Json told,
-           referee_->ask({{"op", "fill"}, {"name", name}, {"places", places}, {"guest", who}}, kReferenceSeconds));
+           referee_->compute({{"op", "fill"}, {"name", name}, {"places", places}, {"guest", who}}, kReferenceSeconds));
   return told.value("refused", "");
 }
 
 Status TaskFacts::forget_timed(const std::vector<std::string>& names) {
   for (const std::string& name : names) draws_.erase(name), given_.erase(name);
-  MTMC_TRY(const Json reply, referee_->ask({{"op", "forget"}, {"names", names}}, kReferenceSeconds));
+  MTMC_TRY(const Json reply, referee_->compute({{"op", "forget"}, {"names", names}}, kReferenceSeconds));
   return ok_status();
 }
 
-Result<Json> TaskFacts::ask(Json request) { return referee_->ask(request, kReferenceSeconds); }
+Result<Json> TaskFacts::ask(Json request) { return referee_->compute(request, kReferenceSeconds); }
 
 Result<double> TaskFacts::needed_bytes() {
   if (!needed_bytes_) {
-    MTMC_TRY(const Json reply, referee_->ask({{"op", "touched"}}, kReferenceSeconds));
+    MTMC_TRY(const Json reply, referee_->compute({{"op", "touched"}}, kReferenceSeconds));
     needed_bytes_ = reply.at("bytes").get<double>();
   }
   return *needed_bytes_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/turn.h"
 #include "eval/own_kernels.h"
 #include "eval/rounds.h"
 #include "eval/rules.h"
@@ -214,14 +215,25 @@ Result<bool> Trial::time_beside_baselines(Guest& guest) {
     MTMC_TRY(RoundPlan plan, draws_.rounds(facts_, tier(), anew));
     for (const auto& [name, failure] : baselines_.made())
       if (failure.empty()) plan.baselines.push_back(name);
+    if (!plan.forgets) MTMC_RETURN_IF_ERROR(draw_ahead(plan));
     const Result<bool> timed = time_quietly(guest, plan);
     if (tier() == Tier::certify || anew) MTMC_RETURN_IF_ERROR(facts_.forget_timed(plan.draws));
     if (baselines_.losses() == losses) return timed;
   }
 }
 
-// Nothing of ours, or of who asks, runs beside a timed call.
+// What would keep those waiting who share the GPU.
+Status Trial::draw_ahead(const RoundPlan& plan) {
+  if (turn_file().empty()) return ok_status();
+  for (size_t i = 0; i < static_cast<size_t>(plan.warm_ups + plan.rounds); ++i) {
+    MTMC_TRY([[maybe_unused]] const Given* given, facts_.given(plan.draws[i]));
+  }
+  return ok_status();
+}
+
+// Nothing of ours, or of who asks, runs beside a timed call; nor of others who share the GPU.
 Result<bool> Trial::time_quietly(Guest& guest, const RoundPlan& plan) {
+  const Turn turn(turn_file(), Turn::With::nobody);
   MTMC_RETURN_IF_ERROR(guests_.pause());
   baselines_.pause();
   if (options_.bystander != nullptr) options_.bystander->pause();

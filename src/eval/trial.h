@@ -60,6 +60,7 @@ class Trial {
   Result<bool> works_without_kernels();
   Result<bool> time(Guest& guest);
   Result<bool> time_beside_baselines(Guest& guest);
+  Status draw_ahead(const RoundPlan& plan);
   Result<bool> time_quietly(Guest& guest, const RoundPlan& plan);
   Tier tier() const { return verdict_.tier; }
   bool on_gpu() const { return options_.device == "cuda"; }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "coder/chain.h"
 #include "coder/full_f32.h"
+#include "eval/trusting_judge.h"
 #include "search/cost_judge.h"
 #include "targets/shell_json.h"
 
@@ -113,9 +114,10 @@ void Workbench::make_judge() {
   judge.measures_on = !options_.explores;  // what is learned from bears more noise than an answer
   if (const std::string& key = options_.llm.key_file; !key.empty())
     judge.hidden.push_back(std::filesystem::absolute(key));
+  judge.trusts = options_.trusts;
   tuner_ = std::make_unique<PythonTuner>(judge.device);
   judge.bystander = tuner_.get();
-  judge_ = make_process_judge(judge);
+  judge_ = judge.trusts ? make_trusting_judge(judge) : make_process_judge(judge);
   evaluator_ = evaluator_of(judge);
 }
 

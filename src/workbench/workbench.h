@@ -33,6 +33,7 @@ struct WorkbenchOptions {
   bool freeze_weights = false;
   uint64_t seed = 0;      // of the search and of the hidden draws
   bool explores = false;  // nothing is certified: see OptimizeRequest
+  bool trusts = false;    // whoever explores trusts its candidates: see eval/trusting_judge.h
   bool many = false;      // tasks, one after the other: what takes long is begun for the next while one is traced
 };
 

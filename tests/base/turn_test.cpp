@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <thread>
 
@@ -11,24 +12,75 @@
 namespace mtmc {
 namespace {
 
-TEST(Turn, IsHeldByOneAtATime) {
-  const TempDir folder;
-  const auto file = std::filesystem::path(folder.path()) / "turn";
-  std::optional<Turn> mine;
-  mine.emplace(file);
-  std::atomic<bool> theirs = false;
-  std::thread other([&] {
-    const Turn turn(file);
-    theirs = true;
-  });
-  for (int i = 0; i < 100; ++i) std::this_thread::yield();
-  EXPECT_FALSE(theirs);
+using With = Turn::With;
+
+class TurnTest : public testing::Test {
+ protected:
+  // Somebody who wants a turn, has it, and gives it back when told to.
+  struct Somebody {
+    Somebody(const std::filesystem::path& file, With with)
+        : thread([this, file, with] {
+            const Turn turn(file, with);
+            has_it = true;
+            while (!may_leave) std::this_thread::yield();
+          }) {}
+    ~Somebody() {
+      may_leave = true;
+      thread.join();
+    }
+    void comes() const {
+      while (!has_it) std::this_thread::yield();
+    }
+    std::atomic<bool> has_it = false, may_leave = false;
+    std::thread thread;
+  };
+  static void others_run() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
+
+  const TempDir folder_;
+  const std::filesystem::path file_ = std::filesystem::path(folder_.path()) / "turn";
+};
+
+TEST_F(TurnTest, WhoIsAloneKeepsAllOthersWaiting) {
+  std::optional<Turn> mine(std::in_place, file_, With::nobody);
+  Somebody timing(file_, With::nobody), working(file_, With::others);
+  others_run();
+  EXPECT_FALSE(timing.has_it || working.has_it);
   mine.reset();
-  other.join();
-  EXPECT_TRUE(theirs);
+  timing.may_leave = true;
+  timing.comes(), working.comes();
 }
 
-TEST(Turn, WithoutAFileNobodyWaits) { const Turn one(""), another(""); }
+TEST_F(TurnTest, ThoseWhoShareOneWaitForNobodyElseThanWhoWantsToBeAlone) {
+  std::optional<Turn> mine(std::in_place, file_, With::others);
+  Somebody working(file_, With::others);
+  working.comes();
+  Somebody timing(file_, With::nobody);
+  others_run();
+  Somebody later(file_, With::others);
+  others_run();
+  EXPECT_FALSE(timing.has_it);
+  EXPECT_FALSE(later.has_it) << "else whoever wants to be alone waits for ever";
+  mine.reset(), working.may_leave = true;
+  timing.comes();
+  EXPECT_FALSE(later.has_it);
+  timing.may_leave = true;
+  later.comes();
+}
+
+TEST_F(TurnTest, WithinATurnAnotherIsNothing) {
+  std::optional<Turn> mine(std::in_place, file_, With::nobody);
+  { const Turn within(file_, With::others); }
+  Somebody working(file_, With::others);
+  others_run();
+  EXPECT_FALSE(working.has_it) << "the end of the inner one ends nothing";
+  mine.reset();
+  working.comes();
+}
+
+TEST_F(TurnTest, WithoutAFileNobodyWaits) {
+  const Turn one("", With::nobody), another("", With::nobody);
+  SUCCEED();
+}
 
 }  // namespace
 }  // namespace mtmc

@@ -10,6 +10,8 @@
 
 #include "base/file.h"
 #include "base/process.h"
+#include "base/tempdir.h"
+#include "base/turn.h"
 #include "eval/torch_judge.h"
 #include "support/source_dir.h"
 
@@ -73,6 +75,17 @@ TEST_F(TorchJudgeOnPretendedGpu, what_is_refused_where_it_was_loaded_is_judged_i
   ASSERT_TRUE(judge_->prepare(task_, {code, nullptr}).ok());
   const Verdict v = verdict(code);
   EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, who_shares_a_gpu_gives_back_every_turn) {
+  const TempDir folder;
+  const std::filesystem::path file = folder.path() / "turn";
+  setenv("MTMC_TURN", file.c_str(), 1);
+  const Verdict v = verdict(candidate("return self.linear(x).clamp_min(0)"));
+  unsetenv("MTMC_TURN");
+  EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+  EXPECT_TRUE(std::filesystem::exists(file)) << "no turn was taken";
+  const Turn alone(file, Turn::With::nobody);
 }
 
 TEST_F(TorchJudgeOnPretendedGpu, who_is_judged_again_meets_other_values) {

@@ -1,6 +1,5 @@
 """The tuner orders versions of a kernel, and says why a version has no time."""
 
-import fcntl
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -165,16 +164,3 @@ def test_what_compiles_is_forgotten_with_its_processes(monkeypatch: pytest.Monke
     pool.fit(2)
     pool.fit(1)
     assert list(tuner.COMPILING) == ["done"]
-
-
-def test_a_gpu_that_is_shared_is_used_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "turn"
-    monkeypatch.setenv("MTMC_TURN", str(file))
-    assert tuner.shared()
-    with file.open("a") as other:
-        with tuner.turn(), pytest.raises(BlockingIOError):
-            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    monkeypatch.delenv("MTMC_TURN")
-    with tuner.turn(), tuner.turn():  # nobody to wait for
-        assert not tuner.shared()

@@ -11,15 +11,13 @@ beside which processes that compile must find room. {"in_full_f32": [...]} is an
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +26,7 @@ from typing import Any
 import torch
 
 from mtmc.device.device import Device, device_named
+from mtmc.device.turn import shared, turn
 from mtmc.tune.builders import BuildError, Builders
 from mtmc.tune.full_f32 import in_full_f32
 from mtmc.tune.versions import compile_version, forget, get_ready, input_spec, load
@@ -126,7 +125,7 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
         return [version.result() for version in versions]
     if shared():
         wait(compile_all(request))
-    with torch.no_grad(), turn():
+    with torch.no_grad(), turn(alone=True):
         inputs = [random_tensor(text, name) for text in request["inputs"]]
         versions = first_samples(request, inputs, device)
         own = list({id(version): version for version in versions}.values())
@@ -157,22 +156,6 @@ def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: D
                 by_binary[binaries] = Version(try_load(path), inputs, device)
             found[index] = by_binary[binaries]
     return [found[index] for index in range(len(found))]
-
-
-def shared() -> bool:
-    """Is the GPU shared with other searches?"""
-    return bool(os.environ.get("MTMC_TURN"))
-
-
-@contextmanager
-def turn() -> Iterator[None]:
-    """The GPU to ourselves, as src/base/turn.h says."""
-    if not shared():
-        yield
-        return
-    with open(os.environ["MTMC_TURN"], "a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 COMPILING: dict[str, Future[str]] = {}  # by the text of a module and its inputs
@@ -268,7 +251,7 @@ def main() -> None:
             elif request.get("prepare"):
                 compile_all(request)
             elif "in_full_f32" in request:
-                with turn():
+                with turn(alone=True):
                     answers = in_full_f32(request["in_full_f32"], device_named("cuda"))
                     forget()
                 replies.write(json.dumps({"in_full_f32": answers}) + "\n")

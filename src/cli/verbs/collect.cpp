@@ -31,7 +31,7 @@ constexpr const char* kLedger = "collected";  // what the store remembers finish
 struct CollectOptions {
   std::vector<std::string> roots, ways;
   WorkbenchOptions bench;
-  std::string store;
+  std::string judge = "auto", store;
   int64_t seed = 0, steps = 8, evaluations = 16, jobs = 0;  // jobs: 0, one for each GPU
   double budget = 0;                                        // seconds; 0: none
   bool member = false;
@@ -53,6 +53,19 @@ Result<std::vector<Exploration>> explorations(const CollectOptions& options) {
     all.push_back({std::move(way), static_cast<uint64_t>(options.seed) + all.size()});
   }
   return all;
+}
+
+// Is all code that will be measured printed by coders of ours? What a model writes is not run without walls.
+Result<bool> trusts(const CollectOptions& options, const std::vector<Exploration>& ways) {
+  if (options.judge == "full") return false;
+  for (const Exploration& one : ways) {
+    for (const std::string& coder : split(one.way.coder.empty() ? options.bench.coder : one.way.coder, ',')) {
+      if (coder == "builtin" || coder == "faulty") continue;
+      if (options.judge == "auto") return false;
+      return Error{"choosing a judge", "one that trusts would run what others write", coder, "builtin or faulty"};
+    }
+  }
+  return true;
 }
 
 Result<std::vector<SuiteTask>> tasks_of(const std::vector<std::string>& roots) {
@@ -95,6 +108,7 @@ class Explorer {
     wanted.explores = wanted.many = true;
     wanted.seed = static_cast<uint64_t>(options.seed);
     MTMC_TRY(std::vector<Exploration> ways, explorations(options));
+    MTMC_TRY(wanted.trusts, trusts(options, ways));
     MTMC_TRY(auto store, open_store(store_path(options.store)));
     MTMC_TRY(auto bench, Workbench::open(wanted, *store));
     return Explorer(options, std::move(ways), std::move(store), std::move(bench));
@@ -219,7 +233,8 @@ Status explore_in_crew(size_t jobs, const std::vector<std::string>& gpus, const 
 }
 
 Result<int> collect(const CollectOptions& options) {
-  MTMC_TRY([[maybe_unused]] const std::vector<Exploration> ways, explorations(options));
+  MTMC_TRY(const std::vector<Exploration> ways, explorations(options));
+  MTMC_TRY([[maybe_unused]] const bool trusted, trusts(options, ways));
   MTMC_TRY(const std::vector<SuiteTask> all, tasks_of(options.roots));
   std::vector<std::string> names;
   Tasks tasks;
@@ -257,6 +272,10 @@ VerbBody declare(Options& options) {
   options.text(given->bench.hardware, "--hardware", join(hardware_profiles(), "|") + "|FILE.json",
                "a machine that is not here: nothing runs, the cost model prices kernels for it");
   options.text(given->bench.coder, "--coder", "NAME", "who implements actions; faulty makes mistakes (builtin)");
+  options.choice(
+      given->judge, "--judge", {"auto", "full", "trusting"},
+      "trusting: candidates run in one process with what they are measured against, many times faster; auto: "
+      "where all of them are our own coders', builtin and faulty");
   options.integer(given->steps, "--steps", 1, "the most actions in a row (8)");
   options.integer(given->evaluations, "--evaluations", 1, "candidates judged in each exploration (16)");
   options.integer(given->seed, "--seed", 0, "of the explorations and the hidden draws (0)");
