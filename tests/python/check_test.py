@@ -12,7 +12,7 @@ import torch
 from mtmc.task.task import load_task
 from mtmc.trace import check as trace_check
 from mtmc.trace.check import check_against_eager
-from mtmc.trace.trace import made_contiguous
+from mtmc.trace.layout import made_contiguous, ordered_by_chance
 from mtmc.wire.task_error import TaskError
 from traced_modules import module_text
 
@@ -65,6 +65,23 @@ def test_results_that_eager_lays_out_in_order_are_put_in_order(tmp_path: Path) -
 
     assert check_against_eager(task, task.make_model(0), otherwise, dict) == {0}
     assert made_contiguous("({0}, [{1}, {0}])", {0, 2}) == "({0}.contiguous(), [{1}, {0}.contiguous()])"
+
+
+@pytest.mark.parametrize(
+    ("forward", "places"),
+    [
+        ("y = x.t() * 2\nreturn y.t(), y", {0}),  # eager keeps the order of the axes; kernels of ours write rows
+        ("y = x.t().contiguous() * 2\nreturn y.t(), x.t()", set()),
+        ("y = (x.t() * 2).reshape(2, 4, 4)\nreturn y.permute(2, 0, 1).flatten(1)", {0}),
+        ("return x.sum(0, keepdim=True).t().squeeze(1)", set()),  # one axis of one element: any order is its own
+    ],
+)
+def test_views_that_are_in_order_by_chance(tmp_path: Path, forward: str, places: set[int]) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(module_text(forward, ""))
+    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
+    exported = torch.export.export(task.make_model(0), tuple(task.make_inputs(0)))
+    assert ordered_by_chance(exported) == places
 
 
 def test_results_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -382,6 +382,14 @@ void convolution_corner_cases(std::vector<Case>& cases) {
                      {{"precision", "half"}, {"split", ""}}));
   }
   {
+    Maker m("conv_of_what_a_small_product_gates");  // which has tiles of its own axes, the gated has more
+    const ValueId x = m.in("f32[2,16,6,8]"), few = m.op("relu", {m.in("f32[2,8]")});
+    const ValueId gate = m.op("sigmoid", {m.op("linear", {few, m.in("f32[16,8]"), m.in("f32[16]")})});
+    const ValueId wide = m.op("unsqueeze", {m.op("unsqueeze", {gate}, {{"dim", 2}})}, {{"dim", 3}});
+    const ValueId gated = m.op("hardswish", {m.op("add", {m.op("mul", {x, wide}), m.in("f32[2,16,6,8]")})});
+    cases.push_back(m.one_kernel({m.op("conv2d", {gated, m.in("f32[16,16,3,3]"), kNoValue})}, choices));
+  }
+  {
     Maker m("conv_of_small_exponentials");  // lanes that are dead are not among the magnitudes
     const ValueId x = m.op("exp", {m.in("f32[4,1024,17,17]")});
     cases.push_back(m.one_kernel({m.op("conv2d", {x, m.in("f32[16,1024,1,1]"), kNoValue})}, choices));

@@ -24,12 +24,10 @@ from __future__ import annotations
 import atexit
 import contextlib
 import inspect
-import itertools
 import json
 import logging
 import math
 import os
-import re
 import sys
 import traceback
 import warnings
@@ -50,6 +48,7 @@ from mtmc.trace.constructor import constructor_source
 from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
+from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
 from mtmc.trace.losses import without_value_checks
 from mtmc.trace.lstm_states import final_states
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
@@ -102,22 +101,8 @@ def trace(task: Task) -> dict[str, Any]:
     data["checked"] = disordered is not None
     if disordered is None:  # not looked at: a copy too many does no harm
         disordered = not_contiguous(exported) if any(isinstance(m, FASTER) for m in model.modules()) else set()
-    data["template"] = made_contiguous(data["template"], disordered)
+    data["template"] = made_contiguous(data["template"], disordered | ordered_by_chance(exported))
     return data
-
-
-def not_contiguous(exported: ExportedProgram) -> set[int]:
-    """The tensors that are not, by their place among those returned."""
-    values = {node.name: node.meta["val"] for node in exported.graph.nodes if "val" in node.meta}
-    specs = [spec.arg.name for spec in exported.graph_signature.output_specs if spec.kind == OutputKind.USER_OUTPUT]
-    returned = [value for name in specs if isinstance(value := values.get(name), torch.Tensor)]
-    return {place for place, value in enumerate(returned) if not value.is_contiguous()}
-
-
-def made_contiguous(template: str, places: set[int]) -> str:
-    """The same expression where these of the tensors that it holds, counted from the left, lie as eager's do."""
-    count = itertools.count()
-    return re.sub(r"\{\d+\}", lambda one: one[0] + (".contiguous()" if next(count) in places else ""), template)
 
 
 def argument_types(task: Task) -> list[Any]:

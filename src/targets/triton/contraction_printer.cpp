@@ -42,6 +42,10 @@ bool is_contraction(const Group& group, const Frame& frame) {
   if (!first.contraction) return false;
   for (int a = 0; a < first.stage.rank(); ++a)
     if (first.stage.type.shape[a] > 1 && frame.shared_of(frame.first, a) < 0) return false;
+  // Tiles are of the product's own axes: a stage that has more of them, for which the product is the same, is not
+  // there.
+  for (size_t a = 0; a < frame.shared.size(); ++a)
+    if (frame.shared[a].extent > 1 && frame.axis_of(static_cast<int>(a), frame.first) < 0) return false;
   for (int s = frame.first + 1; s <= frame.last; ++s) {
     if (group.stages[s].stage.combine != Combine::none) return false;
     for (int a = 0; a < group.stages[s].stage.rank(); ++a)

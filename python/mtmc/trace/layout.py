@@ -1,0 +1,55 @@
+"""Which results are contiguous in eager and would not be in code of ours, which writes rows."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import OutputKind
+from torch.fx import Node
+
+RESHAPES = (torch.ops.aten.reshape.default, torch.ops.aten.flatten.using_ints)
+
+
+def returned_nodes(exported: ExportedProgram) -> list[Node]:
+    """Those whose tensors are returned, in their order."""
+    nodes = {node.name: node for node in exported.graph.nodes}
+    specs = [spec.arg.name for spec in exported.graph_signature.output_specs if spec.kind == OutputKind.USER_OUTPUT]
+    found = [nodes[name] for name in specs if name in nodes]
+    return [node for node in found if isinstance(node.meta.get("val"), torch.Tensor)]
+
+
+def not_contiguous(exported: ExportedProgram) -> set[int]:
+    """The tensors that are not, by their place among those returned."""
+    returned = enumerate(returned_nodes(exported))
+    return {place for place, node in returned if not node.meta["val"].is_contiguous()}
+
+
+def ordered_by_chance(exported: ExportedProgram) -> set[int]:
+    """The tensors that are contiguous, by their place among those returned, though they are views that would not be, were what
+    they look at: a transposed convolution's whose operands have their channels last. A kernel of ours writes rows."""
+    return {
+        place
+        for place, node in enumerate(returned_nodes(exported))
+        if node.meta["val"].is_contiguous() and not of_rows(node).is_contiguous()
+    }
+
+
+def of_rows(node: Node) -> torch.Tensor:
+    """A node's tensor, without values, were whatever it is a view of contiguous."""
+    source = node.args[0] if node.op == "call_function" and node.args else None
+    schema = getattr(node.target, "_schema", None)
+    looks = node.target in RESHAPES or (
+        schema and len(schema.returns) == 1 and schema.returns[0].alias_info is not None
+    )
+    if looks and isinstance(source, Node) and source.op != "placeholder" and not node.all_input_nodes[1:]:
+        return node.target(of_rows(source), *node.args[1:], **node.kwargs)  # type: ignore[operator]
+    return torch.empty(node.meta["val"].shape, dtype=node.meta["val"].dtype, device="meta")
+
+
+def made_contiguous(template: str, places: set[int]) -> str:
+    """The same expression where these of the tensors that it holds, counted from the left, lie as eager's do."""
+    count = itertools.count()
+    return re.sub(r"\{\d+\}", lambda one: one[0] + (".contiguous()" if next(count) in places else ""), template)
