@@ -382,12 +382,15 @@ void convolution_corner_cases(std::vector<Case>& cases) {
                      {{"precision", "half"}, {"split", ""}}));
   }
   {
-    Maker m("conv_of_what_a_small_product_gates");  // which has tiles of its own axes, the gated has more
-    const ValueId x = m.in("f32[2,16,6,8]"), few = m.op("relu", {m.in("f32[2,8]")});
-    const ValueId gate = m.op("sigmoid", {m.op("linear", {few, m.in("f32[16,8]"), m.in("f32[16]")})});
-    const ValueId wide = m.op("unsqueeze", {m.op("unsqueeze", {gate}, {{"dim", 2}})}, {{"dim", 3}});
-    const ValueId gated = m.op("hardswish", {m.op("add", {m.op("mul", {x, wide}), m.in("f32[2,16,6,8]")})});
-    cases.push_back(m.one_kernel({m.op("conv2d", {gated, m.in("f32[16,16,3,3]"), kNoValue})}, choices));
+    Maker m("gated_by_a_small_product");  // which has tiles of its own axes; what it gates has more
+    const ValueId x = m.op("conv3d", {m.in("f32[4,16,4,6,6]"), m.in("f32[16,16,3,3,3]"), kNoValue},
+                           {{"padding", std::vector<int64_t>{1, 1, 1}}});
+    const ValueId mean = m.op("mean", {x}, {{"dim", std::vector<int64_t>{2, 3, 4}}});
+    const ValueId few = m.op("linear", {mean, m.in("f32[8,16]"), m.in("f32[8]")});
+    ValueId gate = m.op("sigmoid", {m.op("linear", {few, m.in("f32[16,8]"), m.in("f32[16]")})});
+    for (const int64_t dim : {2, 3, 4}) gate = m.op("unsqueeze", {gate}, {{"dim", dim}});
+    const ValueId gated = m.op("add", {m.op("mul", {x, gate}), m.in("f32[4,16,4,6,6]")});
+    cases.push_back(m.one_kernel({m.op("hardswish", {gated})}, {{"precision", "as_eager"}}));
   }
   {
     Maker m("conv_of_small_exponentials");  // lanes that are dead are not among the magnitudes
