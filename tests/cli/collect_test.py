@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,3 +71,21 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     (tmp_path / "d.jsonl").write_text('{"format": "mtmc-trees-0", "trees": 0}\n')
     done = mtmc("dataset", "describe", tmp_path / "d.jsonl")
     assert done.returncode == 2 and "another format" in done.stderr and "mtmc-trees-2" in done.stderr
+
+
+def test_what_is_tried_here_is_measured_here(tmp_path: Path) -> None:
+    tasks, store = tmp_path / "tasks", tmp_path / "s.db"
+    assert mtmc("tasks", "--kind", "operator", "--size", "small", "--count", "1", "--out", tasks).returncode == 0
+    words = ["collect", "--root", tasks, "--target", "cpu", "--store", store, "--evaluations", "2"]
+    words += ["--ways", "greedy/rollout"]
+    done = mtmc(*words)
+    assert done.returncode == 0, done.stderr
+    assert "1 explorations, " in done.stdout and "0 failed" in done.stdout
+    with closing(sqlite3.connect(store)) as kept:
+        told = kept.execute("SELECT evaluator, tier, time_ms FROM verdicts").fetchall()
+    assert told and all(row[:2] == ("trusting judge 1, briefly", "screen") for row in told)
+    assert all(time_ms is None or time_ms > 0 for _, _, time_ms in told) and any(time_ms for _, _, time_ms in told)
+
+    refused = mtmc(*words, "--coder", "llm", "--judge", "trusting")
+    assert refused.returncode == 2
+    assert "one that trusts would run what others write: got llm, wanted builtin or faulty" in refused.stderr
