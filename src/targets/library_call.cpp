@@ -9,20 +9,23 @@ namespace mtmc {
 
 std::optional<std::string> number_for(const Program& program, const Node& node, size_t operand) {
   const OpDef* op = find_op(node.op);
-  if (operand != 1 || node.inputs.size() != 2 || node.inputs[0] == kNoValue || node.inputs[1] == kNoValue || !op ||
-      op->spelling.find("({0}, {1}") == std::string_view::npos)
+  const std::string_view operands = node.inputs.size() == 2 ? "self other" : "self mask value";
+  if (operand < 1 || operand > 2 || operand + 1 != node.inputs.size() || !op ||
+      op->spelling.find("({0}, {1}") == std::string_view::npos ||
+      std::find(node.inputs.begin(), node.inputs.end(), kNoValue) != node.inputs.end())
     return std::nullopt;
-  const bool takes = std::any_of(op->aten.begin(), op->aten.end(), [](const AtenRule& rule) {
-    return rule.overload.ends_with(".Scalar") && rule.operands == "self other";
+  const bool takes = std::any_of(op->aten.begin(), op->aten.end(), [&](const AtenRule& rule) {
+    return rule.overload.ends_with(".Scalar") && rule.operands == operands;
   });
   const TensorType& other = program.value(node.inputs[0]).type;
-  const Value& value = program.value(node.inputs[1]);
+  const Value& value = program.value(node.inputs[operand]);
   const auto numbers = literal(value);
   const DType dtype = value.type.dtype;
-  if (!takes || !numbers || value.type.rank() > 0 || other.rank() == 0 || !std::isfinite((*numbers)[0]) ||
-      is_float(dtype) != is_float(other.dtype) ||
+  if (!takes || !numbers || value.type.rank() > 0 || other.rank() == 0 || is_float(dtype) != is_float(other.dtype) ||
       (!is_float(dtype) && (dtype == DType::b1 || (other.dtype != DType::i64 && other.dtype != DType::i32))))
     return std::nullopt;
+  if (!std::isfinite((*numbers)[0]))
+    return operand == 2 ? std::optional("float(\"" + value.name + "\")") : std::nullopt;
   const bool whole = value.name.find_first_of(".e") == std::string::npos;
   if (!is_float(dtype) && !whole) return std::nullopt;
   return value.name + (is_float(dtype) && whole ? ".0" : "");

@@ -8,8 +8,9 @@
 
 namespace mtmc {
 
-// A constant scalar as a number in a library call, where torch takes one as the second operand of the same kind of
-// numbers: a tensor in its place would be read for every element, and make torch's kernels slower. Else nothing.
+// A constant scalar as a number in a library call, where torch takes one as the last operand of the same kind of
+// numbers: a tensor in its place would be read for every element, and make torch's kernels slower; that of masked_fill
+// is read by the host, which waits for the GPU, and cannot be captured. Else nothing.
 std::optional<std::string> number_for(const Program& program, const Node& node, size_t operand);
 
 // Reads its operand's type, and no value.
