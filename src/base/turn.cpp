@@ -22,7 +22,11 @@ constexpr off_t kGate = 0, kRoom = 1;
 void lock(int file, off_t byte, short how) {
   struct flock wanted = {};
   wanted.l_type = how, wanted.l_whence = SEEK_SET, wanted.l_start = byte, wanted.l_len = 1;
-  while (fcntl(file, F_OFD_SETLKW, &wanted) != 0) MTMC_CHECK(errno == EINTR, "a part of a file can be locked");
+  while (fcntl(file, F_OFD_SETLKW, &wanted) != 0) {
+    if (errno == EINTR) continue;
+    close(file);  // with what it holds, which others wait for
+    MTMC_CHECK(false, "a part of a file can be locked");
+  }
 }
 
 }  // namespace

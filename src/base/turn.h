@@ -21,7 +21,8 @@ class Turn {
 };
 
 // The file by which the processes that share a GPU take turns: MTMC_TURN, which whoever begins them sets. Empty: nobody
-// shares it.
+// shares it. What may compile takes no turn, since others would wait for seconds: a process that comes up, a guest or a
+// trial that loads a candidate and makes its first call. That may disturb a clock by a call's length.
 std::filesystem::path turn_file();
 
 }  // namespace mtmc

@@ -20,8 +20,8 @@ class JudgeProcess {
   // One request, one reply. An Error when the process reports the user's mistake, or when it died or gave no answer in
   // time; then it is gone, and the next call starts another.
   Result<Json> ask(const Json& request, double timeout_seconds);
-  // Likewise, of a process that computes something for it: on a GPU that others use, too, not while they time. Coming
-  // up waits for nobody, and nobody for it.
+  // Likewise, of a process that computes something for it: on a GPU that others use, too, not while they time (within a
+  // turn of ours it is part of that). Its first answer waits for nobody, and nobody for it: it comes up.
   Result<Json> compute(const Json& request, double timeout_seconds);
   // The same in two halves: the process works while we do something else. Replies come in the order of the requests,
   // and all of them are received before anything is asked.

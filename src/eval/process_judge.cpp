@@ -227,6 +227,7 @@ Verdict ProcessJudge::blamed(const Error& error, Tier tier) const {
 
 Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candidate, Tier tier) {
   MTMC_RETURN_IF_ERROR(open(task));
+  if (shares()) MTMC_RETURN_IF_ERROR(baselines_.ready(false));  // nothing of theirs is made while others time
   try {
     if (shares() && !again_) MTMC_RETURN_IF_ERROR(prepare(task, candidate));  // its kernels are compiled meanwhile
     return examined(candidate, tier);

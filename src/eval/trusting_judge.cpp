@@ -21,6 +21,7 @@ namespace mtmc {
 namespace {
 
 constexpr int kRounds = 9;
+constexpr const char* kEnded = "it has ended";  // JudgeProcess::lost
 
 Timing timing_of(const Json& nanoseconds) {
   std::vector<double> samples;
@@ -46,17 +47,19 @@ class TrustingJudge final : public Judge {
     const double start = now_seconds();
     MTMC_RETURN_IF_ERROR(open(task));
     MTMC_TRY(const std::vector<std::string> names, draws());
-    const std::filesystem::path file = folder_.path() / "candidates" / short_hash(candidate.code) / "kernel.py";
-    std::filesystem::create_directories(file.parent_path());
-    MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
+    MTMC_TRY(const std::filesystem::path file, file_of(candidate));
 
     Verdict verdict;
     verdict.tier = tier, verdict.evaluator = evaluator_of(options_), verdict.sandbox = "none";
     verdict.stage = "run", verdict.draws = names;
     Examination examination(*facts_, file, folder_.path(), options_.threads, TimeLimits(), verdict);
     const Json asked = {{"op", "try"}, {"file", file.string()}, {"draws", names}, {"rounds", kRounds}};
-    const double patience = options_.load_seconds + options_.call_seconds + 100 * facts_->eager_seconds();
-    const Result<Json> told = process_.ask(asked, patience);
+    Result<Json> told = ask(asked);
+    if (!told.ok() && told.error().wrong == kEnded) {  // not by the candidate, maybe
+      MTMC_RETURN_IF_ERROR(open(task));
+      MTMC_TRY([[maybe_unused]] const std::filesystem::path again, file_of(candidate));
+      told = ask(asked);
+    }
     if (!told.ok() && process_.running()) return told.error();
     MTMC_TRY(const bool passed,
              told.ok() ? judged(*told, names, examination, verdict) : lost(told.error(), examination));
@@ -96,6 +99,17 @@ class TrustingJudge final : public Judge {
     return ok_status();
   }
 
+  Result<std::filesystem::path> file_of(const Candidate& candidate) const {
+    const std::filesystem::path file = folder_.path() / "candidates" / short_hash(candidate.code) / "kernel.py";
+    std::filesystem::create_directories(file.parent_path());
+    MTMC_RETURN_IF_ERROR(write_file(file, candidate.code));
+    return file;
+  }
+
+  Result<Json> ask(const Json& trial) {
+    return process_.ask(trial, options_.load_seconds + options_.call_seconds + 100 * facts_->eager_seconds());
+  }
+
   // The task's own first: its arguments are those that calls are timed on.
   Result<std::vector<std::string>> draws() {
     std::vector<std::string> names = {"task-0"};
@@ -128,7 +142,7 @@ class TrustingJudge final : public Judge {
     return true;
   }
 
-  // The process is gone: it crashed with this candidate, or gave no answer in time.
+  // The process is gone: it crashed with this candidate twice, or gave no answer in time.
   static Result<bool> lost(const Error& error, Examination& examination) {
     return examination.refuse(error.wrong == "no answer in time" ? "timed-out" : "crashed", error.message());
   }

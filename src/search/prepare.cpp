@@ -1,7 +1,7 @@
 // While one candidate is judged, what will probably be next is prepared: the builtin coder's versions and the judge's
 // kernels are compiled on the cores that the timed one leaves idle. Nothing here changes what is chosen or how it is
 // judged, and nothing begins for which there is no time. Searches that share a GPU have no cores to spare: each
-// prepares only what it is about to judge, whose kernels are compiled before it has its turn.
+// prepares only what it is about to judge, whose kernels are compiled before anybody waits for the GPU.
 #include "base/hash.h"
 #include "base/turn.h"
 #include "search/environment.h"

@@ -17,8 +17,8 @@ namespace mtmc {
 Result<std::vector<std::string>> own_command();
 
 // `count` times `command`, with the processors divided among them, and GPUs where there are any (as
-// CUDA_VISIBLE_DEVICES names them). Where they are fewer, those that share one take turns (turn.h). `folder`, which
-// outlives the members, has their temporary files in it.
+// CUDA_VISIBLE_DEVICES names them). Where they are fewer, those that share one are alone on it while they time
+// (turn.h). `folder`, which outlives the members, has their temporary files in it.
 std::vector<Command> member_commands(const std::vector<std::string>& command, size_t count,
                                      const std::vector<std::string>& gpus, const std::filesystem::path& folder);
 

@@ -59,6 +59,8 @@ class Workbench {
   static Result<std::unique_ptr<Workbench>> open(WorkbenchOptions options, Store& store);
 
   const TargetDef& target() const { return *here_.target; }
+  // Who measures: the version of a judge, and what of its options decides verdicts.
+  const std::string& evaluator() const { return evaluator_; }
   const Hardware& hardware() const { return here_.machine.hardware; }
   // Whether candidates are run and timed here; if not, the cost model prices them.
   bool times() const { return judge_ != nullptr; }

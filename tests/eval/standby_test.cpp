@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <fstream>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -85,7 +86,8 @@ TEST_F(TorchJudgeOnPretendedGpu, who_shares_a_gpu_gives_back_every_turn) {
   unsetenv("MTMC_TURN");
   EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
   EXPECT_TRUE(std::filesystem::exists(file)) << "no turn was taken";
-  const Turn alone(file, Turn::With::nobody);
+  const auto another = std::async(std::launch::async, [&] { const Turn alone(file, Turn::With::nobody); });
+  EXPECT_EQ(another.wait_for(std::chrono::seconds(20)), std::future_status::ready) << "somebody still has one";
 }
 
 TEST_F(TorchJudgeOnPretendedGpu, who_is_judged_again_meets_other_values) {

@@ -5,6 +5,7 @@ seconds, so it is kept in the user's cache between runs.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.metadata
 import os
@@ -25,12 +26,17 @@ def fill(folder: Path) -> None:
     except importlib.metadata.PackageNotFoundError:
         return
     kept = _kept(version)
-    if kept is not None and kept.is_dir():
-        shutil.copytree(kept, folder)
-        return
-    _build(folder)
-    if kept is not None and folder.is_dir():
-        _keep(folder, kept)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as own:  # others may look for the folder at the same moment
+        made = Path(own) / "seed"
+        if kept is not None and kept.is_dir():
+            shutil.copytree(kept, made)
+        else:
+            _build(made)
+            if kept is not None and made.is_dir():
+                _keep(made, kept)
+        if made.is_dir():
+            with contextlib.suppress(OSError):  # another was faster
+                made.rename(folder)
 
 
 def _kept(version: str) -> Path | None:

@@ -17,7 +17,7 @@ from mtmc.referee.truth import widen
 from mtmc.wire.outputs import tensors
 
 KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # of all draws together
-KEPT_WHERE_SHARED = 1 << 30  # on a GPU that other searches use in turn (src/base/turn.h)
+KEPT_WHERE_SHARED = 1 << 30  # on a GPU that other searches use, too (src/base/turn.h)
 MOVING = ("task", "weights", "swapped", "repeated")  # kinds that show how a state goes on from call to call
 MORE_CALLS = 6  # a draw `repeated` has one to so many calls more than others
 TIMED_SET, MIXED_DRAWS = 1000, 5  # as src/eval/draw_choice.cpp numbers the draws of timed calls

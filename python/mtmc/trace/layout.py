@@ -10,7 +10,14 @@ from torch.export import ExportedProgram
 from torch.export.graph_signature import OutputKind
 from torch.fx import Node
 
-RESHAPES = (torch.ops.aten.reshape.default, torch.ops.aten.flatten.using_ints)
+aten = torch.ops.aten
+# What may copy; a view that was possible in eager's order of the axes may have to in another.
+RESHAPES = {
+    aten.reshape.default: aten.reshape.default,
+    aten.flatten.using_ints: aten.flatten.using_ints,
+    aten.view.default: aten.reshape.default,
+    aten._unsafe_view.default: aten.reshape.default,
+}
 
 
 def returned_nodes(exported: ExportedProgram) -> list[Node]:
@@ -45,7 +52,8 @@ def of_rows(node: Node) -> torch.Tensor:
         schema and len(schema.returns) == 1 and schema.returns[0].alias_info is not None
     )
     if looks and isinstance(source, Node) and source.op != "placeholder" and not node.all_input_nodes[1:]:
-        return node.target(of_rows(source), *node.args[1:], **node.kwargs)  # type: ignore[operator]
+        look = RESHAPES.get(node.target, node.target)
+        return look(of_rows(source), *node.args[1:], **node.kwargs)
     return torch.empty(node.meta["val"].shape, dtype=node.meta["val"].dtype, device="meta")
 
 

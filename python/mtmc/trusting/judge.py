@@ -12,10 +12,13 @@ import os
 import time
 from pathlib import Path
 
+import torch
+
 from mtmc.device.cuda import DeviceError
 from mtmc.device.turn import turn
 from mtmc.guest.candidate import Refused
 from mtmc.guest.failures import classify
+from mtmc.referee.draws import of_own_layout
 from mtmc.referee.referee import Referee
 from mtmc.task.task import TaskError
 from mtmc.trusting.trial import Caller, Trial
@@ -46,11 +49,13 @@ class TrustingReferee(Referee):
 
     def on_open(self, request: Message) -> Message:
         self.eager = None
+        gc.unfreeze()
         told = super().on_open(request)
         self.mode = told["mode"]
         if self.draw("task-0").eager.drawn[0]:
             doing, wrong = "exploring a task in one process", "it draws random numbers"
             raise TaskError(doing, wrong, told["mode"] + " mode", "a task that does not, or --judge full")
+        gc.collect()
         gc.freeze()  # what is there by now is not looked through after every candidate
         return told
 
@@ -58,11 +63,17 @@ class TrustingReferee(Referee):
         file = Path(request["file"])
         try:
             return self._try(file, request["draws"], request["rounds"])
+        except torch.OutOfMemoryError:
+            raise  # of our own: once more without what is kept
         except Refused as refused:
+            if refused.reason == "out-of-memory" and not self.last_try:
+                raise torch.OutOfMemoryError(refused.message) from refused
             reason, message = refused.reason, refused.message
         except (DeviceError, RuntimeError) as error:  # of a kernel that was started before
-            reason, message = classify(error, "crashed", file)
-        return {"fail": reason, "message": message, "lost": reason in BREAKS}
+            reason, message = classify(error, "", file)
+            if not reason:
+                raise
+        return {"fail": reason, "message": message, "lost": reason in BREAKS or "captur" in message}
 
     def _try(self, file: Path, draws: list[str], rounds: int) -> Message:
         assert self.reference is not None and self.device is not None
@@ -71,7 +82,9 @@ class TrustingReferee(Referee):
         trial = Trial(file, self.folder, self.mode, first, moving, self.device)
         try:
             spent.on("loading")
-            trial.call(self.draw(draws[0]))  # which compiles its kernels: nobody waits for that
+            with turn(alone=False):
+                own = self.draw(draws[0])
+            trial.call(own)  # which compiles its kernels: nobody waits for that, and it for nobody
             spent.on("first call")
             measured = {}
             for name in draws:
@@ -79,7 +92,7 @@ class TrustingReferee(Referee):
                     spent.on("waiting")
                     draw = self.draw(name)
                     trial.call(draw)
-                    measured[name] = trial.measure(draw)
+                    measured[name] = trial.measure(draw, of_own_layout(name.rpartition("-")[0]))
                     spent.on("measuring")
             times = self._times(trial, draws[0], rounds, spent)
             return {"measured": measured, "weights": trial.weights, **times, "spent": spent.seconds}
@@ -92,7 +105,8 @@ class TrustingReferee(Referee):
     def _times(self, trial: Trial, name: str, rounds: int, spent: Spent) -> Message:
         """Of calls in pairs, with the GPU to ourselves."""
         assert self.reference is not None and self.device is not None
-        draw, eager = self.draw(name), self._eager()
+        with turn(alone=False):
+            draw, eager = self.draw(name), self._eager()
         mine, theirs = [], []
         with turn(alone=True):
             spent.on("waiting")

@@ -90,8 +90,9 @@ class Trial:
             raise Refused("lazy-output", why)
         return elapsed
 
-    def measure(self, draw: Draw) -> Message:
-        """What the last call, on this draw, returned and did, against the truth. Refused where that cannot be compared."""
+    def measure(self, draw: Draw, in_order: bool) -> Message:
+        """What the last call, on this draw, returned and did, against the truth. Refused where that cannot be compared.
+        `in_order`: do its arguments lie as the task's do, and so its results?"""
         value, eager = self.caller.result, draw.eager
         if (structure := structure_of(value)) != eager.structure:
             raise Refused("wrong-shape", f"returns {structure} instead of {eager.structure}")
@@ -99,7 +100,7 @@ class Trial:
         if len(leaves) != len(eager.calls[0]):
             raise Refused("wrong-shape", f"returns {len(leaves)} leaves")
         for index, (c, ordered) in enumerate(zip(blobs.leaves(value), eager.ordered, strict=False)):
-            if ordered and disordered(c, eager.calls[0][index]):
+            if in_order and ordered and disordered(c, eager.calls[0][index]):
                 raise Refused("wrong-shape", f"output {index} is not contiguous, and eager's is")
         entries: Entries = entries_of(self.model, {name: self.names.get(name, name) for name in eager.after[0]})
         state = {name: table[key] for name, (table, key) in entries.items()}

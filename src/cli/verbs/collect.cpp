@@ -137,7 +137,7 @@ class Explorer {
   std::string key_of(const std::string& source, const Exploration& way) const {
     const std::string strategy = way.way.text().substr(way.way.policy.size() + 1);  // and what is behind it
     return sha256(Json{source, way.way.policy, strategy, way.seed, bench_->target().name, bench_->hardware().name,
-                       options_.bench.coder, options_.steps, options_.evaluations}
+                       options_.bench.coder, options_.steps, options_.evaluations, bench_->evaluator()}
                       .dump());
   }
 
@@ -274,8 +274,8 @@ VerbBody declare(Options& options) {
   options.text(given->bench.coder, "--coder", "NAME", "who implements actions; faulty makes mistakes (builtin)");
   options.choice(
       given->judge, "--judge", {"auto", "full", "trusting"},
-      "trusting: candidates run in one process with what they are measured against, many times faster; auto: "
-      "where all of them are our own coders', builtin and faulty");
+      "trusting: candidates run in one process with what they are measured against, many times faster, but not "
+      "for tasks that draw random numbers; auto: where all of them are our own coders', builtin and faulty");
   options.integer(given->steps, "--steps", 1, "the most actions in a row (8)");
   options.integer(given->evaluations, "--evaluations", 1, "candidates judged in each exploration (16)");
   options.integer(given->seed, "--seed", 0, "of the explorations and the hidden draws (0)");

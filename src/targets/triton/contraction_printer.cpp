@@ -1,6 +1,7 @@
 #include "targets/triton/contraction_printer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -18,7 +19,8 @@ ExprP narrow(const ExprP& expr) {
 
 namespace {
 
-constexpr int64_t kManyResults = 128;             // of one thread
+constexpr int64_t kManyResults = 128;      // of one thread
+constexpr int64_t kMostAhead = 200 << 10;  // bytes of shared memory, of a Hopper's 227 KB, for what is loaded ahead
 constexpr int64_t kMostAlong = int64_t{1} << 28;  // rows, columns or terms; phases of four are counted one by one
 
 // The axis of K that runs along a lane: the longest when it is long enough, else all of them together.
@@ -70,6 +72,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
     if (chosen.count(key)) chosen[key] = value;
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
+  while (stages_ > 2 && (stages_ - 1) * bytes_of_step() > kMostAhead) --stages_;
   by_columns_ = numbers.count("by_columns") > 0;
   if (two) plan_phases(chosen);
   plan_live();
@@ -109,6 +112,26 @@ int64_t ContractionPrinter::extent_of(const std::vector<int>& axes) const {
   int64_t extent = 1;
   for (int a : axes) extent *= extents_[a];
   return extent;
+}
+
+// What a step of the loop over K loads: an operand may be computed of several tensors.
+int64_t ContractionPrinter::bytes_of_step() const {
+  int64_t bytes = 0;
+  for (const bool left : {true, false}) {
+    const std::vector<int>& lane = left ? m_ : n_;
+    std::set<std::string> met;
+    for (const Expr* one : loads_of(canonical(first_, left ? products_.left : products_.right))) {
+      std::string text = std::to_string(one->tensor);
+      bool along_lane = false, along_k = false;
+      for (const ExprP& index : one->args) {
+        text += " " + to_string(index);
+        along_lane = along_lane || uses(index, lane), along_k = along_k || uses(index, k_lane_);
+      }
+      if (along_lane && along_k && met.insert(text).second)
+        bytes += (left ? bm_ : bn_) * bk_ * static_cast<int64_t>(mtmc::bytes(one->dtype));
+    }
+  }
+  return bytes;
 }
 
 // Programs in groups of rows (or columns) of tiles, so that what is in the second-level cache is used again.

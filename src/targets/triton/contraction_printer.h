@@ -66,6 +66,7 @@ class ContractionPrinter : public StagePrinter {
   Value finished_tile(const std::string& sums);
   void put_interleaved(const std::string& values, const Lane& columns);
   int64_t extent_of(const std::vector<int>& axes) const;
+  int64_t bytes_of_step() const;
 
   const Frame& frame_;
   Products products_;
