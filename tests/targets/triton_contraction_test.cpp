@@ -1,5 +1,6 @@
 // Contractions on the triton target: numbers in two parts, promoted sums, results that are finished by halves, chunks
 // of K; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,6 +75,19 @@ void expect_contractions(const std::string& device) {
   exact.push_back(not_finite());
   expect_close(exact, 2e-6, device);
   expect_close({linear_gelu("f16[40,512]", "f16[48,512]", "f16[48]", {{"split", ""}}, {})}, 1.5e-3, device);
+}
+
+// An operand that is computed of several tensors brings them all: fewer steps ahead fit shared memory.
+TEST(TritonContraction, LoadsNoMoreAheadThanSharedMemoryHolds) {
+  const auto last_call = [](int tensors) {
+    Maker m("sums");
+    ValueId sum = m.in("f16[4096,512]");
+    for (int i = 1; i < tensors; ++i) sum = m.op("add", {sum, m.in("f16[4096,512]")});
+    const Case one = m.one_kernel({m.op("linear", {sum, m.in("f16[1536,512]"), kNoValue})}, {{"precision", "ieee"}});
+    return print_triton_kernel(one.program, one.program.kernels[0]).value().calls.back();
+  };
+  EXPECT_THAT(last_call(1), ::testing::HasSubstr("stages=3"));
+  EXPECT_THAT(last_call(8), ::testing::HasSubstr("stages=2"));
 }
 
 // Layers of two sizes in one kernel: the smaller one has numbers of its own, which change its function alone.

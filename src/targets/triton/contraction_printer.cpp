@@ -120,7 +120,8 @@ int64_t ContractionPrinter::bytes_of_step() const {
   for (const bool left : {true, false}) {
     const std::vector<int>& lane = left ? m_ : n_;
     std::set<std::string> met;
-    for (const Expr* one : loads_of(canonical(first_, left ? products_.left : products_.right))) {
+    const ExprP operand = canonical(first_, left ? products_.left : products_.right);
+    for (const Expr* one : loads_of(operand)) {
       std::string text = std::to_string(one->tensor);
       bool along_lane = false, along_k = false;
       for (const ExprP& index : one->args) {
