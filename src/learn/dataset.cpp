@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -17,11 +18,14 @@ constexpr const char* kReading = "reading a dataset";
 constexpr std::pair<Standing, const char*> kStandings[] = {
     {Standing::no_build, "no-build"}, {Standing::wrong, "wrong"}, {Standing::right, "right"}};
 
+// Four digits behind the point are all that such estimates are good for.
+double rounded(double estimate) { return std::round(estimate * 1e4) / 1e4; }
+
 Json json_of(const Place& place, const std::vector<std::vector<int>>& outcomes) {
   Json actions = Json::array();
   for (size_t i = 0; i < place.actions.size(); ++i) {
     const PlaceAction& action = place.actions[i];
-    actions.push_back({action.text, action.action, action.share, outcomes[i]});
+    actions.push_back({action.text, action.action, rounded(action.share), rounded(action.gain), outcomes[i]});
   }
   const auto* standing = std::find_if(std::begin(kStandings), std::end(kStandings),
                                       [&](const auto& one) { return one.first == place.standing; });
@@ -36,8 +40,8 @@ Place place_of(const Json& json, std::vector<std::vector<int>>& outcomes) {
   for (const auto& [standing, word] : kStandings)
     if (json.at("standing") == word) place.standing = standing;
   for (const Json& action : json.at("actions")) {
-    place.actions.push_back({action.at(0), action.at(1), action.at(2)});
-    outcomes.push_back(action.at(3).get<std::vector<int>>());
+    place.actions.push_back({action.at(0), action.at(1), action.at(2), action.at(3)});
+    outcomes.push_back(action.at(4).get<std::vector<int>>());
   }
   return place;
 }

@@ -10,7 +10,7 @@
 
 namespace mtmc {
 
-constexpr const char* kDatasetFormat = "mtmc-trees-2";
+constexpr const char* kDatasetFormat = "mtmc-trees-3";
 
 Status write_trees(const std::filesystem::path& file, const std::vector<Tree>& trees);
 // An Error names the line: another format, or a tree that does not hold together.

@@ -16,6 +16,7 @@ struct PlaceAction {
   std::string text;    // as the policy reads it: "fuse linear and gelu in lines 31-47"
   std::string action;  // stored text, "fuse %3 %4"
   double share = 0;    // of the time, what its region takes by the cost model
+  double gain = 0;     // what that model expects of it (search/gains.h); 0 where there is no Program
   bool operator==(const PlaceAction&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "search/gains.h"
 
 namespace mtmc {
 
@@ -11,9 +12,9 @@ void Episode::stand_at(const Place& place) {
   place_ = &place;
   visited_.insert(place.state);
   best_ = std::min(best_, place.time);
-  actions_.clear();
-  for (const PlaceAction& action : place.actions) actions_.push_back(action.text);
-  actions_.push_back("stop");
+  actions_.clear(), gains_.clear();
+  for (const PlaceAction& action : place.actions) actions_.push_back(action.text), gains_.push_back(action.gain);
+  actions_.push_back("stop"), gains_.push_back(kWorthwhile);
 }
 
 Status Episode::reset(size_t task, uint64_t seed) {

@@ -37,6 +37,8 @@ class Episode {
   Status reset(size_t task, uint64_t seed);
   // What may be done, `stop` last.
   const std::vector<std::string>& actions() const { return actions_; }
+  // What the cost model expects of each (search/gains.h).
+  const std::vector<double>& gains() const { return gains_; }
   // By position in actions(). Not after the episode is done.
   Result<Stepped> step(size_t action);
 
@@ -63,6 +65,7 @@ class Episode {
   Rng rng_{0};
   const Place* place_ = nullptr;
   std::vector<std::string> actions_;
+  std::vector<double> gains_;
   std::vector<HistoryStep> history_;
   std::set<std::string> visited_;
   int taken_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "search/gains.h"
 #include "search/offer.h"
 #include "search/prompt.h"
 
@@ -19,7 +20,8 @@ double time_of(const Verdict& verdict) {
 }
 
 Result<Place> place_of(const CodeState& state, const std::string& state_hash, const Verdict& verdict,
-                       const std::vector<Proposal>& proposals, const ActionContext& context, bool program) {
+                       const std::vector<Proposal>& proposals, const ActionContext& context, Forecaster& forecaster,
+                       bool program) {
   Place place;
   place.state = state_hash, place.code = state.code.text;
   place.standing = standing_of(verdict), place.time = time_of(verdict);
@@ -31,11 +33,16 @@ Result<Place> place_of(const CodeState& state, const std::string& state_hash, co
   const bool as_program = program && state.program != nullptr;
   const Code shown = as_program ? program_text(*state.program) : Code{};
   if (as_program) place.code = shown.text;
-  for (size_t i : offer.kept) {
-    if (proposals[i].stop()) continue;
-    const Action& action = proposals[i].action;
+  std::vector<Proposal> kept;
+  for (size_t i : offer.kept) kept.push_back(proposals[i]);
+  std::vector<double> gains(kept.size(), 0);
+  if (state.program != nullptr) gains = expected_gains(*state.program, kept, context, forecaster);
+  for (size_t k = 0; k < kept.size(); ++k) {
+    const size_t i = offer.kept[k];
+    if (kept[k].stop()) continue;
+    const Action& action = kept[k].action;
     std::string text = as_program ? render(action, *state.program, shown) : proposals[i].text;
-    place.actions.push_back({std::move(text), store_text(action), shares[i]});
+    place.actions.push_back({std::move(text), store_text(action), shares[i], gains[k]});
   }
   return place;
 }
@@ -46,8 +53,8 @@ Result<const Place*> LiveDynamics::known(SearchNode& node) {
   if (node.screen.certified()) {
     MTMC_TRY(known.proposals, environment_.legal(node));
   }
-  MTMC_TRY(known.place,
-           place_of(node.state, node.state_hash, node.screen, known.proposals, environment_.context(), program_));
+  MTMC_TRY(known.place, place_of(node.state, node.state_hash, node.screen, known.proposals, environment_.context(),
+                                 forecaster_, program_));
   const Known& kept = places_.emplace(&node, std::move(known)).first->second;
   known_[&kept.place] = &kept;
   return &kept.place;

@@ -5,6 +5,7 @@
 
 #include "learn/dynamics.h"
 #include "search/environment.h"
+#include "search/prospect.h"
 
 namespace mtmc {
 
@@ -13,16 +14,17 @@ Standing standing_of(const Verdict& verdict);
 // The time of one call in units of eager's, both from the same rounds: 1 over the median of the speedup.
 double time_of(const Verdict& verdict);
 // A judged state with what may be done there: `actions` and `left_out` by the first pass. `program`: it is shown
-// instead of the code.
+// instead of the code. `forecaster` is of the same context.
 Result<Place> place_of(const CodeState& state, const std::string& state_hash, const Verdict& verdict,
-                       const std::vector<Proposal>& proposals, const ActionContext& context, bool program);
+                       const std::vector<Proposal>& proposals, const ActionContext& context, Forecaster& forecaster,
+                       bool program);
 
 class LiveDynamics final : public Dynamics {
  public:
   // One task. The environment must outlive it, and its limits must be wide enough for what is learned in it; a step
   // when they are spent is an Error.
   explicit LiveDynamics(Environment& environment, bool program = false)
-      : environment_(environment), program_(program) {}
+      : environment_(environment), forecaster_(environment.context()), program_(program) {}
   size_t tasks() const override { return 1; }
   std::string hardware(size_t) const override { return hardware_line(environment_.context().hardware); }
   std::string description(size_t) const override { return environment_.description(); }
@@ -38,6 +40,7 @@ class LiveDynamics final : public Dynamics {
   Result<const Place*> known(SearchNode& node);
 
   Environment& environment_;
+  Forecaster forecaster_;
   bool program_;
   SearchNode* start_ = nullptr;
   std::map<const SearchNode*, Known> places_;

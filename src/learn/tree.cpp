@@ -56,6 +56,7 @@ class Builder {
     target_ = find_target(run_.target);
     if (target_ == nullptr)
       return Error{"building a tree", "no target has this name", run_.target, "a store of this version"};
+    forecaster_ = std::make_unique<Forecaster>(context());
     Tree tree{run_.task.name,
               hardware_line(run_.hardware),
               shell_.description,
@@ -133,7 +134,7 @@ class Builder {
   Status fill(const NodeRecord& node, Place& place, std::vector<std::vector<int>>& outcomes) const {
     CodeState state{nullptr, Code{.text = node.code}};
     if (!right(node)) {
-      MTMC_TRY(place, place_of(state, node.state_hash, *node.screen, {}, context(), false));
+      MTMC_TRY(place, place_of(state, node.state_hash, *node.screen, {}, context(), *forecaster_, false));
       return ok_status();
     }
     if (!node.program.empty()) {
@@ -153,7 +154,7 @@ class Builder {
       unknown = std::erase_if(wanted, [&](const Proposal& proposal) {
         return !proposal.stop() && led.at(store_text(proposal.action)).empty();
       });
-    MTMC_TRY(place, place_of(state, node.state_hash, *node.screen, wanted, context(), options_.program));
+    MTMC_TRY(place, place_of(state, node.state_hash, *node.screen, wanted, context(), *forecaster_, options_.program));
     place.left_out += unknown;
     for (const PlaceAction& action : place.actions) outcomes.push_back(led[action.action]);
     return ok_status();
@@ -166,6 +167,7 @@ class Builder {
   bool papers_;
   ModuleShell shell_;
   const TargetDef* target_ = nullptr;
+  std::unique_ptr<Forecaster> forecaster_;
   std::list<std::vector<NodeRecord>> records_;
   const NodeRecord* start_ = nullptr;
   std::map<std::string, std::map<std::string, Tried>> tried_;  // state_hash -> action

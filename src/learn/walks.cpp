@@ -1,6 +1,7 @@
 #include "learn/walks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace mtmc {
@@ -41,6 +42,24 @@ std::vector<size_t> Walks::best_actions(size_t place, int left) const {
     if (leads && (actions.empty() || actions.back() != action)) actions.push_back(action);
   });
   return actions;
+}
+
+std::vector<double> Walks::values(size_t place, int left, double best) const {
+  std::vector<double> values;
+  const std::vector<Best>& after = best_[static_cast<size_t>(std::max(0, left - 1))];
+  for (const std::vector<int>& results : tree_.outcomes[place]) {
+    double value = results.empty() ? -kStep : 0;
+    for (const int to : results) {
+      // Where there is no code, or none that is right, the walk stays where it was.
+      const bool right = to != kNoCode && tree_.places[static_cast<size_t>(to)].standing == Standing::right;
+      const Best& reached = after[right ? static_cast<size_t>(to) : place];
+      const double gain = std::log(best / reached.time) - kStep * reached.steps;
+      value += (std::max(0.0, gain) - kStep) / static_cast<double>(results.size());
+    }
+    values.push_back(value);
+  }
+  values.push_back(0);
+  return values;
 }
 
 double Walks::count() const {

@@ -10,6 +10,7 @@
 namespace mtmc {
 
 constexpr double kFaster = 1.01;  // times as fast: less is luck
+constexpr double kStep = 0.01;    // of a logarithm of times: what a step has to bring
 
 class Walks {
  public:
@@ -21,6 +22,10 @@ class Walks {
   // Positions in the place's actions that begin a shortest way to that time; none: the place is as fast, `stop` is
   // best.
   std::vector<size_t> best_actions(size_t place, int left) const;
+  // What each action at a place is worth in a walk that may take `left` more steps and whose least time was `best` so
+  // far; `stop`, the last, is worth 0. The logarithm of how much faster the best state behind it is, less kStep for
+  // each step there; of an action that led to several states the mean.
+  std::vector<double> values(size_t place, int left, double best) const;
   // How many walks there are from the start to a right state.
   double count() const;
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "lm/log_probs.h"
 
@@ -36,7 +37,7 @@ Tensor padded(const std::vector<std::vector<TokenId>>& rows, const Model& model)
 // What is read of the states to score actions: for each token, the row of the state before it.
 struct Reading {
   std::vector<int64_t> rows, tokens, owner;
-  std::vector<float> divisors;
+  std::vector<float> divisors, priors;
 
   // `row_of(j)`: the row of the state before the action's j-th token.
   template <typename RowOf>
@@ -50,6 +51,7 @@ struct Reading {
                           : mode == ScoreMode::per_token ? static_cast<int64_t>(action.tokens.size())
                                                          : action.words;
     divisors.push_back(static_cast<float>(count));
+    priors.push_back(static_cast<float>(action.prior));
   }
 
   // states [M, width] -> a score for each action.
@@ -57,7 +59,8 @@ struct Reading {
     const Tensor each =
         token_log_probs(at::index_select(states, 0, ids(rows, model)), model.head(), ids(tokens, model));
     const Tensor sums = at::zeros({static_cast<int64_t>(divisors.size())}, each.options().requires_grad(false));
-    return sums.index_add(0, ids(owner, model), each) / at::tensor(divisors).to(each.device());
+    const Tensor own = sums.index_add(0, ids(owner, model), each) / at::tensor(divisors).to(each.device());
+    return own + at::tensor(priors).to(each.device());
   }
 };
 
@@ -131,6 +134,11 @@ Result<Prompt> read_prompt(const Tokenizer& tokenizer, const ModelConfig& config
                  fmt::format("{} tokens and an action of {}", prompt.tokens.size(), longest),
                  fmt::format("{} in all", config.context)};
   return prompt;
+}
+
+void add_prior(Prompt& prompt, const std::vector<double>& gains, double weight) {
+  MTMC_CHECK(gains.size() == prompt.actions.size(), "an expectation for each action");
+  for (size_t i = 0; i < gains.size(); ++i) prompt.actions[i].prior = weight * gains[i];
 }
 
 Understood understand(const Model& model, const std::vector<TokenId>& tokens, bool adapters, const Understood* begun,

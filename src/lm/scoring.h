@@ -23,6 +23,7 @@ std::string to_string(ScoreMode mode);
 struct Candidate {
   std::vector<TokenId> tokens;
   int64_t words = 1;
+  double prior = 0;  // what its score begins at
 };
 
 struct Prompt {
@@ -33,6 +34,9 @@ struct Prompt {
 // Error for no action, one without tokens, or more tokens than the model's context has.
 Result<Prompt> read_prompt(const Tokenizer& tokenizer, const ModelConfig& config, const std::string& text,
                            const std::vector<std::string>& actions);
+// Scores begin at `weight` times what the cost model expects of each action (search/gains.h), one number for each: the
+// model says in what it thinks otherwise. A residual policy, as in Johannink et al. 2019 and Silver et al. 2018.
+void add_prior(Prompt& prompt, const std::vector<double>& gains, double weight);
 
 // What is known of a prompt: its tokens' keys and values, and the state after the last.
 struct Understood {

@@ -103,6 +103,11 @@ Prospect Forecaster::prospect(const Program& program) {
   return total;
 }
 
+double Forecaster::promise(const Program& program) {
+  const Prospect all = prospect(program);
+  return all.completed > 0 ? all.now / all.completed : 1;
+}
+
 Prospect Forecaster::of_kernel(const Program& whole, const Kernel& kernel) const {
   // Alone it is as fast as in its Program, but for captures; and a step on it costs what it costs on a small one.
   const bool alone = captured(whole, kernel) == Captured::no;

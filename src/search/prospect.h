@@ -24,6 +24,8 @@ class Forecaster {
   // Of each kernel, in their order, and of all together.
   std::vector<Prospect> prospects(const Program& program);
   Prospect prospect(const Program& program);
+  // By what factor a Program is expected to get faster when it is completed.
+  double promise(const Program& program);
 
  private:
   Prospect of_kernel(const Program& program, const Kernel& kernel) const;

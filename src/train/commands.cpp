@@ -63,6 +63,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--scores", options.scores,
                   "of actions: sum (over their tokens), token or word; as what it begins from was trained")
       ->check(CLI::IsMember({"sum", "token", "word"}));
+  command.add_option(
+      "--prior", options.prior,
+      "scores begin at so many times what the cost model expects of an action (as what it begins from was "
+      "trained, else 0)");
   command.add_option("--reward-options", options.reward_options, R"(the reward's numbers, {"gain": 2})");
 }
 
@@ -116,7 +120,8 @@ Result<int> evaluate_and_tell(const EvaluationOptions& options) {
   if (!config.view.empty() && data.view != config.view)
     return Error{"measuring a policy", "the data shows something else than the policy was trained to read", data.view,
                  config.view};
-  const Reader reader(checkpoint.tokenizer, checkpoint.config, options.context > 0 ? options.context : config.context);
+  const Reader reader(checkpoint.tokenizer, checkpoint.config, options.context > 0 ? options.context : config.context,
+                      config.prior);
   TreeDynamics dynamics(std::move(data.trees));
   EvaluationRequest request{.model = model,
                             .reader = reader,

@@ -80,6 +80,11 @@ size_t steepest(const Tree& tree, const Episode& episode) {
   return best;
 }
 
+size_t expected_most(const Episode& episode) {
+  const std::vector<double>& gains = episode.gains();
+  return static_cast<size_t>(std::max_element(gains.begin(), gains.end()) - gains.begin());
+}
+
 }  // namespace
 
 Result<std::vector<TaskOutcomes>> evaluate(const EvaluationRequest& request) {
@@ -91,7 +96,7 @@ Result<std::vector<TaskOutcomes>> evaluate(const EvaluationRequest& request) {
                    std::log(tree.places[0].time / Walks(tree, request.steps).best_time(0, request.steps)),
                    std::vector<Outcome>(std::size(kWays))});
   }
-  const int times[] = {1, request.samples, request.random, 1};
+  const int times[] = {1, request.samples, request.random, 1, 1};
   std::vector<std::unique_ptr<Walk>> by_policy;
   for (size_t i = 0; i < all.size(); ++i) {
     const size_t task = request.tasks[i];
@@ -105,8 +110,9 @@ Result<std::vector<TaskOutcomes>> evaluate(const EvaluationRequest& request) {
           continue;
         }
         while (!walk->episode.done())
-          MTMC_RETURN_IF_ERROR(walk->step(way == 2 ? at_random(walk->episode, walk->rng)
-                                                   : steepest(request.dynamics.trees()[task], walk->episode)));
+          MTMC_RETURN_IF_ERROR(walk->step(way == 2   ? at_random(walk->episode, walk->rng)
+                                          : way == 3 ? steepest(request.dynamics.trees()[task], walk->episode)
+                                                     : expected_most(walk->episode)));
       }
   }
   while (true) {

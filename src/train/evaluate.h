@@ -21,8 +21,9 @@ struct TaskOutcomes {
 };
 
 // The policy's likeliest action; drawn from the policy; uniform over the valid actions, without `stop` before step 4;
-// and a walk that looks at what each action leads to and takes the fastest, until none is faster.
-constexpr const char* kWays[] = {"greedy", "sampled", "random", "steepest"};
+// a walk that looks at what each action leads to and takes the fastest, until none is faster; and the action of which
+// the cost model expects most, as the policy `greedy` of a search.
+constexpr const char* kWays[] = {"greedy", "sampled", "random", "steepest", "cost model"};
 
 struct EvaluationRequest {
   const lm::Model& model;

@@ -15,8 +15,8 @@ constexpr int64_t kForAction = 96;  // tokens that are left for the action behin
 constexpr size_t kLongPart = 8, kCut = 16;
 }  // namespace
 
-Reader::Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context)
-    : tokenizer_(tokenizer), config_(config) {
+Reader::Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context, double prior)
+    : tokenizer_(tokenizer), config_(config), prior_(prior) {
   options_.context =
       static_cast<size_t>(std::min(context, config.context - std::min<int64_t>(config.context / 2, kForAction)));
   const auto count = [this](std::string_view text) {
@@ -35,7 +35,9 @@ Reader::Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t co
 
 Result<lm::Prompt> Reader::read(const Episode& episode) const {
   MTMC_TRY(const std::string text, episode.prompt(options_));
-  return lm::read_prompt(tokenizer_, config_, text, episode.actions());
+  MTMC_TRY(lm::Prompt prompt, lm::read_prompt(tokenizer_, config_, text, episode.actions()));
+  lm::add_prior(prompt, episode.gains(), prior_);
+  return prompt;
 }
 
 Result<std::vector<lm::Prompt>> Reader::read_all(const std::vector<const Episode*>& episodes) const {

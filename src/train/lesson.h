@@ -18,8 +18,8 @@ namespace mtmc::train {
 // Turns the state of an episode into what the model reads and may answer, as the policy `lm` of a search does.
 class Reader {
  public:
-  // `context`: tokens of a prompt, cut to what the model takes.
-  Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context);
+  // `context`: tokens of a prompt, cut to what the model takes. `prior`: see lm::add_prior.
+  Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context, double prior);
   Result<lm::Prompt> read(const Episode& episode) const;
   // On all cores.
   Result<std::vector<lm::Prompt>> read_all(const std::vector<const Episode*>& episodes) const;
@@ -27,6 +27,7 @@ class Reader {
  private:
   const Tokenizer& tokenizer_;
   const ModelConfig& config_;
+  double prior_;
   PromptOptions options_;
 };
 

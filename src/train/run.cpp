@@ -75,6 +75,7 @@ Result<Json> asked_of(const RunOptions& options, const std::map<std::string, dou
                 {"updates", options.updates},
                 {"steps", options.steps},
                 {"context", config.context},
+                {"prior", config.prior},
                 {"held out", options.held_out},
                 {"seed", options.seed}};
   if (!options.adapter.empty()) {
@@ -183,6 +184,7 @@ Result<bool> run_training(const RunOptions& options, Processes& processes, Progr
     MTMC_TRY(config.scores, lm::score_mode(options.scores));
   }
   if (options.context > 0) config.context = options.context;
+  if (options.prior >= 0) config.prior = options.prior;
   MTMC_TRY(Data data, read_data(options.data));
   config.view = data.view;
   MTMC_TRY(Checkpoint checkpoint, open_checkpoint(options.model));
@@ -195,7 +197,7 @@ Result<bool> run_training(const RunOptions& options, Processes& processes, Progr
   const bool all = options.weights == "all";
   AdamW optimizer(all ? policy.base_parameters() : policy.adapter_parameters(),
                   settings.contains("weight-decay") ? settings.at("weight-decay") : 0);
-  const Reader reader(checkpoint.tokenizer, checkpoint.config, config.context);
+  const Reader reader(checkpoint.tokenizer, checkpoint.config, config.context, config.prior);
   TreeDynamics dynamics(std::move(data.trees));
   std::vector<size_t> tasks;
   for (size_t i = 0; i < dynamics.tasks(); ++i) {

@@ -43,14 +43,14 @@ def test_tasks_are_explored_once_and_become_a_dataset(tmp_path: Path) -> None:
     exported = mtmc("dataset", "export", dataset, "--store", store)
     assert exported.returncode == 0, exported.stderr
     lines = [json.loads(line) for line in dataset.read_text().splitlines()]
-    assert lines[0] == {"format": "mtmc-trees-2", "trees": 4}
+    assert lines[0] == {"format": "mtmc-trees-3", "trees": 4}
     assert {tree["hardware"].split(":")[0] for tree in lines[1:]} == {
         "NVIDIA A100 (facts only)",
         "NVIDIA V100 (facts only)",
     }
     half, other, whole = (tmp_path / name for name in ("half.jsonl", "other.jsonl", "whole.jsonl"))
     for part, trees in ((half, lines[1:3]), (other, lines[3:])):
-        part.write_text("\n".join(map(json.dumps, [{"format": "mtmc-trees-2", "trees": 2}, *trees])) + "\n")
+        part.write_text("\n".join(map(json.dumps, [{"format": "mtmc-trees-3", "trees": 2}, *trees])) + "\n")
     joined = mtmc("dataset", "join", whole, "--from", half, other)
     assert joined.stdout == exported.stdout, joined.stderr
     assert [json.loads(line) for line in whole.read_text().splitlines()] == lines
@@ -70,7 +70,7 @@ def test_mistakes_are_told(tmp_path: Path) -> None:
     assert done.returncode == 2 and "the target cpu does not run there" in done.stderr
     (tmp_path / "d.jsonl").write_text('{"format": "mtmc-trees-0", "trees": 0}\n')
     done = mtmc("dataset", "describe", tmp_path / "d.jsonl")
-    assert done.returncode == 2 and "another format" in done.stderr and "mtmc-trees-2" in done.stderr
+    assert done.returncode == 2 and "another format" in done.stderr and "mtmc-trees-3" in done.stderr
 
 
 def test_what_is_tried_here_is_measured_here(tmp_path: Path) -> None:

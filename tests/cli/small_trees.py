@@ -32,9 +32,9 @@ def place(is_open: tuple[bool, ...], spilled: bool, start_time: float) -> dict:
     for i, (_, _, text, action, left) in enumerate(PLACES):
         done = tuple(opened and i != j for j, opened in enumerate(is_open))
         to = number_of(done, spilled) if is_open[i] else WRONG if spilled else number_of(is_open, True)
-        actions.append([text, action, 0.3, [to]])
+        actions.append([text, action, 0.3, 0, [to]])
         time *= 1 if is_open[i] else left
-    actions.append(["library", "library %0", 0.1, [number_of(is_open, False) if spilled else -1]])
+    actions.append(["library", "library %0", 0.1, 0, [number_of(is_open, False) if spilled else -1]])
     return {
         "state": f"s{number_of(is_open, spilled)}", "code": code_of(is_open, spilled), "outcome": "certified",
         "standing": "right", "time": time * (SPILLED if spilled else 1), "actions": actions, "left_out": 0,
@@ -55,7 +55,7 @@ def tree(name: str, hardware: str, start: tuple[bool, ...]) -> dict:
     swap = {begun: 0, 0: begun}
     for one in places:
         for action in one["actions"]:
-            action[3] = [swap.get(to, to) for to in action[3]]
+            action[4] = [swap.get(to, to) for to in action[4]]
     places[0], places[begun] = places[begun], places[0]
     return {"name": name, "hardware": hardware, "description": f"module {name}", "view": "code", "places": places}
 
@@ -67,5 +67,5 @@ def write_small_trees(file: Path) -> None:
         tree(f"{machine[:4].lower()}-{i}-{copy}", machine, start)
         for i, start in enumerate(starts) for machine in machines for copy in range(2)
     ]  # fmt: skip
-    lines = [{"format": "mtmc-trees-2", "trees": len(trees)}, *trees]
+    lines = [{"format": "mtmc-trees-3", "trees": len(trees)}, *trees]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -140,10 +140,10 @@ def test_a_policy_is_used_as_it_was_trained(world: Path) -> None:
     programs.write_text("\n".join([head, *shown]) + "\n")
     mixed.write_text("\n".join([head, *trees[:-1], shown[-1]]) + "\n")
     of_programs = [programs if word == world / "trees.jsonl" else word for word in given(world, "new", "lora")]
-    words = ["--out", run, "--updates", 1, "--episodes", 2, "--scores", "token", "--context", 900]
+    words = ["--out", run, "--updates", 1, "--episodes", 2, "--scores", "token", "--context", 900, "--prior", 8]
     train("clone", *of_programs, *words, *HELD_OUT)
     model, adapter = world / "new", run / "policy"
-    kept = {"context": 900, "scores": "token", "view": "program"}
+    kept = {"context": 900, "prior": 8.0, "scores": "token", "view": "program"}
     assert json.loads((adapter / "mtmc.json").read_text()) == kept
     some = "some trees show code and others Programs"
     assert some in refused("clone", "--model", model, "--data", mixed, "--out", world / "of-mixed")
@@ -151,11 +151,15 @@ def test_a_policy_is_used_as_it_was_trained(world: Path) -> None:
     measured = ["--model", model, "--adapter", adapter, "--part", "all", "--data"]
     assert other in refused("evaluate", *measured, world / "trees.jsonl")
     assert "over random" in train("evaluate", *measured, programs)
-    asked = {"prompt": "x = 1\n", "actions": ["stop", "fuse linear and gelu in lines 3-7"]}
-    lines = "".join(json.dumps(asked | more) + "\n" for more in ({}, {"mode": "token"}, {"mode": "sum"}))
+    asked = {"prompt": "x = 1\n", "actions": ["stop", "fuse linear and gelu in lines 3-7"], "gains": [0, 0]}
+    others = ({}, {"mode": "token"}, {"mode": "sum"}, {"gains": [0.5, 1]}, {"gains": []})
+    lines = "".join(json.dumps(asked | more) + "\n" for more in others)
     argv = [PROGRAM, "score", "--model", model, "--adapter", adapter]
     done = subprocess.run(argv, input=lines, capture_output=True, text=True, timeout=60, check=True)
-    usual, token, sums = (json.loads(line)["scores"] for line in done.stdout.splitlines()[1:])
+    *answers, wrong = map(json.loads, done.stdout.splitlines()[1:])
+    usual, token, sums, expected = (answer["scores"] for answer in answers)
+    assert expected == pytest.approx([usual[0] + 4, usual[1] + 8], abs=1e-4)  # 8 times what the cost model expects
+    assert wrong["error"]["got"] == "0 gains" and wrong["error"]["wanted"] == "2"
     assert usual == token and usual[1] > 2 * sums[1], (usual, token, sums)
     train("merge", "--model", model, "--adapter", adapter, "--out", world / "merged")
     assert json.loads((world / "merged/mtmc.json").read_text()) == kept
@@ -255,7 +259,7 @@ def test_mistakes_are_told_with_what_was_found_and_wanted(world: Path) -> None:
 
     (world / "old.jsonl").write_text('{"format":"mtmc-trees-0","trees":0}\n')
     old = refused(*run, "--model", world / "new", "--data", world / "old.jsonl")
-    assert "another format" in old and "mtmc-trees-0" in old and "wanted mtmc-trees-2" in old
+    assert "another format" in old and "mtmc-trees-0" in old and "wanted mtmc-trees-3" in old
     foreign = refused(*run, "--model", world / "new", "--adapter", done / "policy", "--data", world / "trees.jsonl")
     assert "it belongs to another base" in foreign and "the fingerprint of" in foreign
 

@@ -43,4 +43,4 @@ def test_a_dataset_makes_a_tokenizer_for_a_new_model(tmp_path: Path) -> None:
     assert len(theirs.encode(code).ids) < len(code) / 2
     argv = [sys.executable, ROOT / "tools/train_tokenizer.py", kept, "--out", tmp_path / "other.json"]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1 and "another format: wanted mtmc-trees-2" in done.stderr
+    assert done.returncode == 1 and "another format: wanted mtmc-trees-3" in done.stderr

@@ -22,7 +22,7 @@ Tree small_tree() {
   wrong.standing = Standing::wrong, wrong.outcome = "wrong-result";
   Tree tree{"t", "H: 1 SMs", "a task", {}, {}};
   tree.places = {right("s", 1,
-                       {{"fuse a and b in lines 1-2", "fuse %1 %2", 0.5},
+                       {{"fuse a and b in lines 1-2", "fuse %1 %2", 0.5, 0.125},
                         {"tile a in line 1", "tile:reversed %1", 0.25},
                         {"lower a in line 1", "lower %1", 0.25}}),
                  right("f", 0.9, {{"tile a in line 1", "tile %1", 1}, {"library a in line 1", "library %1", 1}}),

@@ -2,9 +2,12 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 namespace mtmc {
 namespace {
 
+using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -40,6 +43,19 @@ TEST(Walks, NothingIsBestWhereNothingIsFaster) {
   EXPECT_THAT(walks.best_actions(0, 1), IsEmpty());
   EXPECT_THAT(walks.best_actions(2, 1), IsEmpty());
   EXPECT_THAT(walks.best_actions(0, 0), IsEmpty());
+}
+
+TEST(Walks, AnActionIsWorthWhatIsBehindIt) {
+  const Tree of = tree();
+  const Walks walks(of, 3);
+  const double faster = std::log(1 / 0.8), fastest = std::log(1 / 0.4);
+  EXPECT_THAT(walks.values(0, 2, 1),
+              ElementsAre(DoubleNear(fastest - 2 * kStep, 1e-12), DoubleNear(faster - kStep, 1e-12),
+                          DoubleNear(faster - 1.5 * kStep, 1e-12), 0));
+  EXPECT_THAT(walks.values(0, 1, 1),
+              ElementsAre(-kStep, DoubleNear(faster - kStep, 1e-12), DoubleNear(faster / 2 - kStep, 1e-12), 0));
+  // What the walk has seen already is not gained again.
+  EXPECT_THAT(walks.values(0, 1, 0.8), ElementsAre(-kStep, -kStep, -kStep, 0));
 }
 
 TEST(Walks, CountsThoseToRightStates) {

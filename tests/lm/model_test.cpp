@@ -203,6 +203,13 @@ TEST(TorchScoring, ModesDivideAndTheCategoricalAddsUp) {
   EXPECT_LT(
       difference(score(model, understood, prompt.actions, ScoreMode::per_word), sum / at::tensor({2.0f, 1.0f, 3.0f})),
       1e-6);
+  Prompt with = prompt;
+  add_prior(with, {0.5, 0, -1}, 4);
+  EXPECT_LT(difference(score(model, understood, with.actions, ScoreMode::sum), sum + at::tensor({2.0f, 0.0f, -4.0f})),
+            1e-5);
+  EXPECT_LT(difference(score_all(model, {&with}, ScoreMode::per_token)[0],
+                       score(model, understood, with.actions, ScoreMode::per_token)),
+            1e-5);
   const Categorical choice = categorical(sum, 2.0);
   EXPECT_NEAR(choice.log_probabilities.exp().sum().item<double>(), 1, 1e-6);
   EXPECT_EQ(choice.greedy(), sum.argmax().item<int64_t>());

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "search/gains.h"
 #include "search/policy.h"
 #include "search/prompt.h"
 
@@ -36,13 +37,16 @@ class Scorer {
     scorer.context_ = ready.at("context");
     scorer.shown_ = ready.at("policy").at("context");
     scorer.program_ = ready.at("policy").value("view", "") == "program";
+    scorer.expects_ = ready.at("policy").value("prior", 0.0) > 0;
     return scorer;
   }
 
-  // Tokens that the model takes, and of them those of a prompt; whether it reads Programs: as it was trained.
+  // Tokens that the model takes, and of them those of a prompt; whether it reads Programs, and is told what the cost
+  // model expects: as it was trained.
   size_t context() const { return context_; }
   size_t shown() const { return shown_; }
   bool program() const { return program_; }
+  bool expects() const { return expects_; }
   Result<Json> ask(const Json& request) {
     MTMC_RETURN_IF_ERROR(process_.send(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
     return reply(kScoring);
@@ -63,13 +67,14 @@ class Scorer {
 
   LineProcess process_;
   size_t context_ = 0, shown_ = 0;
-  bool program_ = false;
+  bool program_ = false, expects_ = false;
 };
 
 class LmPolicy final : public Policy {
  public:
   LmPolicy(const PolicyContext& context, Weights weights, Scorer scorer)
       : context_{context.hardware, context.target, context.paper_only},
+        forecaster_(context_),
         weights_(std::move(weights)),
         scorer_(std::move(scorer)) {
     options_.program = scorer_.program();
@@ -85,7 +90,9 @@ class LmPolicy final : public Policy {
 
   Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
     MTMC_TRY(const PolicyView view, policy_view(observation, proposals, context_, options_));
-    MTMC_TRY(const Json scored, scorer_.ask({{"prompt", view.prompt}, {"actions", view.actions}}));
+    Json asked = {{"prompt", view.prompt}, {"actions", view.actions}};
+    if (scorer_.expects()) asked["gains"] = expected(observation, proposals, view.offer.kept);
+    MTMC_TRY(const Json scored, scorer_.ask(asked));
     const auto scores = scored.at("scores").get<std::vector<double>>();
     std::vector<size_t> order(scores.size());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -94,8 +101,20 @@ class LmPolicy final : public Policy {
     return order;
   }
 
+  double promise(const Program& program) override { return scorer_.expects() ? forecaster_.promise(program) : 1; }
+
  private:
+  // Of a state without a Program nothing is expected.
+  std::vector<double> expected(const Observation& observation, const std::vector<Proposal>& proposals,
+                               const std::vector<size_t>& kept) {
+    std::vector<Proposal> offered;
+    for (size_t i : kept) offered.push_back(proposals[i]);
+    if (observation.program == nullptr) return std::vector<double>(offered.size(), 0);
+    return expected_gains(*observation.program, offered, context_, forecaster_);
+  }
+
   ActionContext context_;
+  Forecaster forecaster_;
   Weights weights_;
   Scorer scorer_;
   PromptOptions options_;

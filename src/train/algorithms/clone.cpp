@@ -1,12 +1,12 @@
-// Behaviour cloning: episodes that follow a best way through the tree and now and then leave it, so that the policy has
-// seen how to go on from there, too. The loss is -log of the probability of all actions that begin a best way.
+// Behaviour cloning: episodes that follow the best ways through the tree and now and then leave them, so that the
+// policy has seen how to go on from there, too. The loss is the cross-entropy to what the tree's best walks are worth
+// behind each action, as a distribution: two actions whose ends measure about the same are about as good an answer.
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/logsumexp.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "base/parallel.h"
@@ -16,11 +16,29 @@
 namespace mtmc::train {
 namespace {
 
-// A decision and its best answers.
+constexpr double kAsGood = 0.8;  // of what the best answer is wanted: as good an answer
+
+// A decision, and how much each answer is wanted; in all 1.
 struct Taught {
   lm::Prompt prompt;
-  std::vector<int64_t> best;
+  std::vector<double> wanted;
 };
+
+// softmax(values / temperature)
+std::vector<double> distribution(std::vector<double> values, double temperature) {
+  const double most = *std::max_element(values.begin(), values.end());
+  double sum = 0;
+  for (double& value : values) sum += value = std::exp((value - most) / temperature);
+  for (double& value : values) value /= sum;
+  return values;
+}
+
+size_t draw(const std::vector<double>& distribution, Rng& rng) {
+  double left = rng.uniform();
+  for (size_t i = 0; i + 1 < distribution.size(); ++i)
+    if ((left -= distribution[i]) < 0) return i;
+  return distribution.size() - 1;
+}
 
 class Clone final : public Algorithm {
  public:
@@ -88,17 +106,16 @@ class Clone final : public Algorithm {
     while (!episode.done()) {
       const auto place = static_cast<size_t>(&episode.place() - tree.places.data());
       const int left = lesson_.episode.steps - episode.taken();
-      std::vector<size_t> best;
-      if (walks.best_time(place, left) * kFaster < episode.best()) best = walks.best_actions(place, left);
-      if (best.empty()) best = {episode.actions().size() - 1};
+      const std::vector<double> wanted =
+          distribution(walks.values(place, left, episode.best()), lesson_.setting("softness"));
       if (played.reads) {
         Taught& taught = played.taught.emplace_back();
         MTMC_TRY(taught.prompt, lesson_.reader.read(episode));
-        taught.best.assign(best.begin(), best.end());
+        taught.wanted = wanted;
       }
       ++played.decisions;
       const bool wanders = rng.uniform() < lesson_.setting("wander");
-      const size_t chosen = wanders ? rng.below(episode.actions().size()) : best[rng.below(best.size())];
+      const size_t chosen = wanders ? rng.below(episode.actions().size()) : draw(wanted, rng);
       MTMC_TRY([[maybe_unused]] const Stepped stepped, episode.step(chosen));
     }
     return ok_status();
@@ -117,11 +134,12 @@ class Clone final : public Algorithm {
     const std::vector<at::Tensor> scores = lm::score_all(lesson_.model, prompts, lesson_.scores);
     std::vector<at::Tensor> missed;
     for (size_t i = 0; i < prompts.size(); ++i) {
-      const std::vector<int64_t>& wanted = taught.at(prompts[i])->best;
+      const std::vector<double>& wanted = taught.at(prompts[i])->wanted;
       const lm::Categorical choice = lm::categorical(scores[i], 1);
-      const at::Tensor best = at::tensor(wanted, at::kLong).to(scores[i].device());
-      missed.push_back(-at::logsumexp(at::index_select(choice.log_probabilities, 0, best), 0));
-      agreed += std::find(wanted.begin(), wanted.end(), choice.greedy()) != wanted.end();
+      const at::Tensor weights = at::tensor(wanted, at::kFloat).to(scores[i].device());
+      missed.push_back(-(weights * choice.log_probabilities).sum());
+      const double most = *std::max_element(wanted.begin(), wanted.end());
+      agreed += wanted[static_cast<size_t>(choice.greedy())] > kAsGood * most;
     }
     const at::Tensor all = at::stack(missed).sum();
     (all * weight).backward();
@@ -136,6 +154,9 @@ Result<std::unique_ptr<Algorithm>> make(Lesson& lesson) {
   for (const char* name : {"episodes", "minibatch"})
     if (lesson.whole(name) < 1)
       return Error{"setting up training", std::string("--") + name + " is too small", "", "1"};
+  if (!(lesson.setting("softness") > 0))
+    return Error{"setting up training", "--softness is too small", std::to_string(lesson.setting("softness")),
+                 "more than 0"};
   return std::make_unique<Clone>(lesson);
 }
 
@@ -148,6 +169,7 @@ const AlgorithmDef clone_def{"clone",
                               {"weight-decay", 0.01, "of what is trained"},
                               {"episodes", 16, "of an update"},
                               {"minibatch", 32, "decisions for a step"},
+                              {"softness", 0.05, "how much faster, as a logarithm, makes an answer e times as wanted"},
                               {"wander", 0.2, "how often an episode takes any action instead of a best one"},
                               {"grad-norm", 1, "the largest norm of a step's gradient"}},
                              make};

@@ -1,0 +1,19 @@
+// What the cost model expects of a state's actions. What counts is what the Program can become (see Forecaster) and,
+// half as much, what it gains at once. The model cannot tell good loop orders from bad ones and errs about library
+// calls: such actions on the kernels that take the time are worth a measurement all the same.
+#pragma once
+#include <vector>
+
+#include "actions/action.h"
+#include "search/prospect.h"
+
+namespace mtmc {
+
+constexpr double kWorthwhile = 0.02;  // what `stop` stands for
+
+// For each proposal the logarithm of how many times faster the Program is expected to get; -1 for what is refused,
+// kWorthwhile for `stop`. On all cores.
+std::vector<double> expected_gains(const Program& program, const std::vector<Proposal>& proposals,
+                                   const ActionContext& context, Forecaster& forecaster);
+
+}  // namespace mtmc
