@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from tokenizers.decoders import ByteLevel
 
 END = "<|endoftext|>"
-FORMAT = "mtmc-trees-2"  # src/learn/dataset.h
+FORMAT = "mtmc-trees-3"  # src/learn/dataset.h
 SHOWN = 160  # characters of a line that a prompt shows
 
 

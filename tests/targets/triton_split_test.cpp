@@ -78,6 +78,21 @@ kernel k0 = { %1 } reduction split
   EXPECT_LT(text.rfind("sum_partial_ = "), columns) << text;
 }
 
+// A row's two halves are no two lanes that walk it element by element while the rest of the program waits.
+TEST(TritonSplit, ChunksOfFewPartsAreNotSummedOneAfterTheOther) {
+  const Program program = parse_program(R"(program norm {
+  %0 = input "x" : f32[512,3072]
+  %1 = layer_norm(%0, none, none, normalized_shape=[3072]) : f32[512,3072]
+  return %1
+}
+kernel k0 = { %1 } reduction split
+)")
+                              .value();
+  const std::string text = print_triton_kernel(program, program.kernels[0]).value().text;
+  EXPECT_EQ(text.find(" in range("), std::string::npos) << text;
+  EXPECT_NE(text.find("tl.arange(0, 2048)"), std::string::npos) << text;
+}
+
 bool born_split(const std::string& node, const std::string& from, const std::string& to) {
   const Program program = parse_program("program born {\n  %0 = input \"x\" : " + from + "\n  %1 = " + node + " : " +
                                         to + "\n  return %1\n}\nkernel k0 = { %1 } library\n")

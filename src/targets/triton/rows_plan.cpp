@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kNear = 4;             // elements from one to the next that still share lines
 constexpr int64_t kMostSequential = 64;  // elements of a reduction that every lane does for itself
+constexpr int64_t kFewLanes = 32;        // of a row: where each would do more for itself, most of a program waits
 
 std::vector<int64_t> without_ones(std::vector<int64_t> extents) {
   std::erase(extents, 1);
@@ -49,7 +50,8 @@ class Planner {
       const bool alone = is_reduction(stage.combine) && inner_spatial(s).empty();
       if (inner_.empty() && alone && (product(reduced) > kMostSequential || frame_.shared.empty())) inner_ = reduced;
       plan_.sequential.push_back(is_reduction(stage.combine) && !(alone && reduced == inner_ && !inner_.empty()));
-      if (plan_.sequential.back() && product(reduced) > 64 * kMostSequential)
+      const bool few = !inner_.empty() && product(inner_) < kFewLanes;
+      if (plan_.sequential.back() && product(reduced) > (few ? 1 : 64) * kMostSequential)
         throw Unsupported{"a reduction with inner axes left over"};
       const std::vector<int64_t> own = inner_spatial(s);
       if (!own.empty() && own != inner_) throw Unsupported{"stages with different inner axes"};
