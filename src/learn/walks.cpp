@@ -53,8 +53,8 @@ std::vector<double> Walks::values(size_t place, int left, double best) const {
       // Where there is no code, or none that is right, the walk stays where it was.
       const bool right = to != kNoCode && tree_.places[static_cast<size_t>(to)].standing == Standing::right;
       const Best& reached = after[right ? static_cast<size_t>(to) : place];
-      const double gain = std::log(best / reached.time) - kStep * reached.steps;
-      value += (std::max(0.0, gain) - kStep) / static_cast<double>(results.size());
+      const double gain = std::max(0.0, std::log(best / reached.time)) * std::pow(kLater, reached.steps);
+      value += (gain - kStep) / static_cast<double>(results.size());
     }
     values.push_back(value);
   }

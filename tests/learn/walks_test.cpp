@@ -50,8 +50,8 @@ TEST(Walks, AnActionIsWorthWhatIsBehindIt) {
   const Walks walks(of, 3);
   const double faster = std::log(1 / 0.8), fastest = std::log(1 / 0.4);
   EXPECT_THAT(walks.values(0, 2, 1),
-              ElementsAre(DoubleNear(fastest - 2 * kStep, 1e-12), DoubleNear(faster - kStep, 1e-12),
-                          DoubleNear(faster - 1.5 * kStep, 1e-12), 0));
+              ElementsAre(DoubleNear(kLater * fastest - kStep, 1e-12), DoubleNear(faster - kStep, 1e-12),
+                          DoubleNear((1 + kLater) / 2 * faster - kStep, 1e-12), 0));
   EXPECT_THAT(walks.values(0, 1, 1),
               ElementsAre(-kStep, DoubleNear(faster - kStep, 1e-12), DoubleNear(faster / 2 - kStep, 1e-12), 0));
   // What the walk has seen already is not gained again.

@@ -90,6 +90,19 @@ TEST(TritonContraction, LoadsNoMoreAheadThanSharedMemoryHolds) {
   EXPECT_THAT(last_call(8), ::testing::HasSubstr("stages=2"));
 }
 
+// What is multiplied out of registers must stay there until it is multiplied.
+TEST(TritonContraction, WaitsForProductsOfWhatItComputes) {
+  const auto text_of = [](bool computes) {
+    Maker m("product");
+    ValueId x = m.in("f16[4096,512]");
+    if (computes) x = m.op("mul", {x, m.in("f16[512]")});
+    const Case one = m.one_kernel({m.op("linear", {x, m.in("f16[1536,512]"), kNoValue})}, {{"precision", "ieee"}});
+    return print_triton_kernel(one.program, one.program.kernels[0]).value().text;
+  };
+  EXPECT_THAT(text_of(true), ::testing::HasSubstr("acc = tl.dot(left, right, acc)\n        acc = _settled(acc)\n"));
+  EXPECT_THAT(text_of(false), ::testing::Not(::testing::HasSubstr("_settled")));
+}
+
 // Layers of two sizes in one kernel: the smaller one has numbers of its own, which change its function alone.
 TEST(TritonContraction, EachProductOfAKernelHasItsTiles) {
   Maker m("two_sizes");

@@ -28,6 +28,11 @@ constexpr const char* kOverlaps =
     "_OVERLAPS = tl.constexpr(_DEVICE == \"cuda\" and torch.cuda.is_available() and "
     "torch.cuda.get_device_capability() >= (9, 0))\n\n\n";
 
+// Where matrix units read operands from registers while the program goes on.
+constexpr const char* kFromRegisters =
+    "_FROM_REGISTERS = tl.constexpr(_DEVICE == \"cuda\" and torch.cuda.is_available() and "
+    "torch.cuda.get_device_capability()[0] == 9)\n\n\n";
+
 constexpr const char* kLaunch = R"PY(_compiled = {}
 
 
@@ -149,6 +154,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   const std::string& kernels = functions.text();
   const bool overlap = helpers.count("_wait") > 0;
   if (overlap) parts.source += kOverlaps;
+  if (helpers.count("_settled") > 0) parts.source += kFromRegisters;
   for (const std::string& helper : helpers) add_helper(helper, done, parts.source);
   if (!kernels.empty())
     parts.source +=

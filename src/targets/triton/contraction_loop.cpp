@@ -45,8 +45,9 @@ std::string ContractionPrinter::operand(const ExprP& whole, bool left) {
   if (one.dims != all)
     one.text = "(" + one.text + " + tl.zeros(" + tile.shape(all) + ", " + dtype_text(expr->dtype) + "))";
   const std::string mask = tile.mask(k_dim);
-  if (!mask.empty() && (expr->kind != Expr::Kind::load || expr->guard || one.dims != all))
-    one.text = "tl.where(" + mask + ", " + one.text + ", 0)";
+  const bool loaded = expr->kind == Expr::Kind::load && !expr->guard && one.dims == all;
+  if (!mask.empty() && !loaded) one.text = "tl.where(" + mask + ", " + one.text + ", 0)";
+  computes_left_ |= left && !loaded && !f32_;
   out_.line(name + " = " + one.text);
   return name;
 }
@@ -106,6 +107,7 @@ void ContractionPrinter::accumulate() {
   const bool parts = products_.two_part, promotes = parts && together < count;
   const std::string step = out_.fresh("step");
   sums_ = {promotes ? "part" : "acc"};
+  computes_left_ = false;
   for (int64_t p = 1; p < phases_; ++p) {
     sums_.push_back(out_.fresh("acc"));
     out_.line(sums_.back() + " = " + zeros);
@@ -131,6 +133,10 @@ void ContractionPrinter::accumulate() {
       out_.line(sums_[p] + " = tl.dot(" + left + ", " + right + ", " + sums_[p] +
                 (f32_ ? ", input_precision=\"ieee\")" : ")"));
     }
+  if (computes_left_) {
+    need("_settled");
+    for (const std::string& sum : sums_) out_.line(sum + " = _settled(" + sum + ")");
+  }
   if (promotes) {
     const std::string every = text(together);
     out_.open("if (" + product + " == 2) & (" + step + " % " + every + " == " + text(together - 1) + "):");

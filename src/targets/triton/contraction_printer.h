@@ -86,6 +86,7 @@ class ContractionPrinter : public StagePrinter {
   bool within_ = false;
   int64_t phases_ = 1, taps_ = 1;
   std::vector<std::string> sums_;
+  bool computes_left_ = false;         // of what is multiplied in the loop, a left operand is not just loaded
   std::vector<ExprP> live_;            // conditions of products that could not become limits of loops
   std::map<int, ExprP> limits_;        // axes of `k_loop_` that end earlier for some matrices
   std::map<int, std::string> counts_;  // the same, once they are printed

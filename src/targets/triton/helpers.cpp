@@ -15,6 +15,12 @@ const std::map<std::string, std::string>& sources() {
       // Programs of a launch are scheduled while the last ones of the launch before still run (programmatic dependent
       // launch), and wait for it here.
       {"_wait", "if _OVERLAPS:\n    tl.extra.cuda.gdc_wait()"},
+      // On Hopper a product reads a left operand that was computed from registers, while the program goes on and may
+      // compute the next one into the same: Triton waits for too little (its issue 9433; mended behind 3.6). Whoever
+      // uses the sum waits for all of it; this uses it, and does nothing.
+      {"_settled",
+       "if _FROM_REGISTERS:\n    a = tl.inline_asm_elementwise(\"\", \"=f,0\", [a], dtype=tl.float32, is_pure=False, "
+       "pack=1)\nreturn a"},
       {"_floor_div", "q = a // b\nreturn tl.where((a % b != 0) & ((a < 0) != (b < 0)), q - 1, q)"},
       {"_floor_mod", "r = a % b\nreturn tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
       {"_remainder",
@@ -86,8 +92,8 @@ std::string helper_source(const std::string& name) {
   const auto at = sources().find(name);
   if (at == sources().end()) return "";
   std::string parameters = "a, b";
-  for (const char* one :
-       {"_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh", "_cosh", "_atan", "_asin", "_acos"})
+  for (const char* one : {"_settled", "_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh", "_cosh",
+                          "_atan", "_asin", "_acos"})
     if (name == one) parameters = "a";
   if (name == "_wait") parameters = "";
   if (name == "_first_largest" || name == "_first_smallest") parameters = "a, i, b, j";

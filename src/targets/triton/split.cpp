@@ -10,6 +10,8 @@ namespace mtmc::triton {
 namespace {
 
 constexpr int64_t kEnoughRows = 1024, kWorthSplitting = int64_t(1) << 18;
+// A row that a program holds at once is read once; in chunks it would be read again for what is made of it.
+constexpr int64_t kHeld = int64_t(1) << 15, kEnoughHeldRows = 96;
 constexpr int64_t kChunk = 8192;  // elements that a program holds while it computes both moments of them
 // Rows so long are gone from the L2 when they are read again: 0.5 MB for each of 132 multiprocessors.
 constexpr int64_t kLongRow = int64_t(1) << 17;
@@ -209,7 +211,7 @@ bool splits(const Group& group, size_t stage) {
   if (!is_reduction(s.combine) || s.combine == Combine::argmax || s.combine == Combine::argmin) return false;
   const int64_t rows = s.type.elements(), k = product(s.reduce);
   if (one.contraction) return false;
-  if (rows < kEnoughRows) return rows * k >= kWorthSplitting;
+  if (rows < (k > kHeld ? kEnoughRows : kEnoughHeldRows)) return rows * k >= kWorthSplitting;
   return k >= kLongRow && stage + 1 < group.stages.size() && are_moments(one, group.stages[stage + 1]) &&
          Splitter(group, 0).has_chunks(one);
 }
