@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import sqlite3
 import subprocess
@@ -59,6 +60,21 @@ def test_tasks_are_explored_once_and_become_a_dataset(tmp_path: Path) -> None:
 
     described = mtmc("dataset", "describe", dataset)
     assert described.stdout == exported.stdout and described.stdout.startswith("4 tasks, ")
+
+
+def test_what_is_shipped_can_be_read(tmp_path: Path) -> None:
+    shipped = sorted((ROOT / "datasets").glob("*.jsonl.xz"))
+    assert [file.name for file in shipped] == ["h100.faulty.jsonl.xz", "h100.heldout.jsonl.xz", "h100.jsonl.xz"]
+    for file in shipped:
+        with lzma.open(file, "rt") as lines:
+            assert json.loads(next(lines))["format"] == "mtmc-trees-3"
+    heldout = tmp_path / "heldout.jsonl"
+    heldout.write_bytes(lzma.decompress(shipped[1].read_bytes()))
+    said = mtmc("dataset", "describe", heldout).stdout
+    assert said.startswith("63 tasks, 3589 states")
+    with (ROOT / "datasets" / "h100.tasks.tsv").open() as rows:
+        states = [int(row.split("\t")[2]) for row in rows if "\theld out\t" in row]
+    assert sum(states) == 3589 and sum(count > 0 for count in states) == 63
 
 
 def test_mistakes_are_told(tmp_path: Path) -> None:
