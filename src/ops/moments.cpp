@@ -2,7 +2,8 @@
 
 namespace mtmc {
 
-Moments moments(Builder& builder, const Shape& rows, const std::vector<int64_t>& over, const ExprP& x, double eps) {
+Moments moments(Builder& builder, const Shape& rows, const std::vector<int64_t>& over, const ExprP& x, double eps,
+                bool rest) {
   const TensorType type{x->dtype, rows};
   const Indices at = spatial(type.rank());
   const ExprP count = number(x->dtype, static_cast<double>(product(over)));
@@ -15,6 +16,7 @@ Moments moments(Builder& builder, const Shape& rows, const std::vector<int64_t>&
   result.mean = builder.map("mean", type, first + builder.at(sum, at) / count);
   const ExprP difference = x - builder.at(result.mean, at);
   result.squares = builder.reduce("squares", type, over, Combine::sum, difference * difference);
+  if (rest) result.rest = builder.reduce("rest", type, over, Combine::sum, difference);
   result.inverse =
       builder.map("inverse", type, fn(Fn::rsqrt, builder.at(result.squares, at) / count + number(x->dtype, eps)));
   return result;

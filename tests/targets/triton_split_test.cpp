@@ -2,7 +2,9 @@
 // once; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "targets/case_maker.h"
 #include "targets/frame.h"
@@ -44,10 +46,24 @@ void long_images(std::vector<Case>& cases) {
   for (double& value : cases.back().leaves[0]) value = std::round(value * 64) / 64 + 16;  // exact in f32
 }
 
+// A running mean of what has nearly none: the mean itself is some thousand times smaller than what was summed.
+void near_zero(std::vector<Case>& cases) {
+  for (const auto& [shape, channels] : {std::pair{"f32[16,8,56,56]", "f32[8]"}, {"f32[64,128,40]", "f32[128]"}}) {
+    Maker m("mean_near_zero");
+    const ValueId x = m.in(shape), scale = m.in(channels), shift = m.in(channels), mean = m.in(channels);
+    const Attrs attrs = {{"eps", 1e-5}, {"momentum", 0.1}};
+    const ValueId normalised = m.op("batch_norm_train", {x, scale, shift, mean, scale}, attrs);
+    cases.push_back(m.one_kernel({normalised, normalised + 3}, {{"split", ""}}));
+    for (double& value : cases.back().leaves[0]) value *= 16384;  // or what is small is close to anything small
+    std::fill(cases.back().leaves[3].begin(), cases.back().leaves[3].end(), 0.0);
+  }
+}
+
 void expect_splits(const std::string& device) {
   std::vector<Case> cases;
   few_rows(cases);
   long_images(cases);
+  near_zero(cases);
   expect_close(cases, 3e-6, device);
 }
 

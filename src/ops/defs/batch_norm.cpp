@@ -66,7 +66,7 @@ Definition define_train(const OpCall& call) {
   const ExprP x = operand(call, kInput, split.input);
   const DType inner = x->dtype;
   Builder b;
-  const Moments m = moments(b, split.shape, split.over, x, call.attrs.number("eps", 1e-5));
+  const Moments m = moments(b, split.shape, split.over, x, call.attrs.number("eps", 1e-5), call.has(kMean));
   normalise(b, call, b.at(m.mean, {axis(0)}), b.at(m.inverse, {axis(0)}));
   const DType stats = infer_train(call).value()[1].dtype;
   b.output(m.mean, stats);
@@ -80,7 +80,7 @@ Definition define_train(const OpCall& call) {
       b.output(b.map(name, type, cast(type.dtype, old * number(inner, 1 - momentum) + now * number(inner, momentum))),
                type.dtype);
     };
-    running("running_mean", kMean, b.at(m.mean, {axis(0)}));
+    running("running_mean", kMean, b.at(m.mean, {axis(0)}) + b.at(m.rest, {axis(0)}) / number(inner, count));
     running("running_var", kVar, b.at(m.squares, {axis(0)}) / number(inner, count - 1));
   }
   return b.done();

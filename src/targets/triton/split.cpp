@@ -39,6 +39,13 @@ bool are_moments(const GroupStage& sum, const GroupStage& squares) {
          to_string(sum.stage.body->args[1]) == to_string(mean->args[0]);
 }
 
+// A sum of f - mean, behind squares of it: what rounding left of the mean.
+bool is_rest(const GroupStage& squares, const GroupStage& stage) {
+  return stage.stage.combine == Combine::sum && stage.stage.type == squares.stage.type &&
+         stage.stage.reduce == squares.stage.reduce &&
+         to_string(stage.stage.body) == to_string(squares.stage.body->args[0]);
+}
+
 // The same sum over two kinds of axes: those of `reduce` before one of them with part of it as the first, the rest of
 // that one and those behind it as the others, which hold a chunk of a row. Nothing where the first axis alone cuts rows
 // small enough, or none does evenly.
@@ -84,9 +91,13 @@ class Splitter {
       if (!chosen(s)) {
         result_.stages.push_back(stages[s]);
       } else if (s + 1 < stages.size() && are_moments(stages[s], stages[s + 1]) && has_chunks(stages[s])) {
-        const auto sum = in_chunks(stages[s]), squares = in_chunks(stages[s + 1]);
-        split_moments(sum ? *sum : stages[s], squares ? *squares : stages[s + 1]);
-        ++s;
+        const auto chunked = [&](size_t which) {
+          const auto cut = in_chunks(stages[which]);
+          return cut ? *cut : stages[which];
+        };
+        const bool rest = s + 2 < stages.size() && is_rest(stages[s + 1], stages[s + 2]);
+        split_moments(chunked(s), chunked(s + 1), rest ? std::optional(chunked(s + 2)) : std::nullopt);
+        s += rest ? 2 : 1;
       } else {
         split(stages[s]);
       }
@@ -177,7 +188,7 @@ class Splitter {
 
   // Both moments of a chunk in one launch, about the chunk's own mean; then squares grow by how far the chunks' means
   // are from the whole's (Chan, Golub and LeVeque, 1979).
-  void split_moments(const GroupStage& sum, const GroupStage& squares) {
+  void split_moments(const GroupStage& sum, const GroupStage& squares, const std::optional<GroupStage>& rest) {
     const Stage& s = sum.stage;
     const DType dtype = s.body->dtype;
     const Cut chunks = cut(s, even_chunk(s));
@@ -191,11 +202,17 @@ class Splitter {
     own.push_back(axis(rank) / index_constant(chunks.chunk));
     const ExprP difference = x - (start + load(sums, dtype, own) / count(each));
     const int around = partial(squares, chunks, difference * difference);
+    const int rests = rest ? partial(*rest, chunks, difference) : -1;
     const std::vector<ExprP> at = axes_to(rank + 1);
     combined(sum, chunks, load(sums, dtype, at));
     const ExprP off =
         load(sums, dtype, at) / count(each) - load(sum.dest, s.type.dtype, axes_to(rank)) / count(product(s.reduce));
     combined(squares, chunks, load(around, dtype, at) + off * off * count(each));
+    if (!rest) return;
+    // As both means were rounded: how far they are apart is not rounded again.
+    const ExprP apart = (start + load(sums, dtype, at) / count(each)) -
+                        (start + load(sum.dest, s.type.dtype, axes_to(rank)) / count(product(s.reduce)));
+    combined(*rest, chunks, load(rests, dtype, at) + apart * count(each));
   }
 
   const Group& group_;
