@@ -1,7 +1,6 @@
 // Behaviour cloning: episodes that follow the best ways through the tree and now and then leave them, so that the
-// policy has seen how to go on from there, too. The loss is the regret that is to be expected: what the policy's answer
-// is worth less than the best one (Walks::values), in a mean over the policy. Between answers that are about as good it
-// has no say, and what the policy begins with stands.
+// policy has seen how to go on from there, too. The loss is the cross-entropy to what the tree's best walks are worth
+// behind each action, as a distribution: two actions whose ends measure about the same are about as good an answer.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
@@ -17,10 +16,12 @@
 namespace mtmc::train {
 namespace {
 
-// A decision, and what each answer is worth less than the best.
+constexpr double kAsGood = 0.8;  // of what the best answer is wanted: as good an answer
+
+// A decision, and how much each answer is wanted; in all 1.
 struct Taught {
   lm::Prompt prompt;
-  std::vector<double> regrets;
+  std::vector<double> wanted;
 };
 
 // softmax(values / temperature)
@@ -105,17 +106,16 @@ class Clone final : public Algorithm {
     while (!episode.done()) {
       const auto place = static_cast<size_t>(&episode.place() - tree.places.data());
       const int left = lesson_.episode.steps - episode.taken();
-      const std::vector<double> values = walks.values(place, left, episode.best());
+      const std::vector<double> wanted =
+          distribution(walks.values(place, left, episode.best()), lesson_.setting("softness"));
       if (played.reads) {
         Taught& taught = played.taught.emplace_back();
         MTMC_TRY(taught.prompt, lesson_.reader.read(episode));
-        const double most = *std::max_element(values.begin(), values.end());
-        for (const double value : values) taught.regrets.push_back(most - value);
+        taught.wanted = wanted;
       }
       ++played.decisions;
       const bool wanders = rng.uniform() < lesson_.setting("wander");
-      const size_t chosen =
-          wanders ? rng.below(episode.actions().size()) : draw(distribution(values, lesson_.setting("softness")), rng);
+      const size_t chosen = wanders ? rng.below(episode.actions().size()) : draw(wanted, rng);
       MTMC_TRY([[maybe_unused]] const Stepped stepped, episode.step(chosen));
     }
     return ok_status();
@@ -134,12 +134,12 @@ class Clone final : public Algorithm {
     const std::vector<at::Tensor> scores = lm::score_all(lesson_.model, prompts, lesson_.scores);
     std::vector<at::Tensor> missed;
     for (size_t i = 0; i < prompts.size(); ++i) {
-      const std::vector<double>& regrets = taught.at(prompts[i])->regrets;
+      const std::vector<double>& wanted = taught.at(prompts[i])->wanted;
       const lm::Categorical choice = lm::categorical(scores[i], 1);
-      const at::Tensor weights = at::tensor(regrets, at::kFloat).to(scores[i].device());
-      const at::Tensor regret = (weights * choice.log_probabilities.exp()).sum();
-      missed.push_back(regret - choice.entropy() * lesson_.setting("entropy"));
-      agreed += regrets[static_cast<size_t>(choice.greedy())] < kStep;
+      const at::Tensor weights = at::tensor(wanted, at::kFloat).to(scores[i].device());
+      missed.push_back(-(weights * choice.log_probabilities).sum());
+      const double most = *std::max_element(wanted.begin(), wanted.end());
+      agreed += wanted[static_cast<size_t>(choice.greedy())] > kAsGood * most;
     }
     const at::Tensor all = at::stack(missed).sum();
     (all * weight).backward();
@@ -163,17 +163,15 @@ Result<std::unique_ptr<Algorithm>> make(Lesson& lesson) {
 }  // namespace
 
 extern const AlgorithmDef clone_def;
-const AlgorithmDef clone_def{
-    "clone",
-    "imitate the best ways through the trees",
-    {{"lr", 2e-4, "falling to 0 linearly"},
-     {"weight-decay", 0.01, "of what is trained"},
-     {"episodes", 16, "of an update"},
-     {"minibatch", 32, "decisions for a step"},
-     {"entropy", 0.003, "weight of the entropy over the valid actions"},
-     {"softness", 0.05, "how much faster, as a logarithm, makes episodes go there e times as often"},
-     {"wander", 0.2, "how often an episode takes any action instead of a best one"},
-     {"grad-norm", 1, "the largest norm of a step's gradient"}},
-    make};
+const AlgorithmDef clone_def{"clone",
+                             "imitate the best ways through the trees",
+                             {{"lr", 2e-4, "falling to 0 linearly"},
+                              {"weight-decay", 0.01, "of what is trained"},
+                              {"episodes", 16, "of an update"},
+                              {"minibatch", 32, "decisions for a step"},
+                              {"softness", 0.05, "how much faster, as a logarithm, makes an answer e times as wanted"},
+                              {"wander", 0.2, "how often an episode takes any action instead of a best one"},
+                              {"grad-norm", 1, "the largest norm of a step's gradient"}},
+                             make};
 
 }  // namespace mtmc::train
