@@ -71,6 +71,7 @@ class Builder {
     tree.places.resize(order_.size());
     tree.outcomes.resize(order_.size());
     for (size_t i = 0; i < order_.size(); ++i) MTMC_RETURN_IF_ERROR(fill(*order_[i], tree.places[i], tree.outcomes[i]));
+    forecaster_.reset();
     return std::optional<Tree>(std::move(tree));
   }
 

@@ -46,14 +46,16 @@ std::vector<size_t> Walks::best_actions(size_t place, int left) const {
 
 std::vector<double> Walks::values(size_t place, int left, double best) const {
   std::vector<double> values;
-  const std::vector<Best>& after = best_[static_cast<size_t>(std::max(0, left - 1))];
   for (const std::vector<int>& results : tree_.outcomes[place]) {
     double value = results.empty() ? -kStep : 0;
     for (const int to : results) {
       // Where there is no code, or none that is right, the walk stays where it was.
       const bool right = to != kNoCode && tree_.places[static_cast<size_t>(to)].standing == Standing::right;
-      const Best& reached = after[right ? static_cast<size_t>(to) : place];
-      const double gain = std::max(0.0, std::log(best / reached.time)) * std::pow(kLater, reached.steps);
+      double gain = 0;
+      for (int more = 0; more < std::max(1, left); ++more) {
+        const Best& reached = best_[static_cast<size_t>(more)][right ? static_cast<size_t>(to) : place];
+        gain = std::max(gain, std::log(best / reached.time) * std::pow(kLater, reached.steps));
+      }
       value += (gain - kStep) / static_cast<double>(results.size());
     }
     values.push_back(value);

@@ -10,7 +10,7 @@
 namespace mtmc {
 
 constexpr double kFaster = 1.01;  // times as fast: less is luck
-constexpr double kStep = 0.01;    // of a logarithm of times: what a step has to bring
+constexpr double kStep = 0.02;    // of a logarithm of times: what a step has to bring
 constexpr double kLater = 0.9;    // who goes a long way loses it now and then
 
 class Walks {
@@ -24,8 +24,8 @@ class Walks {
   // best.
   std::vector<size_t> best_actions(size_t place, int left) const;
   // What each action at a place is worth in a walk that may take `left` more steps and whose least time was `best` so
-  // far; `stop`, the last, is worth 0. The logarithm of how much faster the best state behind it is, kLater times as
-  // much for each further step there, less kStep; of an action that led to several states the mean.
+  // far; `stop`, the last, is worth 0. The logarithm of how much faster a state behind it is, kLater times as much for
+  // each further step there, less kStep, at the state where that is most; of an action that led to several the mean.
   std::vector<double> values(size_t place, int left, double best) const;
   // How many walks there are from the start to a right state.
   double count() const;

@@ -13,7 +13,8 @@ struct Moments {
 };
 
 // `x` is the element at (row axes, reduce axes); inverse = 1 / sqrt(squares / count + eps). `rest`: who keeps the mean
-// itself needs it near zero, too, where its rounding counts: mean + rest / count is exact there (Neely, 1966).
+// from call to call needs it near zero, too, where its rounding counts: mean + rest / count is exact there (Neely,
+// 1966).
 Moments moments(Builder& builder, const Shape& rows, const std::vector<int64_t>& over, const ExprP& x, double eps,
                 bool rest = false);
 

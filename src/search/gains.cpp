@@ -78,6 +78,7 @@ class Pricing {
 
   // The logarithm of how many times faster it gets.
   static double gained(double seconds, double change) {
+    if (seconds <= 0) return 0;
     return std::log(seconds / std::max(seconds + change, kLeastLeft * seconds));
   }
 

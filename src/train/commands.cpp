@@ -63,10 +63,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--scores", options.scores,
                   "of actions: sum (over their tokens), token or word; as what it begins from was trained")
       ->check(CLI::IsMember({"sum", "token", "word"}));
-  command.add_option(
-      "--prior", options.prior,
-      "scores begin at so many times what the cost model expects of an action (as what it begins from was "
-      "trained, else 0)");
+  command
+      .add_option("--prior", options.prior,
+                  "scores begin at so many times what the cost model expects of an action (as what it begins from was "
+                  "trained, else 0)")
+      ->check(CLI::Range(0.0, 1e6));
   command.add_option("--reward-options", options.reward_options, R"(the reward's numbers, {"gain": 2})");
 }
 

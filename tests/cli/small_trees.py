@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from pathlib import Path
 
 # what is open, what it becomes, the action, how much of the time it leaves
@@ -32,9 +33,9 @@ def place(is_open: tuple[bool, ...], spilled: bool, start_time: float) -> dict:
     for i, (_, _, text, action, left) in enumerate(PLACES):
         done = tuple(opened and i != j for j, opened in enumerate(is_open))
         to = number_of(done, spilled) if is_open[i] else WRONG if spilled else number_of(is_open, True)
-        actions.append([text, action, 0.3, 0, [to]])
+        actions.append([text, action, 0.3, round(-math.log(left), 4) if is_open[i] else -0.1, [to]])
         time *= 1 if is_open[i] else left
-    actions.append(["library", "library %0", 0.1, 0, [number_of(is_open, False) if spilled else -1]])
+    actions.append(["library", "library %0", 0.1, -0.1, [number_of(is_open, False) if spilled else -1]])
     return {
         "state": f"s{number_of(is_open, spilled)}", "code": code_of(is_open, spilled), "outcome": "certified",
         "standing": "right", "time": time * (SPILLED if spilled else 1), "actions": actions, "left_out": 0,

@@ -85,7 +85,7 @@ def reached(folder: Path, model: str) -> dict[str, dict[str, float]]:
     )
     tasks = [json.loads(line) for line in rows.read_text().splitlines()]
     found = {}
-    for way in ("greedy", "sampled", "steepest"):
+    for way in ("greedy", "sampled", "steepest", "cost model"):
         shares = [task[way]["speedup"] / task["best known"] for task in tasks]
         stopped = sum(task[way]["stopped"] for task in tasks) / len(tasks)
         found[way] = {"of known": math.prod(shares) ** (1 / len(tasks)), "stopped": stopped}
@@ -116,6 +116,16 @@ def test_it_learns_what_is_best_and_when_to_stop(world: Path) -> None:
     lines = [json.loads(line) for line in (world / "ppo/metrics.jsonl").read_text().splitlines()]
     assert [line["update"] for line in lines] == list(range(1, 7))
     assert "value loss" in (world / "ppo/metrics.svg").read_text()
+
+
+def test_a_policy_begins_where_its_prior_is(world: Path) -> None:
+    """Which knows the small trees' answers; an untaught model says little beside a thousand times that."""
+    shutil.copytree(world / "new", world / "expecting")
+    (world / "expecting/mtmc.json").write_text('{"scores": "token", "prior": 1000}')
+    found = reached(world, "expecting")
+    assert (
+        found["cost model"] == {"of known": pytest.approx(1), "stopped": 1} and found["greedy"] == found["cost model"]
+    )
 
 
 def test_phases_follow_each_other_within_a_budget(world: Path) -> None:

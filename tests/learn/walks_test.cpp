@@ -58,6 +58,13 @@ TEST(Walks, AnActionIsWorthWhatIsBehindIt) {
   EXPECT_THAT(walks.values(0, 1, 0.8), ElementsAre(-kStep, -kStep, -kStep, 0));
 }
 
+TEST(Walks, WhatIsHardlyFasterAndFarAwayMakesNoActionWorse) {
+  Tree of = tree();
+  of.places[3].time = 0.41;  // at once; the fastest, 0.4, is two steps behind it
+  const double near = std::log(1 / 0.41);
+  EXPECT_THAT(Walks(of, 8).values(0, 8, 1)[1], DoubleNear(near - kStep, 1e-12));
+}
+
 TEST(Walks, CountsThoseToRightStates) {
   const Tree of = tree();
   EXPECT_EQ(Walks(of, 1).count(), 3);      // two actions to `faster`, one to `slower`

@@ -90,6 +90,13 @@ TEST(TritonContraction, LoadsNoMoreAheadThanSharedMemoryHolds) {
   EXPECT_THAT(last_call(8), ::testing::HasSubstr("stages=2"));
 }
 
+// A left operand that is computed on the way.
+Program scaled_linear() {
+  Maker m("scaled_linear");
+  const ValueId x = m.op("mul", {m.in("f16[4096,512]"), m.in("f16[512]")});
+  return m.one_kernel({m.op("linear", {x, m.in("f16[1536,512]"), kNoValue})}, {{"precision", "ieee"}}).program;
+}
+
 // What is multiplied out of registers must stay there until it is multiplied.
 TEST(TritonContraction, WaitsForProductsOfWhatItComputes) {
   const auto text_of = [](bool computes) {
@@ -167,6 +174,7 @@ TEST(TorchTritonContraction, CompilesAheadOfTime) {
   const std::vector<Program> programs = {
       linear_gelu("f32[256,2048]", "f32[512,2048]", "f32[512]", kSplit, {}).program,
       linear_gelu("bf16[64,4096]", "bf16[64,4096]", "bf16[64]", {{"split", ""}}, {}).program,
+      scaled_linear(),
       // Results of more than 2^31 elements.
       matmul("bf16[33,8192,64]", "bf16[33,64,8192]", {}, {}).program,
       matmul("f32[33,8192,64]", "f32[33,64,8192]", kSplit, {}).program,

@@ -48,7 +48,8 @@ void long_images(std::vector<Case>& cases) {
 
 // A running mean of what has nearly none: the mean itself is some thousand times smaller than what was summed.
 void near_zero(std::vector<Case>& cases) {
-  for (const auto& [shape, channels] : {std::pair{"f32[16,8,56,56]", "f32[8]"}, {"f32[64,128,40]", "f32[128]"}}) {
+  for (const auto& [shape, channels] :
+       {std::pair{"f32[16,8,56,56]", "f32[8]"}, {"f32[64,128,40]", "f32[128]"}, {"f32[4,8,96,96]", "f32[8]"}}) {
     Maker m("mean_near_zero");
     const ValueId x = m.in(shape), scale = m.in(channels), shift = m.in(channels), mean = m.in(channels);
     const Attrs attrs = {{"eps", 1e-5}, {"momentum", 0.1}};
@@ -129,6 +130,7 @@ TEST(TritonSplit, LongRowsAreBornSplitWhereThatSavesAPass) {
   EXPECT_FALSE(born_split(softmax, "f32[128,32768]", "f32[128,32768]")) << "there are programs enough";
   EXPECT_TRUE(born_split(softmax, "f32[64,32768]", "f32[64,32768]"));
   EXPECT_TRUE(born_split(softmax, "f32[128,65536]", "f32[128,65536]"));
+  EXPECT_TRUE(born_split("sum(%0, dim=0)", "f32[8192,256]", "f32[256]")) << "lanes are rows there";
 }
 
 }  // namespace

@@ -109,7 +109,11 @@ class LmPolicy final : public Policy {
                                const std::vector<size_t>& kept) {
     std::vector<Proposal> offered;
     for (size_t i : kept) offered.push_back(proposals[i]);
-    if (observation.program == nullptr) return std::vector<double>(offered.size(), 0);
+    if (observation.program == nullptr) {
+      std::vector<double> gains;
+      for (const Proposal& proposal : offered) gains.push_back(proposal.stop() ? kWorthwhile : 0);
+      return gains;
+    }
     return expected_gains(*observation.program, offered, context_, forecaster_);
   }
 

@@ -240,7 +240,7 @@ bool distinguishes(const Program& alone, const Choice& choice, const Hardware& h
   if (choice.key == "window") return triton::may_join_windows(triton::ungroup(*group));
   if (choice.key != "split") return true;
   const Group collapsed = collapse_axes(triton::ungroup(*group));
-  if (triton::needs_split(collapsed)) return true;
+  if (triton::can_split(collapsed)) return true;
   return !triton::has_attention(collapsed) &&
          std::any_of(collapsed.stages.begin(), collapsed.stages.end(),
                      [](const GroupStage& stage) { return triton::chunks_of_k(stage) > 1; });

@@ -87,6 +87,7 @@ std::string ContractionPrinter::without_dead(const std::string& left) {
     mask += (mask.empty() ? "" : " & ") + ("(" + value(one, left_).text + ")");
   }
   if (mask.empty()) return left;
+  computes_left_ |= !f32_;
   const std::string masked = out_.fresh("left");
   out_.line(masked + " = tl.where(" + mask + ", " + left + ", 0)");
   return masked;

@@ -115,13 +115,20 @@ bool needs_split(const Group& group) {
   return false;
 }
 
+bool can_split(const Group& group) {
+  for (size_t s = 0; s < group.stages.size(); ++s)
+    if (may_split(group, s)) return true;
+  return false;
+}
+
 Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts, bool im2win) {
   const Group whole = cut_joins(ungroup(group));
   const Prepared windows = pack_windows(whole, precision, im2win);
   const Group laid = copy_in_one_pass(collapse_axes(windows.group), windows.copies);
+  const bool born = needs_split(laid);  // else it was asked for
   const auto chosen = [&](size_t stage) {
     const bool own = laid.stages[stage].dest >= static_cast<int>(group.tensors.size());  // of a packing: always
-    return (split || own) && splits(laid, stage);
+    return (split || own) && (born ? splits(laid, stage) : may_split(laid, stage));
   };
   const Prepared packed = pack_operands(split_reductions(laid, chosen, parts), precision);
   return split ? split_contractions(packed, parts) : packed;

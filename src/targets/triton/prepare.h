@@ -40,5 +40,7 @@ Group cut_joins(const Group& group);
 
 // Whether some reduction of the group keeps too few programs busy.
 bool needs_split(const Group& group);
+// Whether one may be split, worth it or not.
+bool can_split(const Group& group);
 
 }  // namespace mtmc::triton

@@ -39,8 +39,12 @@ bool are_moments(const GroupStage& sum, const GroupStage& squares) {
          to_string(sum.stage.body->args[1]) == to_string(mean->args[0]);
 }
 
-// A sum of f - mean, behind squares of it: what rounding left of the mean.
-bool is_rest(const GroupStage& squares, const GroupStage& stage) {
+// A sum of f - mean, behind squares of it: what rounding left of the mean. The mean is c + sum / count with the same c
+// for a whole row.
+bool is_rest(const GroupStage& sum, const GroupStage& squares, const GroupStage& stage) {
+  const Stage& s = sum.stage;
+  for (int a = s.rank(); a < static_cast<int>(s.extents().size()); ++a)
+    if (uses_axis(s.body->args[1], a)) return false;
   return stage.stage.combine == Combine::sum && stage.stage.type == squares.stage.type &&
          stage.stage.reduce == squares.stage.reduce &&
          to_string(stage.stage.body) == to_string(squares.stage.body->args[0]);
@@ -78,6 +82,21 @@ std::optional<GroupStage> in_chunks(const GroupStage& whole) {
   return made;
 }
 
+// Are the rows of the largest tensor that is read side by side in memory? Else lanes are rows, and columns a loop.
+bool lies_together(const Group& group, const Stage& s) {
+  int64_t largest = 0;
+  bool together = false;
+  for (const Expr* e : loads_of(s.body)) {
+    const GroupTensor& tensor = group.tensors[e->tensor];
+    if (tensor.type.elements() <= largest) continue;
+    largest = tensor.type.elements();
+    const Affine form =
+        affine(simplify(flat_index(e->args, tensor.strides), s.extents()), static_cast<int>(s.extents().size()));
+    together = form.ok && form.coefficients.back() == 1;
+  }
+  return together;
+}
+
 class Splitter {
  public:
   Splitter(const Group& group, int64_t parts) : group_(group), parts_(parts) {
@@ -95,7 +114,7 @@ class Splitter {
           const auto cut = in_chunks(stages[which]);
           return cut ? *cut : stages[which];
         };
-        const bool rest = s + 2 < stages.size() && is_rest(stages[s + 1], stages[s + 2]);
+        const bool rest = s + 2 < stages.size() && is_rest(stages[s], stages[s + 1], stages[s + 2]);
         split_moments(chunked(s), chunked(s + 1), rest ? std::optional(chunked(s + 2)) : std::nullopt);
         s += rest ? 2 : 1;
       } else {
@@ -222,15 +241,21 @@ class Splitter {
 
 }  // namespace
 
-bool splits(const Group& group, size_t stage) {
+bool may_split(const Group& group, size_t stage) {
   const GroupStage& one = group.stages[stage];
   const Stage& s = one.stage;
   if (!is_reduction(s.combine) || s.combine == Combine::argmax || s.combine == Combine::argmin) return false;
   const int64_t rows = s.type.elements(), k = product(s.reduce);
   if (one.contraction) return false;
-  if (rows < (k > kHeld ? kEnoughRows : kEnoughHeldRows)) return rows * k >= kWorthSplitting;
+  if (rows < kEnoughRows) return rows * k >= kWorthSplitting;
   return k >= kLongRow && stage + 1 < group.stages.size() && are_moments(one, group.stages[stage + 1]) &&
          Splitter(group, 0).has_chunks(one);
+}
+
+bool splits(const Group& group, size_t stage) {
+  if (!may_split(group, stage)) return false;
+  const Stage& s = group.stages[stage].stage;
+  return s.type.elements() < kEnoughHeldRows || product(s.reduce) > kHeld || !lies_together(group, s);
 }
 
 Group split_reductions(const Group& group, const std::function<bool(size_t)>& chosen, int64_t parts) {

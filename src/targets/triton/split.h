@@ -9,6 +9,8 @@ namespace mtmc::triton {
 // Is this stage of the group better computed in chunks: since it runs along too few rows, or, of both moments of rows
 // that no program can hold, since they are read once then instead of twice?
 bool splits(const Group& group, size_t stage);
+// Can it be? Fewer chunks are read again in vain, but a measurement may be worth it.
+bool may_split(const Group& group, size_t stage);
 
 // `parts`: chunks of each chosen reduction; 0: as many as make enough programs.
 Group split_reductions(const Group& group, const std::function<bool(size_t)>& chosen, int64_t parts);

@@ -16,8 +16,6 @@
 namespace mtmc::train {
 namespace {
 
-constexpr double kAsGood = 0.8;  // of what the best answer is wanted: as good an answer
-
 // A decision, and how much each answer is wanted; in all 1.
 struct Taught {
   lm::Prompt prompt;
@@ -132,6 +130,8 @@ class Clone final : public Algorithm {
                   const std::map<const lm::Prompt*, const Taught*>& taught, double weight, double& loss,
                   double& agreed) {
     const std::vector<at::Tensor> scores = lm::score_all(lesson_.model, prompts, lesson_.scores);
+    // An answer that is worth half a step less than the best one is as good.
+    const double as_good = std::exp(-kStep / 2 / lesson_.setting("softness"));
     std::vector<at::Tensor> missed;
     for (size_t i = 0; i < prompts.size(); ++i) {
       const std::vector<double>& wanted = taught.at(prompts[i])->wanted;
@@ -139,7 +139,7 @@ class Clone final : public Algorithm {
       const at::Tensor weights = at::tensor(wanted, at::kFloat).to(scores[i].device());
       missed.push_back(-(weights * choice.log_probabilities).sum());
       const double most = *std::max_element(wanted.begin(), wanted.end());
-      agreed += wanted[static_cast<size_t>(choice.greedy())] > kAsGood * most;
+      agreed += wanted[static_cast<size_t>(choice.greedy())] >= as_good * most;
     }
     const at::Tensor all = at::stack(missed).sum();
     (all * weight).backward();
@@ -170,7 +170,7 @@ const AlgorithmDef clone_def{"clone",
                               {"episodes", 16, "of an update"},
                               {"minibatch", 32, "decisions for a step"},
                               {"softness", 0.05, "how much faster, as a logarithm, makes an answer e times as wanted"},
-                              {"wander", 0.2, "how often an episode takes any action instead of a best one"},
+                              {"wander", 0.2, "how often an episode takes any action"},
                               {"grad-norm", 1, "the largest norm of a step's gradient"}},
                              make};
 
