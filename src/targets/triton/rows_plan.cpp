@@ -8,7 +8,8 @@ namespace {
 
 constexpr int64_t kNear = 4;             // elements from one to the next that still share lines
 constexpr int64_t kMostSequential = 64;  // elements of a reduction that every lane does for itself
-constexpr int64_t kFewLanes = 32;        // of a row: where each would do more for itself, most of a program waits
+// Lanes of a row, and of all: where there are so few, and each would do more for itself, most of a GPU waits.
+constexpr int64_t kFewLanes = 32, kManyLanes = int64_t(1) << 17;
 
 std::vector<int64_t> without_ones(std::vector<int64_t> extents) {
   std::erase(extents, 1);
@@ -41,6 +42,12 @@ class Planner {
     return result;
   }
 
+  int64_t rows() const {
+    int64_t count = 1;
+    for (const SharedAxis& axis : frame_.shared) count *= axis.extent;
+    return count;
+  }
+
   void find_inner() {
     for (int s = frame_.first; s <= frame_.last && inner_.empty(); ++s) inner_ = inner_spatial(s);
     for (int s = frame_.first; s <= frame_.last; ++s) {
@@ -50,7 +57,7 @@ class Planner {
       const bool alone = is_reduction(stage.combine) && inner_spatial(s).empty();
       if (inner_.empty() && alone && (product(reduced) > kMostSequential || frame_.shared.empty())) inner_ = reduced;
       plan_.sequential.push_back(is_reduction(stage.combine) && !(alone && reduced == inner_ && !inner_.empty()));
-      const bool few = !inner_.empty() && product(inner_) < kFewLanes;
+      const bool few = !inner_.empty() && product(inner_) < kFewLanes && product(inner_) * rows() < kManyLanes;
       if (plan_.sequential.back() && product(reduced) > (few ? 1 : 64) * kMostSequential)
         throw Unsupported{"a reduction with inner axes left over"};
       const std::vector<int64_t> own = inner_spatial(s);

@@ -283,6 +283,7 @@ def k0_out_rounded(exps, row_sum, v, out_rounded):
         v_ = tl.load(v + (matrix * 1280 + k[:, None] * 32 + n[None, :]), mask=k_live[:, None], other=0)
         right = v_
         acc = tl.dot(left, right, acc)
+        acc = _settled(acc)
     product_2_value = acc  # matmul
     out_rounded_value = (product_2_value).to(tl.float16)  # matmul
     tl.store(out_rounded + (matrix * 1280 + m[:, None] * 32 + n[None, :]), out_rounded_value, mask=m_live[:, None])
