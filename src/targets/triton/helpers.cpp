@@ -16,7 +16,7 @@ const std::map<std::string, std::string>& sources() {
       // launch), and wait for it here.
       {"_wait", "if _OVERLAPS:\n    tl.extra.cuda.gdc_wait()"},
       // On Hopper a product reads a left operand that was computed from registers, while the program goes on and may
-      // compute the next one into the same: Triton waits for too little (its issue 9433; mended behind 3.6). Whoever
+      // compute the next one into the same: Triton waits for too little (its issue 9433). Whoever
       // uses the sum waits for all of it; this uses it, and does nothing.
       {"_settled",
        "if _FROM_REGISTERS:\n    a = tl.inline_asm_elementwise(\"\", \"=f,0\", [a], dtype=tl.float32, is_pure=False, "

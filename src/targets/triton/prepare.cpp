@@ -128,7 +128,7 @@ Prepared prepare(const Group& group, const std::string& precision, bool split, i
   const bool born = needs_split(laid);  // else it was asked for
   const auto chosen = [&](size_t stage) {
     const bool own = laid.stages[stage].dest >= static_cast<int>(group.tensors.size());  // of a packing: always
-    return (split || own) && (born ? splits(laid, stage) : may_split(laid, stage));
+    return own || born ? (split || own) && splits(laid, stage) : split && may_split(laid, stage);
   };
   const Prepared packed = pack_operands(split_reductions(laid, chosen, parts), precision);
   return split ? split_contractions(packed, parts) : packed;
