@@ -1,5 +1,6 @@
 // Where the time goes: with MTMC_TRACE in the environment, everything that is waited for leaves a line on standard
-// error: when it began (seconds since the program's first line), how many seconds it took, and what it was.
+// error: which process waited, when it began (seconds since the program's first line), how many seconds it took, and
+// what it was.
 #pragma once
 #include <string>
 

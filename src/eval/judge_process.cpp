@@ -28,7 +28,8 @@ Error JudgeProcess::lost(const std::string& why) {
 Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
   MTMC_CHECK(waiting_ == 0, "the judge's " + name_ + " is asked before it has answered");
   const Json* relayed = request.contains("request") ? &request["request"] : &request;
-  const Span span(name_ + " " + relayed->at("op").get<std::string>());
+  const std::string op = relayed->at("op");
+  const Span span(name_ + " " + op + (op == "draw" ? " " + relayed->value("name", "") : ""));
   MTMC_RETURN_IF_ERROR(send(request));
   return receive(timeout_seconds);
 }
