@@ -59,6 +59,31 @@ TEST(Launches, APartOfAConcatenationIsStoredByWhoeverComputesIt) {
   EXPECT_TRUE(kernel.scratch.empty()) << "the pool is in memory twice";
 }
 
+// The lanes of a program that each had a row of 64 would read a line apiece.
+TEST(Launches, LanesReadShortRowsTogether) {
+  const auto text = [](const char* type, int64_t dim) {
+    Maker m("sums");
+    return printed(m.one_kernel({m.op("sum", {m.in(type)}, {{"dim", std::vector<int64_t>{dim}}})})).text;
+  };
+  EXPECT_EQ(count(text("f32[5000,64]", 1), "static_range"), 0u);
+  EXPECT_EQ(count(text("f16[5000,32]", 1), "static_range"), 0u);
+  EXPECT_EQ(count(text("f32[5000,4]", 1), "static_range"), 1u) << "less than a line has room for several rows";
+  EXPECT_EQ(count(text("f32[10,64,5000]", 1), "static_range"), 1u) << "neighbours are sums, not what is summed";
+}
+
+// A program for each tile of columns would compute it again.
+TEST(Launches, CostlyHalfOperandsOfManyTilesAreWrittenOnce) {
+  const auto kernel = [](const char* weights) {
+    Maker m("gated");
+    const ValueId gate = m.op("silu", {m.in("bf16[512,512]")}), x = m.op("mul", {gate, m.in("bf16[512,512]")});
+    return printed(m.one_kernel({m.op("linear", {x, m.in(weights), kNoValue})}, {{"precision", "ieee"}}));
+  };
+  EXPECT_EQ(kernel("bf16[256,512]").calls.size(), 1u);
+  const TritonKernel many = kernel("bf16[1024,512]");
+  EXPECT_EQ(many.calls.size(), 2u) << many.text;
+  EXPECT_EQ(count(many.text, "tl.exp"), 1u) << many.text;
+}
+
 TEST(Launches, OverlappingWindowsReadWhatTheyShareOnce) {
   Maker m("pool");
   const Attrs window = {{"kernel_size", std::vector<int64_t>{5, 5}},

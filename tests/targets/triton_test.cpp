@@ -87,6 +87,11 @@ void row_cases(std::vector<Case>& cases) {
         return std::vector{m.op("cumprod", {m.in("f32[2,35,6]")}, {{"dim", int64_t{1}}})};
       });
       add("argmax", [](Maker& m) { return std::vector{m.op("argmax", {m.in("f32[6,90]")}, {{"dim", int64_t{1}}})}; });
+      add("norms_of_short_rows", [](Maker& m) {
+        const ValueId x = m.in("f32[70,20]");
+        return std::vector{
+            m.op("vector_norm", {x}, {{"dim", std::vector<int64_t>{1}}, {"keepdim", false}, {"ord", 2.0}})};
+      });
       add("sum_of_columns", [](Maker& m) {
         return std::vector{m.op("sum", {m.op("exp", {m.in("f32[70,33]")})}, {{"dim", std::vector<int64_t>{0}}})};
       });

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kNear = 4;             // elements from one to the next that still share lines
 constexpr int64_t kMostSequential = 64;  // elements of a reduction that every lane does for itself
+constexpr int64_t kLeastRow = 64;        // bytes of a row side by side that several lanes read together
 // Lanes of a row, and of all: where there are so few, and each would do more for itself, most of a GPU waits.
 constexpr int64_t kFewLanes = 32, kManyLanes = int64_t(1) << 17;
 
@@ -55,7 +56,8 @@ class Planner {
       const std::vector<int64_t> reduced = without_ones(stage.reduce);
       const bool scan = is_scan(stage.combine);
       const bool alone = is_reduction(stage.combine) && inner_spatial(s).empty();
-      if (inner_.empty() && alone && (product(reduced) > kMostSequential || frame_.shared.empty())) inner_ = reduced;
+      const bool long_enough = product(reduced) > kMostSequential || frame_.shared.empty() || reads_rows(s);
+      if (inner_.empty() && alone && long_enough) inner_ = reduced;
       plan_.sequential.push_back(is_reduction(stage.combine) && !(alone && reduced == inner_ && !inner_.empty()));
       const bool few = !inner_.empty() && product(inner_) < kFewLanes && product(inner_) * rows() < kManyLanes;
       if (plan_.sequential.back() && product(reduced) > (few ? 1 : 64) * kMostSequential)
@@ -65,6 +67,30 @@ class Planner {
       if (scan && (own.size() != 1 || frame_.shared_of(s, stage.scan_axis) >= 0))
         throw Unsupported{"a scan beside other inner axes"};
     }
+  }
+
+  // Does it reduce rows of a tensor as large as any it reads, each side by side in memory? A lane for each would read
+  // far from its neighbours.
+  bool reads_rows(int s) const {
+    const Stage& stage = group_.stages[s].stage;
+    const std::vector<int64_t> extents = stage.extents();
+    int64_t largest = 0;
+    bool rows = false;
+    for (const Expr* e : loads_of(stage.body)) {
+      const TensorType& type = group_.tensors[e->tensor].type;
+      if (type.size_bytes() < largest) continue;
+      if (type.size_bytes() > largest) rows = false;
+      largest = type.size_bytes();
+      const Affine form = flat_form(s, e->args, e->tensor);
+      if (!form.ok) continue;
+      int64_t run = 1;  // elements from the first of a row on that lie side by side
+      for (int a = static_cast<int>(extents.size()) - 1; a >= stage.rank(); --a)
+        run = extents[a] == 1 ? run : form.coefficients[a] == run ? run * extents[a] : 0;
+      const bool lanes_near = std::any_of(form.coefficients.begin(), form.coefficients.begin() + stage.rank(),
+                                          [](int64_t step) { return step >= 1 && step <= kNear; });
+      rows = rows || (!lanes_near && run * bytes(type.dtype) >= kLeastRow);
+    }
+    return rows;
   }
 
   void place(int s) {
