@@ -16,6 +16,7 @@ std::string_view name(DType dtype);
 std::optional<DType> parse_dtype(std::string_view text);
 int bytes(DType dtype);
 bool is_float(DType dtype);
+inline bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 inline bool is_int(DType dtype) { return dtype != DType::b1 && !is_float(dtype); }
 // The dtype of `a op b` for two tensors of these dtypes (torch's promotion rules, without scalars).
 DType promote(DType a, DType b);

@@ -1,6 +1,7 @@
 // The cost model of kernels on a GPU: matrix units, whole-chip parallelism, launches that cost the host more than the
 // device.
 #include <algorithm>
+#include <cmath>
 
 #include "targets/cost_parts.h"
 #include "targets/frame.h"
@@ -19,6 +20,7 @@ constexpr double kLibraryGrouped = 0.03;  // of the f32 peak: convolutions in gr
 constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kTwoPart = 0.36, kAttention = 0.55;  // of the f16 peak
 constexpr double kTwoPartAttention = 0.15;                                                 // likewise; not measured
 constexpr double kLibraryWindow = 0.015, kOwnWindow = 0.06;  // elements of windows a second, of the f32 peak
+constexpr double kTileRows = 128, kTileColumns = 256;        // of a product's usual tile
 constexpr double kWindow = 128;                              // a reduction of fewer elements is walked by every lane
 constexpr double kDeviceLaunch = 2e-6;                       // seconds between two kernels
 constexpr double kExact = 0.4, kTf32x3 = 0.9;                // of the f32 peak
@@ -28,8 +30,6 @@ struct GpuTime {
   double passes = 0;                  // of what launches pass on between them: beside nothing else
   int launches = 1;
 };
-
-bool is_half(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 bool reads_half(const Program& program, const Node& node) {
   return !node.inputs.empty() && node.inputs[0] != kNoValue && is_half(program.value(node.inputs[0]).type.dtype);
@@ -42,16 +42,52 @@ bool is_pool(const Program& program, const Kernel& kernel, const Work& work) {
   return family.ok() && *family == Family::window;
 }
 
-double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool attention, const Hardware& hardware) {
+bool reads_half(const GroupStage& stage) {
   bool half = true;
   for (const ExprP& side : {stage.contraction->left, stage.contraction->right})
     for (const Expr* load : loads_of(side)) half = half && is_half(load->dtype);
-  if (half) return (attention ? kAttention : kOwnHalf) * hardware.flops_f16;
+  return half;
+}
+
+// How a product of f32 is multiplied in this kernel.
+std::string way_of(const Kernel& kernel, const GroupStage& stage) {
   const auto precision = kernel.choices.find("precision");
-  const std::string way = triton::way_of(stage, precision == kernel.choices.end() ? "ieee" : precision->second);
+  return triton::way_of(stage, precision == kernel.choices.end() ? "ieee" : precision->second);
+}
+
+double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool attention, const Hardware& hardware) {
+  if (reads_half(stage)) return (attention ? kAttention : kOwnHalf) * hardware.flops_f16;
+  const std::string way = way_of(kernel, stage);
   if (way == "two_part") return (attention ? kTwoPartAttention : kTwoPart) * hardware.flops_f16;
   if (attention) return kTf32x3 * hardware.flops_f32;
   return way == "ieee" ? kExact * hardware.flops_f32 : kConvolution * hardware.flops_f16;
+}
+
+// Seconds for one element of an expression.
+double seconds_of(const ExprP& body, const Hardware& hardware) {
+  double seconds = 0;
+  walk(body, [&](const Expr& e) {
+    if (e.kind != Expr::Kind::call || e.dtype == DType::i64 || e.dtype == DType::b1) return;
+    const bool costly = e.fn >= Fn::exp && e.fn <= Fn::erf && e.fn != Fn::sqrt && e.fn != Fn::rsqrt;
+    seconds += costly ? 8 / hardware.flops_special : 1 / (0.5 * hardware.flops_f32);
+  });
+  return seconds;
+}
+
+// Operands that a product computes itself, once for each tile along the other operand's rows, while the matrix units
+// wait. What is packed in halves is computed once.
+double operand_seconds(const Kernel& kernel, const GroupStage& stage, bool half, const Hardware& hardware) {
+  if (!half && way_of(kernel, stage) != "ieee") return 0;
+  const Contraction& c = *stage.contraction;
+  const std::vector<int64_t> extents = stage.stage.extents();
+  const auto extent = [&](const std::vector<int>& axes) {
+    double all = 1;
+    for (const int axis : axes) all *= static_cast<double>(extents[axis]);
+    return all;
+  };
+  const double rows = extent(c.m), columns = extent(c.n), depth = extent(c.k) * extent(c.batch);
+  return rows * depth * std::ceil(columns / kTileColumns) * seconds_of(c.left, hardware) +
+         columns * depth * std::ceil(rows / kTileRows) * seconds_of(c.right, hardware);
 }
 
 // Tiles of 128 x 128 that run at the same time; where they are few, smaller ones, which reach less.
@@ -100,13 +136,10 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
       const double rate = contraction_rate(kernel, stage, attention, hardware);
       const bool split = kernel.has("split") && triton::chunks_of_k(stage) > 1;
       time.arithmetic += 2 * elements / (rate * (attention ? 1 : busy_share(stage, split, hardware)));
+      if (!attention) time.arithmetic += operand_seconds(kernel, stage, reads_half(stage), hardware);
       continue;
     }
-    walk(stage.stage.body, [&](const Expr& e) {
-      if (e.kind != Expr::Kind::call || e.dtype == DType::i64 || e.dtype == DType::b1) return;
-      const bool costly = e.fn >= Fn::exp && e.fn <= Fn::erf && e.fn != Fn::sqrt && e.fn != Fn::rsqrt;
-      time.arithmetic += elements * (costly ? 8 / hardware.flops_special : 1 / (0.5 * hardware.flops_f32));
-    });
+    time.arithmetic += elements * seconds_of(stage.stage.body, hardware);
     // A reduction along few rows keeps few multiprocessors busy.
     const double rows = static_cast<double>(stage.stage.type.elements());
     if (!is_reduction(stage.stage.combine)) continue;

@@ -9,7 +9,8 @@
 namespace mtmc {
 namespace {
 
-constexpr double kHeavy = 8;  // operations from which recomputing an element costs more than reading it from scratch
+constexpr double kHeavy = 8;    // operations from which recomputing an element costs more than reading it from scratch
+constexpr double kTile = 256;  // rows or columns of a product that share one evaluation of a half operand: f32 is packed once
 
 // A stage before inlining. Loads refer to values outside the group by id (>= 0) and to raw stages by stage_ref(i).
 struct Raw {
@@ -210,10 +211,10 @@ class GroupBuilder {
       }
       if (here == 0) continue;
       ++uses;
+      const double each = static_cast<double>(product(consumer.extents())) /
+                          static_cast<double>(std::max<int64_t>(1, raw.stage.type.elements()));
       const bool packed = consumer.combine == Combine::sum && is_product(consumer);
-      evaluations += packed ? 1
-                            : static_cast<double>(product(consumer.extents())) /
-                                  static_cast<double>(std::max<int64_t>(1, raw.stage.type.elements()));
+      evaluations += !packed ? each : is_half(raw.stage.type.dtype) ? std::max(1.0, each / kTile) : 1;
     }
     raw.kept = uses > 1 || evaluations >= 2;
   }
