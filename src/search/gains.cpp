@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kAtOnce = 0.5;       // weight of what is gained before the kernels are completed
 constexpr double kHope = 0.04;        // gain hoped for, against the model, from a kernel that takes all the time
+constexpr size_t kManyCalls = 12;     // of the host: how long they take depends on what its caches hold
 constexpr double kModelError = 0.35;  // no hope below a predicted loss of this much
 constexpr double kLeastLeft = 1e-3;   // of the time, however much the places of an action seem to save together
 constexpr std::array kSchedule = {"tile", "pipeline", "split", "reorder", "lower", "fuse"};
@@ -72,7 +73,8 @@ class Pricing {
     const double later = gained(now_.completed, places * change->completed);
     const double sure =
         later < -kWorthwhile ? later : later + kAtOnce * std::max(0.0, gained(now_.now, places * change->now));
-    const bool schedules = std::find(kSchedule.begin(), kSchedule.end(), action.type) != kSchedule.end();
+    const bool schedules = std::find(kSchedule.begin(), kSchedule.end(), action.type) != kSchedule.end() ||
+                           (action.type == "capture" && action.regions.front().size() >= kManyCalls);
     return schedules && later > -kModelError ? std::max(sure, kHope * share(action)) : sure;
   }
 

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 
 SIZE = 4096  # of square matrices
 SMALL_BYTES = 24 << 20  # stays in the L2
+HOST_CACHE_BYTES = 128 << 20  # more than a core's share of what the host keeps
 
 
 def rate(device: Any, call: Callable[[], Any], amount: float, repeats: int = 8) -> float:
@@ -33,15 +35,38 @@ def matrix_rate(device: Any, dtype: torch.dtype, tf32: bool = False) -> float:
     return rate(device, lambda: a @ b, 2.0 * SIZE**3)
 
 
-def launch_seconds(launch: Callable[[], Any], device: Any) -> float:
-    """What one launch costs the host when many are made one after the other."""
-    for _ in range(20):
-        launch()
+def call_seconds(calls: list[Callable[[], Any]], device: Any) -> float:
+    """What one of several calls costs the host when they are made one after the other, once: as in a call of a module, whose code
+    and data the caches have lost since the call before."""
+    for call in 2 * calls:
+        call()
+    lost = torch.zeros(HOST_CACHE_BYTES // 4)
     samples = []
-    for _ in range(7):
+    for _ in range(15):
+        lost.add_(1.0)
         device.synchronize()
-        samples.append(device.timed(lambda: [launch() for _ in range(100)])[1] / 100)
+        samples.append(device.timed(lambda: [call() for call in calls])[1] / len(calls))
     return statistics.median(samples) * 1e-9
+
+
+def torch_calls(device: Any) -> list[Callable[[], Any]]:
+    """Operators as modules call them, on so little that the host is what takes the time."""
+    x, w = torch.randn(8, 64, device=device.where), torch.randn(64, 64, device=device.where)
+    calls: list[Callable[[], Any]] = [
+        lambda: F.linear(x, w),
+        lambda: F.gelu(x),
+        lambda: x + w[:8],
+        lambda: F.layer_norm(x, (64,)),
+        lambda: F.softmax(x, dim=-1),
+        lambda: x.mean(-1, keepdim=True),
+        lambda: torch.rsqrt(x),
+        lambda: x.pow(2),
+        lambda: x * 0.5,
+        lambda: torch.cat((x, x), dim=-1),
+        lambda: F.relu(x),
+        lambda: x.transpose(0, 1).contiguous(),
+    ]
+    return 2 * calls
 
 
 def triton_launch_seconds(device: Any) -> float | None:
@@ -50,7 +75,7 @@ def triton_launch_seconds(device: Any) -> float | None:
     except ImportError:
         return None
     x, y = torch.zeros(64, device=device.where), torch.zeros(64, device=device.where)
-    return launch_seconds(lambda: run_into(x, y), device)
+    return call_seconds([lambda: run_into(x, y)] * 24, device)
 
 
 def findings() -> dict[str, Any]:
@@ -59,10 +84,10 @@ def findings() -> dict[str, Any]:
     from mtmc.device.cuda import Cuda
 
     device = Cuda()
+    torch.set_num_threads(1)  # others would spin for a while beside what is timed
     facts = device.facts
     small = torch.zeros(SMALL_BYTES // 4, device=device.where)
-    tiny = torch.zeros(64, device=device.where)
-    library = launch_seconds(lambda: torch.add(tiny, 1.0, out=tiny), device)
+    library = call_seconds(torch_calls(device), device)
     # Special functions have units of their own: 16 a cycle on each multiprocessor, an eighth of the multiply-adds.
     single = matrix_rate(device, torch.float32)
     return {

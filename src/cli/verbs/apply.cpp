@@ -46,7 +46,7 @@ Result<int> run_apply(const Request& request) {
   for (const Action& action : enumerate_actions(traced.program, context)) {
     const auto next = apply_action(traced.program, action, context);
     const double after = next.ok() ? forecaster.prospect(*next).now : 0;
-    fmt::print("  {:48}{:60}{:10.1f} us\n", store_text(action), render(action, traced.program, code), after * 1e6);
+    fmt::print("  {:47} {:59} {:10.1f} us\n", store_text(action), render(action, traced.program, code), after * 1e6);
   }
   return kDone;
 }
