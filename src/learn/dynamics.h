@@ -43,6 +43,9 @@ class Dynamics {
   // What the `which`th action at a place leads to; where it led to several, one that `rng` draws. Null: the coder had
   // no code for it. A place that is not right is only told: an episode stays where it was.
   virtual Result<const Place*> take(size_t task, const Place& place, size_t which, Rng& rng) = 0;
+  // The state that the `which`th action at a place is known to lead to before anything is coded or judged: what its
+  // Program will be; empty where only a coder can tell.
+  virtual std::string leads_to(size_t, const Place&, size_t) const { return ""; }
   // Nobody knows what this action leads to: an episode that takes it ends there, without a reward.
   virtual bool unknown(size_t, const Place&, size_t) const { return false; }
 };

@@ -11,10 +11,25 @@ namespace mtmc {
 void Episode::stand_at(const Place& place) {
   place_ = &place;
   visited_.insert(place.state);
+  met_.insert(place.state);
   best_ = std::min(best_, place.time);
+}
+
+void Episode::offer() {
+  std::vector<size_t> news, back;
+  for (size_t a = 0; a < place_->actions.size(); ++a) {
+    if (tried_.contains({place_->state, place_->actions[a].action})) continue;
+    const std::string to = dynamics_.leads_to(task_, *place_, a);
+    if (to.empty() || !met_.contains(to))
+      news.push_back(a);
+    else if (to != place_->state && visited_.contains(to))
+      back.push_back(a);
+  }
+  offered_ = news.empty() ? std::move(back) : std::move(news);
   actions_.clear(), gains_.clear();
-  for (const PlaceAction& action : place.actions) actions_.push_back(action.text), gains_.push_back(action.gain);
-  actions_.push_back("stop"), gains_.push_back(kWorthwhile);
+  for (const size_t a : offered_)
+    actions_.push_back(place_->actions[a].text), gains_.push_back(place_->actions[a].gain);
+  actions_.push_back("stop"), gains_.push_back(kStopsWalk);
 }
 
 Status Episode::reset(size_t task, uint64_t seed) {
@@ -26,11 +41,12 @@ Status Episode::reset(size_t task, uint64_t seed) {
   task_ = task;
   rng_ = Rng(seed);
   history_.clear();
-  visited_.clear();
+  visited_.clear(), met_.clear(), tried_.clear();
   taken_ = 0;
   best_ = paid_ = start->time;
   stand_at(*start);
-  done_ = place_->actions.empty();
+  offer();
+  done_ = offered_.empty();
   return ok_status();
 }
 
@@ -50,11 +66,14 @@ Result<Stepped> Episode::step(size_t action) {
     done_ = true;
     return Stepped{.done = true};
   }
-  if (dynamics_.unknown(task_, *place_, action)) {
+  const size_t which = offered_[action];
+  if (dynamics_.unknown(task_, *place_, which)) {
     done_ = true;
     return Stepped{.done = true, .cut = true};
   }
-  MTMC_TRY(const Place* reached, dynamics_.take(task_, *place_, action, rng_));
+  MTMC_TRY(const Place* reached, dynamics_.take(task_, *place_, which, rng_));
+  tried_.emplace(place_->state, place_->actions[which].action);
+  if (reached != nullptr) met_.insert(reached->state);
   const Payment payment = pay(reached);
   paid_ *= std::exp(-payment.gain);
   HistoryStep told{actions_[action], reached == nullptr ? "no code" : reached->outcome, 0};
@@ -64,7 +83,8 @@ Result<Stepped> Episode::step(size_t action) {
   }
   history_.push_back(std::move(told));
   ++taken_;
-  done_ = taken_ >= options_.steps || place_->actions.empty();
+  offer();
+  done_ = taken_ >= options_.steps || offered_.empty();
   return Stepped{payment.reward, done_, false};
 }
 
@@ -72,7 +92,8 @@ Result<std::string> Episode::prompt(const PromptOptions& options) const {
   MTMC_CHECK(place_ != nullptr, "an episode that was not begun");
   std::vector<std::string> texts;
   std::vector<double> shares;
-  for (const PlaceAction& action : place_->actions) texts.push_back(action.text), shares.push_back(action.share);
+  for (const size_t a : offered_)
+    texts.push_back(place_->actions[a].text), shares.push_back(place_->actions[a].share);
   return prompt_text({.hardware = dynamics_.hardware(task_),
                       .description = dynamics_.description(task_),
                       .code = place_->code,

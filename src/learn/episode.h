@@ -2,12 +2,14 @@
 // done. It keeps the history, rewards and limits; where steps lead is the business of its dynamics.
 //
 // An episode stands at a state whose code is right. A step whose code is refused, or for which there is none, leaves it
-// there, with the penalty and a line in the history. It ends with `stop`, after `steps` steps, or where nothing but
-// `stop` is left.
+// there, with the penalty and a line in the history. What was tried at a state, or leads to a Program that was met
+// before, is not offered again; where nothing else is left, ways back to states where it has been are. It ends with
+// `stop`, after `steps` steps, or where nothing but `stop` is left.
 #pragma once
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "learn/dynamics.h"
@@ -37,6 +39,8 @@ class Episode {
   Status reset(size_t task, uint64_t seed);
   // What may be done, `stop` last.
   const std::vector<std::string>& actions() const { return actions_; }
+  // The same without `stop`, by position among the actions of place().
+  const std::vector<size_t>& offered() const { return offered_; }
   // What the cost model expects of each (search/gains.h).
   const std::vector<double>& gains() const { return gains_; }
   // By position in actions(). Not after the episode is done.
@@ -56,6 +60,7 @@ class Episode {
 
  private:
   void stand_at(const Place& place);
+  void offer();
   Payment pay(const Place* reached);
 
   Dynamics& dynamics_;
@@ -66,8 +71,10 @@ class Episode {
   const Place* place_ = nullptr;
   std::vector<std::string> actions_;
   std::vector<double> gains_;
+  std::vector<size_t> offered_;
   std::vector<HistoryStep> history_;
-  std::set<std::string> visited_;
+  std::set<std::string> visited_, met_;                     // states where it has stood; all, refused ones too
+  std::set<std::pair<std::string, std::string>> tried_;     // state and action
   int taken_ = 0;
   bool done_ = true;
   double best_ = 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "search/gains.h"
 #include "search/offer.h"
 #include "search/prompt.h"
@@ -49,12 +50,23 @@ Result<Place> place_of(const CodeState& state, const std::string& state_hash, co
 
 Result<const Place*> LiveDynamics::known(SearchNode& node) {
   if (const auto at = places_.find(&node); at != places_.end()) return &at->second.place;
-  Known known{&node, {}, {}};
+  Known known{&node, {}, {}, {}};
+  std::vector<Proposal> legal;
   if (node.screen.certified()) {
-    MTMC_TRY(known.proposals, environment_.legal(node));
+    MTMC_TRY(legal, environment_.legal(node));
   }
-  MTMC_TRY(known.place, place_of(node.state, node.state_hash, node.screen, known.proposals, environment_.context(),
-                                 forecaster_, program_));
+  MTMC_TRY(known.place, place_of(node.state, node.state_hash, node.screen, legal, environment_.context(), forecaster_,
+                                 program_));
+  for (const PlaceAction& action : known.place.actions)
+    known.proposals.push_back(*std::find_if(legal.begin(), legal.end(), [&](const Proposal& proposal) {
+      return store_text(proposal.action) == action.action;
+    }));
+  known.leads.resize(known.proposals.size());
+  if (const auto& program = node.state.program; program != nullptr)
+    in_parallel(known.leads.size(), [&](size_t i) {
+      const auto next = apply_action(*program, known.proposals[i].action, environment_.context());
+      if (next.ok()) known.leads[i] = state_hash(*next);
+    });
   const Known& kept = places_.emplace(&node, std::move(known)).first->second;
   known_[&kept.place] = &kept;
   return &kept.place;
@@ -71,11 +83,7 @@ Result<const Place*> LiveDynamics::take(size_t, const Place& place, size_t which
   if (environment_.spent())
     return Error{"taking a step", "the environment's limits are spent", "", "limits without an end"};
   const Known& from = *known_.at(&place);
-  const auto at = std::find_if(from.proposals.begin(), from.proposals.end(), [&](const Proposal& proposal) {
-    return store_text(proposal.action) == place.actions[which].action;
-  });
-  MTMC_CHECK(at != from.proposals.end(), "an action that is no proposal");
-  MTMC_TRY(const Environment::Step taken, environment_.step(*from.node, {*at}, 0));
+  MTMC_TRY(const Environment::Step taken, environment_.step(*from.node, {from.proposals[which]}, 0));
   if (taken.node == nullptr) return nullptr;
   return known(*taken.node);
 }

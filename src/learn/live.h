@@ -30,12 +30,16 @@ class LiveDynamics final : public Dynamics {
   std::string description(size_t) const override { return environment_.description(); }
   Result<const Place*> start(size_t task) override;
   Result<const Place*> take(size_t task, const Place& place, size_t which, Rng& rng) override;
+  std::string leads_to(size_t, const Place& place, size_t which) const override {
+    return known_.at(&place)->leads[which];
+  }
 
  private:
   struct Known {
     SearchNode* node = nullptr;
-    std::vector<Proposal> proposals;
+    std::vector<Proposal> proposals;  // of the place's actions, in their order
     Place place;
+    std::vector<std::string> leads;  // to which state each leads; empty where only a coder can tell
   };
   Result<const Place*> known(SearchNode& node);
 

@@ -12,7 +12,9 @@
 #include "base/check.h"
 #include "base/json.h"
 #include "base/parallel.h"
+#include "eval/stats.h"
 #include "learn/live.h"
+#include "learn/times.h"
 #include "search/prompt.h"
 #include "targets/shell_json.h"
 
@@ -68,6 +70,10 @@ class Builder {
       for (const auto& [action, tried] : actions)
         for (const NodeRecord* result : tried.results)
           if (result->screen) number(*result);
+    std::vector<double> eager;
+    for (const NodeRecord* node : order_)
+      if (const double quick = quick_ms(*node->screen, "eager"); quick > 0) eager.push_back(quick);
+    usual_ms_ = eager.empty() ? 0 : median(eager);
     tree.places.resize(order_.size());
     tree.outcomes.resize(order_.size());
     for (size_t i = 0; i < order_.size(); ++i) MTMC_RETURN_IF_ERROR(fill(*order_[i], tree.places[i], tree.outcomes[i]));
@@ -156,6 +162,7 @@ class Builder {
         return !proposal.stop() && led.at(store_text(proposal.action)).empty();
       });
     MTMC_TRY(place, place_of(state, node.state_hash, *node.screen, wanted, context(), *forecaster_, options_.program));
+    place.time = steady_time(*node.screen, usual_ms_);
     place.left_out += unknown;
     for (const PlaceAction& action : place.actions) outcomes.push_back(led[action.action]);
     return ok_status();
@@ -171,6 +178,7 @@ class Builder {
   std::unique_ptr<Forecaster> forecaster_;
   std::list<std::vector<NodeRecord>> records_;
   const NodeRecord* start_ = nullptr;
+  double usual_ms_ = 0;  // of eager
   std::map<std::string, std::map<std::string, Tried>> tried_;  // state_hash -> action
   std::map<std::pair<std::string, std::string>, int> index_;   // (state_hash, code_hash) -> place
   std::vector<const NodeRecord*> order_;
@@ -217,6 +225,17 @@ const std::vector<int>& TreeDynamics::outcomes(size_t task, const Place& place, 
 
 bool TreeDynamics::unknown(size_t task, const Place& place, size_t which) const {
   return outcomes(task, place, which).empty();
+}
+
+std::string TreeDynamics::leads_to(size_t task, const Place& place, size_t which) const {
+  std::string state;
+  for (const int to : outcomes(task, place, which)) {
+    if (to == kNoCode) return "";
+    const std::string& one = trees_[task].places[static_cast<size_t>(to)].state;
+    if (!state.empty() && one != state) return "";
+    state = one;
+  }
+  return state;
 }
 
 Result<const Place*> TreeDynamics::take(size_t task, const Place& place, size_t which, Rng& rng) {

@@ -52,6 +52,7 @@ class TreeDynamics final : public Dynamics {
   Result<const Place*> start(size_t task) override { return &trees_[task].places.front(); }
   Result<const Place*> take(size_t task, const Place& place, size_t which, Rng& rng) override;
   bool unknown(size_t task, const Place& place, size_t which) const override;
+  std::string leads_to(size_t task, const Place& place, size_t which) const override;
   const std::vector<Tree>& trees() const { return trees_; }
 
  private:

@@ -194,8 +194,8 @@ Result<SearchNode*> Environment::start() {
   return keep(std::move(node), first.remembered);
 }
 
-Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node) {
-  return order(node, visits_[node.state_hash]++);
+Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node, double worthwhile) {
+  return order(node, visits_[node.state_hash]++, worthwhile);
 }
 
 Result<std::vector<Proposal>> Environment::legal(const CodeState& state) {
@@ -212,7 +212,7 @@ Result<std::vector<Proposal>> Environment::legal(const CodeState& state) {
   return proposals;
 }
 
-Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit) {
+Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit, double worthwhile) {
   if (node.step >= parts_.limits.steps) return std::vector<Proposal>{};
   MTMC_TRY(std::vector<Proposal> proposals, legal(node.state));
   Observation observation{hardware_line(parts_.hardware),
@@ -223,7 +223,8 @@ Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int vis
                           node.state_hash,
                           visit,
                           node.step,
-                          parts_.limits.steps};
+                          parts_.limits.steps,
+                          worthwhile};
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
     observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
   std::reverse(observation.history.begin(), observation.history.end());

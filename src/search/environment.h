@@ -78,8 +78,9 @@ class Environment {
   // The untouched program, judged.
   Result<SearchNode*> start();
 
-  // What the policy wants to try at a node, best first, cut at its `stop`; empty at the step limit.
-  Result<std::vector<Proposal>> ranked(const SearchNode& node);
+  // What the policy wants to try at a node, best first, cut at its `stop`, which stands for a gain of `worthwhile`;
+  // empty at the step limit.
+  Result<std::vector<Proposal>> ranked(const SearchNode& node, double worthwhile = kWorthwhile);
 
   // All that can be done at a node, one `stop` included, in a stable order.
   Result<std::vector<Proposal>> legal(const SearchNode& node) { return legal(node.state); }
@@ -159,7 +160,7 @@ class Environment {
   static bool edits_graph(const CodeState& before, const CodeState& after, const Action& action);
   Result<std::vector<Proposal>> legal(const CodeState& state);
   SearchNode* known_state(const std::string& hash) const;  // null: not in the tree, or refused
-  Result<std::vector<Proposal>> order(const SearchNode& node, int visit);
+  Result<std::vector<Proposal>> order(const SearchNode& node, int visit, double worthwhile = kWorthwhile);
   // See prepare.cpp. The coder, for the proposals at a state from `first` on.
   Status prepare_coder(const CodeState& state, const std::vector<Proposal>& proposals, size_t first);
   // The judge, for a state that it has not judged.

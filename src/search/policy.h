@@ -11,6 +11,7 @@
 
 #include "actions/action.h"
 #include "base/result.h"
+#include "search/gains.h"
 #include "search/weights.h"
 
 namespace mtmc {
@@ -33,6 +34,7 @@ struct Observation {
   std::string state_hash;
   int visit = 0;            // how often this state was ranked before in this run
   int step = 0, steps = 8;  // steps that led here, and the most there may be
+  double worthwhile = kWorthwhile;  // the gain that `stop` stands for
 };
 
 class Policy {

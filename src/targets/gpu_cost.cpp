@@ -2,6 +2,7 @@
 // device.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "targets/cost_parts.h"
 #include "targets/frame.h"
@@ -17,12 +18,13 @@ namespace {
 constexpr double kGpuLibraryMemory = 0.7, kGpuOwnMemory = 0.92;
 constexpr double kLibraryTf32 = 0.3;      // of the TF32 peak: cuDNN without channels-last
 constexpr double kLibraryGrouped = 0.03;  // of the f32 peak: convolutions in groups
-constexpr double kOwnHalf = 0.85, kConvolution = 0.6, kTwoPart = 0.36, kAttention = 0.55;  // of the f16 peak
-constexpr double kTwoPartAttention = 0.15;                                                 // likewise; not measured
+constexpr double kOwnHalf = 0.85, kConvolution = 0.57, kAttention = 0.55;                    // of the f16 peak
+constexpr double kTwoPart = 0.26, kTwoPartConvolution = 0.19, kTwoPartAttention = 0.15;      // likewise
 constexpr double kLibraryWindow = 0.015, kOwnWindow = 0.06;  // elements of windows a second, of the f32 peak
 constexpr double kTileRows = 128, kTileColumns = 256;        // of a product's usual tile
 constexpr double kWindow = 128;                              // a reduction of fewer elements is walked by every lane
 constexpr double kDeviceLaunch = 2e-6;                       // seconds between two kernels
+constexpr double kCopyCall = 0.3;                            // of another call of torch's: several are copied by one
 constexpr double kExact = 0.4, kTf32x3 = 0.9;                // of the f32 peak
 
 struct GpuTime {
@@ -58,7 +60,10 @@ std::string way_of(const Kernel& kernel, const GroupStage& stage) {
 double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool attention, const Hardware& hardware) {
   if (reads_half(stage)) return (attention ? kAttention : kOwnHalf) * hardware.flops_f16;
   const std::string way = way_of(kernel, stage);
-  if (way == "two_part") return (attention ? kTwoPartAttention : kTwoPart) * hardware.flops_f16;
+  if (way == "two_part") {
+    const double share = attention ? kTwoPartAttention : stage.op.starts_with("conv") ? kTwoPartConvolution : kTwoPart;
+    return share * hardware.flops_f16;
+  }
   if (attention) return kTf32x3 * hardware.flops_f32;
   return way == "ieee" ? kExact * hardware.flops_f32 : kConvolution * hardware.flops_f16;
 }
@@ -121,6 +126,33 @@ GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Har
   return time;
 }
 
+// What a capture copies in each call: what it reads, but for weights, into memory of its own, and what others need of
+// its results out of there.
+struct Copies {
+  double bytes = 0;
+  int tensors = 0;
+};
+Copies copies_of_capture(const Program& program, const Kernel& first) {
+  const auto capture = std::find_if(program.captures.begin(), program.captures.end(),
+                                    [&](const auto& names) { return names.front() == first.name; });
+  std::set<ValueId> made, read, outside(program.outputs.begin(), program.outputs.end());
+  for (const Kernel& kernel : program.kernels) {
+    const bool within = std::find(capture->begin(), capture->end(), kernel.name) != capture->end();
+    const std::vector<ValueId> reads = program.reads(kernel), writes = program.writes(kernel);
+    (within ? read : outside).insert(reads.begin(), reads.end());
+    if (within) made.insert(writes.begin(), writes.end());
+  }
+  Copies copies;
+  const auto add = [&](ValueId id) { copies.bytes += stored_bytes(program, id), ++copies.tensors; };
+  for (const ValueId id : read) {
+    const ValueKind kind = program.value(id).kind;
+    if (!made.contains(id) && (kind == ValueKind::input || kind == ValueKind::result)) add(id);
+  }
+  for (const ValueId id : made)
+    if (outside.contains(id)) add(id);
+  return copies;
+}
+
 // Of a generated kernel that moves `bytes`.
 GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes, const Hardware& hardware) {
   GpuTime time;
@@ -173,6 +205,11 @@ KernelCost gpu_cost(const Program& program, const Kernel& kernel, const Hardware
   const double device = overlapped(time.memory, time.arithmetic) + time.passes + kDeviceLaunch * time.launches;
   cost.seconds =
       std::max(device, host);  // the host launches while the device works: only the longer of the two is seen
+  if (place == Captured::first) {
+    const Copies copies = copies_of_capture(program, kernel);
+    cost.seconds += 2 * copies.bytes / (hardware.bandwidth * kGpuLibraryMemory) +
+                    kCopyCall * hardware.library_seconds * copies.tensors;
+  }
   return cost;
 }
 

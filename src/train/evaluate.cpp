@@ -66,16 +66,17 @@ size_t at_random(const Episode& episode, Rng& rng) {
 size_t steepest(const Tree& tree, const Episode& episode) {
   const Place& place = episode.place();
   const auto& outcomes = tree.outcomes[static_cast<size_t>(&place - tree.places.data())];
-  size_t best = place.actions.size();
+  const std::vector<size_t>& offered = episode.offered();
+  size_t best = offered.size();
   double least = place.time / kFaster;
-  for (size_t a = 0; a < outcomes.size(); ++a) {
+  for (size_t i = 0; i < offered.size(); ++i) {
+    const std::vector<int>& led = outcomes[offered[i]];
     double time = 0;
-    for (const int to : outcomes[a]) {
+    for (const int to : led) {
       const bool right = to != kNoCode && tree.places[static_cast<size_t>(to)].standing == Standing::right;
-      time +=
-          (right ? tree.places[static_cast<size_t>(to)].time : place.time) / static_cast<double>(outcomes[a].size());
+      time += (right ? tree.places[static_cast<size_t>(to)].time : place.time) / static_cast<double>(led.size());
     }
-    if (!outcomes[a].empty() && time < least) least = time, best = a;
+    if (!led.empty() && time < least) least = time, best = i;
   }
   return best;
 }

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 
 SIZE = 4096  # of square matrices
 SMALL_BYTES = 24 << 20  # stays in the L2
-HOST_CACHE_BYTES = 128 << 20  # more than a core's share of what the host keeps
+HOST_CACHE_BYTES = 8 << 20  # more than a core's own caches
 
 
 def rate(device: Any, call: Callable[[], Any], amount: float, repeats: int = 8) -> float:

@@ -18,7 +18,9 @@ class GreedyPolicy final : public Policy {
     std::vector<size_t> order(proposals.size());
     std::iota(order.begin(), order.end(), size_t{0});
     if (observation.program == nullptr) return order;  // nothing to predict with: as its coder proposes
-    const std::vector<double> gains = expected_gains(*observation.program, proposals, context_, forecaster_);
+    std::vector<double> gains = expected_gains(*observation.program, proposals, context_, forecaster_);
+    for (size_t i = 0; i < proposals.size(); ++i)
+      if (proposals[i].stop()) gains[i] = observation.worthwhile;
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gains[a] > gains[b]; });
     return order;
   }

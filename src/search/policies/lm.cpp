@@ -109,12 +109,12 @@ class LmPolicy final : public Policy {
                                const std::vector<size_t>& kept) {
     std::vector<Proposal> offered;
     for (size_t i : kept) offered.push_back(proposals[i]);
-    if (observation.program == nullptr) {
-      std::vector<double> gains;
-      for (const Proposal& proposal : offered) gains.push_back(proposal.stop() ? kWorthwhile : 0);
-      return gains;
-    }
-    return expected_gains(*observation.program, offered, context_, forecaster_);
+    std::vector<double> gains(offered.size(), 0);
+    if (observation.program != nullptr)
+      gains = expected_gains(*observation.program, offered, context_, forecaster_);
+    for (size_t i = 0; i < offered.size(); ++i)
+      if (offered[i].stop()) gains[i] = kStopsWalk;  // as it learned
+    return gains;
   }
 
   ActionContext context_;

@@ -104,8 +104,11 @@ class Clone final : public Algorithm {
     while (!episode.done()) {
       const auto place = static_cast<size_t>(&episode.place() - tree.places.data());
       const int left = lesson_.episode.steps - episode.taken();
-      const std::vector<double> wanted =
-          distribution(walks.values(place, left, episode.best()), lesson_.setting("softness"));
+      const std::vector<double> worth = walks.values(place, left, episode.best());
+      std::vector<double> values;
+      for (const size_t action : episode.offered()) values.push_back(worth[action]);
+      values.push_back(worth.back());  // stop
+      const std::vector<double> wanted = distribution(values, lesson_.setting("softness"));
       if (played.reads) {
         Taught& taught = played.taught.emplace_back();
         MTMC_TRY(taught.prompt, lesson_.reader.read(episode));
