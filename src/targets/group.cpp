@@ -10,7 +10,7 @@ namespace mtmc {
 namespace {
 
 constexpr double kHeavy = 8;    // operations from which recomputing an element costs more than reading it from scratch
-constexpr double kTile = 256;  // rows or columns of a product that share one evaluation of a half operand: f32 is packed once
+constexpr double kTile = 256;  // rows or columns of a product that share one evaluation of a half operand; f32 is packed
 
 // A stage before inlining. Loads refer to values outside the group by id (>= 0) and to raw stages by stage_ref(i).
 struct Raw {
@@ -192,31 +192,34 @@ class GroupBuilder {
   }
 
   // Whether stage i is materialised: reductions and written values always; a costly pointwise one when it would be
-  // evaluated again and again.
+  // evaluated again and again, as would one that a product of halves computes for each tile of its other operand.
   void decide(int i) {
     Raw& raw = raws_[i];
     raw.kept = raw.written || raw.stage.combine != Combine::none || in_windows(i) || interleaves(i);
-    if (raw.kept || cheap(raw)) return;
+    if (raw.kept || (cheap(raw) && !is_half(raw.stage.type.dtype))) return;
     int uses = 0;
-    double evaluations = 0;
+    double evaluations = 0, tiles = 1;
     for (size_t j = i + 1; j < raws_.size(); ++j) {
       const Stage& consumer = raws_[j].stage;
+      const bool packed = consumer.combine == Combine::sum && is_product(consumer);
+      const bool in_tiles = packed && is_half(raw.stage.type.dtype);
       int here = 0;
       for (const Expr* e : loads_of(consumer.body)) {
         if (e->tensor != stage_ref(i)) continue;
         ++here;
         for (const ExprP& index : e->args)
-          if (!is_pure_axis(index) && !is_constant(simplify(index, consumer.extents())))
+          if (!in_tiles && !is_pure_axis(index) && !is_constant(simplify(index, consumer.extents())))
             return;  // would cost the shared axis: recompute instead
       }
       if (here == 0) continue;
       ++uses;
       const double each = static_cast<double>(product(consumer.extents())) /
                           static_cast<double>(std::max<int64_t>(1, raw.stage.type.elements()));
-      const bool packed = consumer.combine == Combine::sum && is_product(consumer);
-      evaluations += !packed ? each : is_half(raw.stage.type.dtype) ? std::max(1.0, each / kTile) : 1;
+      evaluations += packed ? 1 : each;
+      if (in_tiles) tiles = std::max(tiles, each / kTile);
     }
-    raw.kept = uses > 1 || evaluations >= 2;
+    const bool again_and_again = !cheap(raw) && (uses > 1 || evaluations >= 2);
+    raw.kept = again_and_again || static_cast<double>(operation_count(raw.stage.body)) * (tiles - 1) >= kHeavy;
   }
 
   void mark_live() {

@@ -83,7 +83,7 @@ TEST(TritonContraction, LoadsNoMoreAheadThanSharedMemoryHolds) {
     Maker m("sums");
     ValueId sum = m.in("f16[4096,512]");
     for (int i = 1; i < tensors; ++i) sum = m.op("add", {sum, m.in("f16[4096,512]")});
-    const Case one = m.one_kernel({m.op("linear", {sum, m.in("f16[1536,512]"), kNoValue})}, {{"precision", "ieee"}});
+    const Case one = m.one_kernel({m.op("linear", {sum, m.in("f16[256,512]"), kNoValue})}, {{"precision", "ieee"}});
     return print_triton_kernel(one.program, one.program.kernels[0]).value().calls.back();
   };
   EXPECT_THAT(last_call(1), ::testing::HasSubstr("stages=3"));
