@@ -275,7 +275,7 @@ Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& fact
     same = told.at("same");
   } else {
     MTMC_TRY(const Json told, facts_.ask({{"op", "digest"},
-                                          {"form", first.reply->at("results")},
+                                          {"form", form},
                                           {"guest", guest.name()},
                                           {"most_bytes", facts_.most_bytes()}}));
     const bool shared = std::find(first.aliases.begin(), first.aliases.end(), true) != first.aliases.end();

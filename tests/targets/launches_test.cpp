@@ -84,6 +84,25 @@ TEST(Launches, CostlyHalfOperandsOfManyTilesAreWrittenOnce) {
   EXPECT_EQ(count(many.text, "tl.exp"), 1u) << many.text;
 }
 
+// Behind a batch norm in training a depthwise convolution: channels are what both share, and too few.
+TEST(Launches, WindowsAlongLongRowsAreALaunchOfTheirOwn) {
+  Maker m("inverted_residual");
+  const ValueId weight = m.in("f32[264]"), bias = m.in("f32[264]");
+  const ValueId x = m.op("batch_norm_train", {m.in("f32[2,264,96,96]"), weight, bias, weight, weight},
+                         {{"eps", 1e-5}, {"momentum", 0.1}});
+  const ValueId y = m.op("conv2d", {m.op("relu", {x}), m.in("f32[264,1,5,5]"), kNoValue},
+                         {{"stride", std::vector<int64_t>{1, 1}},
+                          {"padding", std::vector<int64_t>{2, 2}},
+                          {"dilation", std::vector<int64_t>{1, 1}},
+                          {"groups", int64_t{264}}});
+  const TritonKernel kernel = printed(m.one_kernel({y, x + 3, x + 4}, {{"split", ""}}));
+  const auto windows = std::find_if(kernel.calls.begin(), kernel.calls.end(), [](const std::string& call) {
+    return call.find("conv2d") != call.npos || call.find("product") != call.npos;
+  });
+  ASSERT_NE(windows, kernel.calls.end());
+  EXPECT_GT(std::stoul(windows->substr(windows->find(", ") + 2)), 10000u) << *windows;
+}
+
 TEST(Launches, OverlappingWindowsReadWhatTheyShareOnce) {
   Maker m("pool");
   const Attrs window = {{"kernel_size", std::vector<int64_t>{5, 5}},

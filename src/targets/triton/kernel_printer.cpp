@@ -18,8 +18,9 @@ namespace {
 
 using namespace triton;
 
-constexpr double kBusy = 256;    // programs that are enough for any GPU we know
-constexpr double kLight = 8192;  // elements that one program may just as well walk alone
+constexpr double kBusy = 256;        // programs that are enough for any GPU we know
+constexpr double kLight = 8192;      // elements that one program may just as well walk alone
+constexpr int64_t kLongRow = 16384;  // results of a row that one program cannot hold
 
 double work_of_stage(const GroupStage& stage) { return static_cast<double>(product(stage.stage.extents())); }
 
@@ -279,6 +280,7 @@ class Kernels {
       all += work;
       if (work > kLight * programs && programs < kBusy && programs < static_cast<double>(stage.stage.type.elements()))
         return false;
+      if (frame.last > frame.first && walks_windows(frame, s)) return false;
     }
     if (frame.shared.empty() && all > 8 * kLight) return false;
     try {
@@ -287,6 +289,16 @@ class Kernels {
     } catch (const Unsupported&) {
       return false;
     }
+  }
+
+  // Whether a stage walks a window for each result of a long row, which a launch of whole rows makes in a loop: alone,
+  // all of its results are lanes.
+  bool walks_windows(const Frame& frame, int s) const {
+    const GroupStage& one = group().stages[s];
+    int64_t row = 1;
+    for (int a = 0; a < one.stage.rank(); ++a)
+      if (frame.shared_of(s, a) < 0) row *= one.stage.type.shape[a];
+    return !one.contraction && is_reduction(one.stage.combine) && product(one.stage.reduce) > 1 && row > kLongRow;
   }
 
   size_t main_frame() const {
