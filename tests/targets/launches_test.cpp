@@ -100,7 +100,7 @@ TEST(Launches, WindowsAlongLongRowsAreALaunchOfTheirOwn) {
     return call.find("conv2d") != call.npos || call.find("product") != call.npos;
   });
   ASSERT_NE(windows, kernel.calls.end());
-  EXPECT_GT(std::stoul(windows->substr(windows->find(", ") + 2)), 10000u) << *windows;
+  EXPECT_GT(std::stoul(windows->substr(windows->find(", ") + 2)), 1000u) << *windows;
 }
 
 TEST(Launches, OverlappingWindowsReadWhatTheyShareOnce) {
