@@ -157,7 +157,7 @@ Result<Program> apply_edit(const Program& program, const Rule& rule, const Edit&
   drop_dead(result);
   MTMC_RETURN_IF_ERROR(settle_kernels(result, program, context));
   if (!order_kernels(result)) return cannot(rule, "the kernels cannot be put in order");
-  drop_broken_captures(result);
+  carry_captures(program, result, context);
   result.rewrites.push_back({"simplify", std::string(rule.name) + " at %" + std::to_string(root)});
   return result;
 }

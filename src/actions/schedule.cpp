@@ -202,17 +202,21 @@ bool order_kernels(Program& program) {
   return true;
 }
 
-void drop_broken_captures(Program& program) {
+void carry_captures(const Program& before, Program& after, const ActionContext& context) {
+  if (context.target.graphs && !before.captures.empty()) {
+    after.captures = {{}};
+    for (const Kernel& kernel : after.kernels) after.captures[0].push_back(kernel.name);
+    return;
+  }
   std::vector<std::vector<std::string>> kept;
-  for (const auto& capture : program.captures) {
-    Program trial = program;
+  for (const auto& capture : before.captures) {
+    Program trial = after;
     trial.captures = {capture};
     bool whole = verify(trial).ok();
-    const bool all = capture.size() == program.kernels.size();  // a graph: library calls may be in it
-    for (const std::string& name : capture) whole = whole && (all || program.kernel(name)->family != Family::library);
+    for (const std::string& name : capture) whole = whole && after.kernel(name)->family != Family::library;
     if (whole) kept.push_back(capture);
   }
-  program.captures = std::move(kept);
+  after.captures = std::move(kept);
 }
 
 namespace {
@@ -347,7 +351,7 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   result.kernels = std::move(kernels);
   if (!order_kernels(result)) return refuse("fuse", "another kernel stands between them in the data flow");
   Kernel& placed = const_cast<Kernel&>(*result.kernel(merged.name));
-  drop_broken_captures(result);
+  carry_captures(program, result, context);
   MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context.target));
   if (wished.empty() || !placed.has("precision")) return result;
   placed.choices["precision"] = wished;

@@ -45,8 +45,9 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
 // Puts kernels in an order that respects data flow, staying as close to the present one as it can. False when there is
 // none.
 bool order_kernels(Program& program);
-// Drops captures that no longer name consecutive kernels.
-void drop_broken_captures(Program& program);
+// What becomes of captures when other kernels take the place of some: a graph of the whole call goes on to be one;
+// captures of some kernels are dropped where they no longer name consecutive ones of ours.
+void carry_captures(const Program& before, Program& after, const ActionContext& context);
 
 // An action that adds one choice to a kernel's schedule. `legal` says where it means something; the target says whether
 // it would print anything else with it.

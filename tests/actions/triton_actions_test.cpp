@@ -172,6 +172,12 @@ TEST(TritonActions, CaptureTakesTheWholeCallWithItsLibraryCalls) {
   ASSERT_EQ(world.program.captures.size(), 1u);
   EXPECT_EQ(world.program.captures[0].size(), world.program.kernels.size());
   EXPECT_NE(world.refusal("capture %3 %4 %5").find("captured already"), std::string::npos);
+  for (const char* action : {"fuse %3 %4", "lower %5", "library %3 %4"}) {  // one after the other
+    world.program = world.after(action);
+    std::vector<std::string> all;
+    for (const Kernel& kernel : world.program.kernels) all.push_back(kernel.name);
+    EXPECT_THAT(world.program.captures, ::testing::ElementsAre(all)) << action;
+  }
 }
 
 constexpr const char* kDeep = R"(program deep {

@@ -11,13 +11,14 @@ std::vector<Action> enumerate(const Program& program, const ActionContext&) {
   return one_per_class(program, "library", isomorphism_classes(program, is_generated));
 }
 
-Result<Program> apply(const Program& program, const Action& action, const ActionContext&) {
+Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
   Program result = program;
   for (const auto& region : action.regions) {
     const Kernel* found = kernel_with(result, region);
     if (!found) return refuse("library", "no kernel computes exactly this region");
     if (found->family == Family::library) return refuse("library", "the kernel is a library call already", found->name);
     const Kernel kernel = *found;
+    const Program before = result;
     std::vector<Kernel> kernels;
     Program named = result;
     for (const Kernel& one : result.kernels) {
@@ -43,7 +44,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
     }
     result.kernels = std::move(kernels);
     if (!order_kernels(result)) return refuse("library", "its operators cannot be put in order");
-    drop_broken_captures(result);
+    carry_captures(before, result, context);
   }
   return result;
 }
