@@ -153,6 +153,15 @@ Copies copies_of_capture(const Program& program, const Kernel& first) {
   return copies;
 }
 
+// The stages of a group that multiply within an attention.
+std::set<int> products_of_attention(const Group& group) {
+  const Group merged = collapse_axes(group);
+  std::set<int> stages;
+  for (int s = 0; s < static_cast<int>(merged.stages.size()); ++s)
+    if (const auto found = triton::find_attention(merged, s)) stages.insert({found->scores, found->context});
+  return stages;
+}
+
 // Of a generated kernel that moves `bytes`.
 GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes, const Hardware& hardware) {
   GpuTime time;
@@ -161,8 +170,10 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
   if (!group.ok()) return time;
   const bool products = std::any_of(group->stages.begin(), group->stages.end(),
                                     [](const GroupStage& stage) { return stage.contraction.has_value(); });
-  const bool attention = products && triton::has_attention(collapse_axes(*group));
-  for (const GroupStage& stage : group->stages) {
+  const std::set<int> attended = products ? products_of_attention(*group) : std::set<int>();
+  for (int s = 0; s < static_cast<int>(group->stages.size()); ++s) {
+    const GroupStage& stage = group->stages[s];
+    const bool attention = attended.contains(s);
     const double elements = static_cast<double>(product(stage.stage.extents()));
     if (stage.contraction) {
       const double rate = contraction_rate(kernel, stage, attention, hardware);

@@ -191,11 +191,24 @@ class GroupBuilder {
     return stage.body->kind == Expr::Kind::call && stage.body->fn == Fn::mul;
   }
 
+  // Whether stage i divides what an attention summed by the sum of its weights: the last step of the launch that keeps
+  // both on the chip, and of none that comes behind.
+  bool normalises(int i) const {
+    bool context = false, weights = false;
+    for (const Expr* e : loads_of(raws_[i].stage.body)) {
+      if (e->tensor >= 0) continue;
+      const Raw& sum = raws_[-1 - e->tensor];
+      if (sum.node != raws_[i].node || sum.stage.combine != Combine::sum) return false;
+      (is_product(sum.stage) ? context : weights) = true;
+    }
+    return context && weights;
+  }
+
   // Whether stage i is materialised: reductions and written values always; a costly pointwise one when it would be
   // evaluated again and again, as would one that a product of halves computes for each tile of its other operand.
   void decide(int i) {
     Raw& raw = raws_[i];
-    raw.kept = raw.written || raw.stage.combine != Combine::none || in_windows(i) || interleaves(i);
+    raw.kept = raw.written || raw.stage.combine != Combine::none || in_windows(i) || interleaves(i) || normalises(i);
     if (raw.kept || (cheap(raw) && !is_half(raw.stage.type.dtype))) return;
     int uses = 0;
     double evaluations = 0, tiles = 1;
