@@ -48,6 +48,7 @@ class Builder {
       Tried& tried = tried_[by_id[node.parent]->state_hash][node.action];
       tried.rendered = node.rendered;
       tried.results.push_back(result);
+      tried.led.push_back(node.state_hash);
     }
   }
 
@@ -85,6 +86,7 @@ class Builder {
   struct Tried {
     std::string rendered;
     std::vector<const NodeRecord*> results;
+    std::vector<std::string> led;  // to which states, before any remedy; empty where there was no code
   };
 
   static bool right(const NodeRecord& node) { return node.screen && node.screen->certified(); }
@@ -126,15 +128,17 @@ class Builder {
 
   std::vector<int> outcomes_of(const NodeRecord& node, const CodeState& state, const Action& action) const {
     std::vector<int> outcomes;
-    if (const Tried* known = tried(node.state_hash, store_text(action))) {
-      for (const NodeRecord* result : known->results)
-        outcomes.push_back(result->screen ? index_.at({result->state_hash, result->code_hash}) : kNoCode);
-      return outcomes;
-    }
-    if (state.program == nullptr) return outcomes;
-    const auto next = apply_action(*state.program, action, context());
-    if (!next.ok()) return outcomes;
-    const auto at = right_.find(state_hash(*next));
+    std::string leads;  // the state that it leads to today: actions may have changed since it was tried
+    if (state.program != nullptr)
+      if (const auto next = apply_action(*state.program, action, context()); next.ok()) leads = state_hash(*next);
+    if (const Tried* known = tried(node.state_hash, store_text(action)))
+      for (size_t i = 0; i < known->results.size(); ++i) {
+        const NodeRecord& result = *known->results[i];
+        if (!leads.empty() && result.screen && known->led[i] != leads) continue;
+        outcomes.push_back(result.screen ? index_.at({result.state_hash, result.code_hash}) : kNoCode);
+      }
+    if (!outcomes.empty()) return outcomes;
+    const auto at = right_.find(leads);
     return at == right_.end() ? outcomes : at->second;
   }
 

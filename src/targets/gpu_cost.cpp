@@ -210,7 +210,7 @@ KernelCost gpu_cost(const Program& program, const Kernel& kernel, const Hardware
       cost.own ? gpu_own_time(program, kernel, cost.bytes, hardware) : gpu_library_time(program, kernel, hardware);
   const double one = cost.own ? hardware.launch_seconds : hardware.library_seconds;
   const Captured place = captured(program, kernel);
-  const double host = place == Captured::first   ? 2 * one
+  const double host = place == Captured::first   ? one
                       : place == Captured::later ? 0
                                                  : one + 0.5 * one * (time.launches - 1);
   const double device = overlapped(time.memory, time.arithmetic) + time.passes + kDeviceLaunch * time.launches;
