@@ -28,6 +28,30 @@ TEST(Launches, AttentionIsOne) {
   }
 }
 
+TEST(Launches, AttentionStaysOneWhenALayerJoinsIt) {
+  for (const auto& [dtype, precision, products] :
+       {std::tuple{std::string("f16"), "ieee", 1u}, {std::string("f32"), "two_part", 3u}}) {
+    Maker m("attention");
+    const auto in = [&, type = dtype](const std::string& shape) { return m.in((type + shape).c_str()); };
+    const ValueId q = in("[2,4,256,64]"), k = in("[2,4,256,64]"), v = in("[2,4,256,64]");
+    const ValueId heads = m.op("scaled_dot_product_attention", {q, k, v, kNoValue});
+    const TritonKernel kernel =
+        printed(m.one_kernel({m.op("linear", {heads, in("[96,64]"), kNoValue})}, {{"precision", precision}}));
+    EXPECT_EQ(count(kernel.text, "tl.dot(query"), products) << kernel.text;
+    EXPECT_EQ(count(kernel.text, "scores"), 0u) << "scores reach memory";
+  }
+}
+
+TEST(Launches, KeysAreComputedBeforeAnyQueryMeetsThem) {
+  Maker m("attention");
+  const ValueId q = m.in("f16[2,4,1024,64]"), k = m.in("f16[2,2,1024,64]"), v = m.in("f16[2,2,1024,64]");
+  const ValueId turned =
+      m.op("add", {m.op("mul", {k, m.in("f16[1024,64]")}), m.op("mul", {m.op("neg", {k}), m.in("f16[1024,64]")})});
+  const TritonKernel kernel =
+      printed(m.one_kernel({m.op("scaled_dot_product_attention", {q, turned, v, kNoValue}, {{"enable_gqa", true}})}));
+  EXPECT_EQ(kernel.calls.size(), 2u) << kernel.text;
+}
+
 // Falling back to other code would give the same numbers.
 TEST(Launches, AttentionOfF32IsOneAfterItsOperandsAreInTwoParts) {
   Maker m("attention");

@@ -261,6 +261,23 @@ void attention_cases(std::vector<Case>& cases, const std::string& dtype, const s
   const ValueId mq = in(masked, "[1,2,33,16]"), mk = in(masked, "[1,2,33,16]"), mv = in(masked, "[1,2,33,16]");
   const ValueId mask = masked.in("b1[33,33]");
   cases.push_back(masked.one_kernel({masked.op("scaled_dot_product_attention", {mq, mk, mv, mask})}, choices));
+  for (const bool hides : {false, true}) {  // the layer behind it in the same kernel
+    Maker m("and_a_layer");
+    const ValueId x = in(m, "[1,2,33,16]"), y = in(m, "[1,2,33,16]"), z = in(m, "[1,2,33,16]");
+    const ValueId heads = m.op("scaled_dot_product_attention", {x, y, z, hides ? m.in("b1[33,33]") : kNoValue});
+    const ValueId rows = m.op("transpose", {heads}, {{"dim0", int64_t{1}}, {"dim1", int64_t{2}}});
+    const ValueId flat = m.op("reshape", {rows}, {{"shape", std::vector<int64_t>{33, 32}}});
+    cases.push_back(m.one_kernel({m.op("linear", {flat, in(m, "[48,32]"), kNoValue})}, choices));
+  }
+  if (dtype == "f32") return;
+  Maker grouped("keys_that_are_computed");  // for heads in groups, before any query meets them
+  const ValueId queries = in(grouped, "[1,2,520,16]"), keys = in(grouped, "[1,1,520,16]");
+  const ValueId turned = grouped.op("add", {grouped.op("mul", {keys, in(grouped, "[520,16]")}),
+                                            grouped.op("mul", {grouped.op("neg", {keys}), in(grouped, "[520,16]")})});
+  cases.push_back(grouped.one_kernel(
+      {grouped.op("scaled_dot_product_attention", {queries, turned, in(grouped, "[1,1,520,16]"), kNoValue},
+                  {{"enable_gqa", true}, {"is_causal", true}})},
+      choices));
 }
 
 Case filled(Case c, double value) {
