@@ -13,9 +13,11 @@
 namespace mtmc {
 namespace {
 
-constexpr double kAtOnce = 0.5;       // weight of what is gained before the kernels are completed
-constexpr double kHope = 0.04;        // gain hoped for, against the model, from a kernel that takes all the time
-constexpr size_t kManyCalls = 12;     // of the host: how long they take depends on what its caches hold
+constexpr double kAtOnce = 0.5;  // weight of what is gained before the kernels are completed
+constexpr double kHope = 0.04;   // gain hoped for, against the model, from a kernel that takes all the time
+// What a graph gains beyond what is predicted: on the 360 tasks for training of datasets/h100 a greedy walk
+// reaches 87.3 % of the best known without it, 89.0 % with it.
+constexpr double kGraph = 0.3;
 constexpr double kModelError = 0.35;  // no hope below a predicted loss of this much
 constexpr double kLeastLeft = 1e-3;   // of the time, however much the places of an action seem to save together
 constexpr std::array kSchedule = {"tile", "pipeline", "split", "reorder", "lower", "fuse"};
@@ -29,6 +31,7 @@ class Pricing {
     for (size_t k = 0; k < kernels.size(); ++k) {
       now_.now += kernels[k].now, now_.completed += kernels[k].completed;
       seconds_[program.kernels[k].values.front()] += kernels[k].now;
+      calls_ += kernels[k].now > 0;
     }
   }
 
@@ -73,8 +76,8 @@ class Pricing {
     const double later = gained(now_.completed, places * change->completed);
     const double sure =
         later < -kWorthwhile ? later : later + kAtOnce * std::max(0.0, gained(now_.now, places * change->now));
-    const bool schedules = std::find(kSchedule.begin(), kSchedule.end(), action.type) != kSchedule.end() ||
-                           (action.type == "capture" && action.regions.front().size() >= kManyCalls);
+    if (action.type == "capture") return sure + (context_.target.graphs && calls_ > 1 ? kGraph : 0);
+    const bool schedules = std::find(kSchedule.begin(), kSchedule.end(), action.type) != kSchedule.end();
     return schedules && later > -kModelError ? std::max(sure, kHope * share(action)) : sure;
   }
 
@@ -98,6 +101,7 @@ class Pricing {
   Forecaster& forecaster_;
   Prospect now_;
   std::map<ValueId, double> seconds_;  // of kernels, by the first value that each computes
+  int calls_ = 0;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // What the cost model expects of a state's actions. What counts is what the Program can become (see Forecaster) and,
 // half as much, what it gains at once. The model cannot tell good loop orders from bad ones and errs about library
-// calls and about what many launches cost the host: such actions on the kernels that take the time are worth a
+// calls and about what launches cost the host: such actions on the kernels that take the time, and graphs, are worth a
 // measurement all the same.
 #pragma once
 #include <vector>
