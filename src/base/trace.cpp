@@ -24,7 +24,8 @@ void trace_note(const std::string& text) {
 Span::Span(std::string what) : what_(std::move(what)), start_(now_seconds()) {}
 
 Span::~Span() {
-  if (traced()) fmt::print(stderr, "trace {} {:8.3f} {:8.3f} {}\n", getpid(), start_ - kBegan, now_seconds() - start_, what_);
+  if (traced())
+    fmt::print(stderr, "trace {} {:8.3f} {:8.3f} {}\n", getpid(), start_ - kBegan, now_seconds() - start_, what_);
 }
 
 }  // namespace mtmc

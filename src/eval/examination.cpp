@@ -274,10 +274,9 @@ Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& fact
                                                         limits_.load_seconds));
     same = told.at("same");
   } else {
-    MTMC_TRY(const Json told, facts_.ask({{"op", "digest"},
-                                          {"form", form},
-                                          {"guest", guest.name()},
-                                          {"most_bytes", facts_.most_bytes()}}));
+    MTMC_TRY(
+        const Json told,
+        facts_.ask({{"op", "digest"}, {"form", form}, {"guest", guest.name()}, {"most_bytes", facts_.most_bytes()}}));
     const bool shared = std::find(first.aliases.begin(), first.aliases.end(), true) != first.aliases.end();
     same = shared || told.at("hash") == first.hash;
   }

@@ -92,8 +92,7 @@ Result<std::string> Episode::prompt(const PromptOptions& options) const {
   MTMC_CHECK(place_ != nullptr, "an episode that was not begun");
   std::vector<std::string> texts;
   std::vector<double> shares;
-  for (const size_t a : offered_)
-    texts.push_back(place_->actions[a].text), shares.push_back(place_->actions[a].share);
+  for (const size_t a : offered_) texts.push_back(place_->actions[a].text), shares.push_back(place_->actions[a].share);
   return prompt_text({.hardware = dynamics_.hardware(task_),
                       .description = dynamics_.description(task_),
                       .code = place_->code,

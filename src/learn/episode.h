@@ -73,8 +73,8 @@ class Episode {
   std::vector<double> gains_;
   std::vector<size_t> offered_;
   std::vector<HistoryStep> history_;
-  std::set<std::string> visited_, met_;                     // states where it has stood; all, refused ones too
-  std::set<std::pair<std::string, std::string>> tried_;     // state and action
+  std::set<std::string> visited_, met_;                  // states where it has stood; all, refused ones too
+  std::set<std::pair<std::string, std::string>> tried_;  // state and action
   int taken_ = 0;
   bool done_ = true;
   double best_ = 1;

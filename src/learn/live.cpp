@@ -55,8 +55,8 @@ Result<const Place*> LiveDynamics::known(SearchNode& node) {
   if (node.screen.certified()) {
     MTMC_TRY(legal, environment_.legal(node));
   }
-  MTMC_TRY(known.place, place_of(node.state, node.state_hash, node.screen, legal, environment_.context(), forecaster_,
-                                 program_));
+  MTMC_TRY(known.place,
+           place_of(node.state, node.state_hash, node.screen, legal, environment_.context(), forecaster_, program_));
   for (const PlaceAction& action : known.place.actions)
     known.proposals.push_back(*std::find_if(legal.begin(), legal.end(), [&](const Proposal& proposal) {
       return store_text(proposal.action) == action.action;

@@ -182,7 +182,7 @@ class Builder {
   std::unique_ptr<Forecaster> forecaster_;
   std::list<std::vector<NodeRecord>> records_;
   const NodeRecord* start_ = nullptr;
-  double usual_ms_ = 0;  // of eager
+  double usual_ms_ = 0;                                        // of eager
   std::map<std::string, std::map<std::string, Tried>> tried_;  // state_hash -> action
   std::map<std::pair<std::string, std::string>, int> index_;   // (state_hash, code_hash) -> place
   std::vector<const NodeRecord*> order_;

@@ -32,8 +32,8 @@ struct Observation {
   const Program* program;  // null: the state has none, and its proposals come from the coder
   std::vector<HistoryStep> history;
   std::string state_hash;
-  int visit = 0;            // how often this state was ranked before in this run
-  int step = 0, steps = 8;  // steps that led here, and the most there may be
+  int visit = 0;                    // how often this state was ranked before in this run
+  int step = 0, steps = 8;          // steps that led here, and the most there may be
   double worthwhile = kWorthwhile;  // the gain that `stop` stands for
 };
 

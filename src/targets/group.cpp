@@ -9,8 +9,9 @@
 namespace mtmc {
 namespace {
 
-constexpr double kHeavy = 8;    // operations from which recomputing an element costs more than reading it from scratch
-constexpr double kTile = 256;  // rows or columns of a product that share one evaluation of a half operand; f32 is packed
+constexpr double kHeavy = 8;  // operations from which recomputing an element costs more than reading it from scratch
+constexpr double kTile =
+    256;  // rows or columns of a product that share one evaluation of a half operand; f32 is packed
 
 // A stage before inlining. Loads refer to values outside the group by id (>= 0) and to raw stages by stage_ref(i).
 struct Raw {

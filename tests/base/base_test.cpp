@@ -158,7 +158,8 @@ TEST(Trace, SaysWhatWasWaitedForWhenItIsWanted) {
   unsetenv("MTMC_TRACE");
   EXPECT_EQ(said(), "");
   setenv("MTMC_TRACE", "1", 1);
-  EXPECT_THAT(said(), ::testing::MatchesRegex("trace [0-9]+ +[0-9.]+ +0.0[0-9]+ the tuner\ntrace [0-9]+ +[0-9.]+ +a note\n"));
+  EXPECT_THAT(said(),
+              ::testing::MatchesRegex("trace [0-9]+ +[0-9.]+ +0.0[0-9]+ the tuner\ntrace [0-9]+ +[0-9.]+ +a note\n"));
   unsetenv("MTMC_TRACE");
 }
 

@@ -237,49 +237,6 @@ void window_cases(std::vector<Case>& cases, const std::string& precision) {
   cases.push_back(one.one_kernel({one.op("conv2d", {ox, ow, kNoValue})}, choices));
 }
 
-void attention_cases(std::vector<Case>& cases, const std::string& dtype, const std::string& precision = "ieee") {
-  const std::map<std::string, std::string> choices = {{"precision", precision}};
-  const auto in = [&](Maker& m, const std::string& shape) { return m.in((dtype + shape).c_str()); };
-  for (const bool causal : {false, true})
-    for (const std::string shape : {"[1,2,64,16]", "[2,2,41,24]"}) {
-      Maker m(causal ? "causal_attention" : "attention");
-      const ValueId q = in(m, shape), k = in(m, shape), v = in(m, shape);
-      cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})},
-                                   choices, {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
-    }
-  for (const bool causal : {false, true}) {  // two products and a softmax between them
-    Maker wide("wide_heads");
-    const ValueId q = in(wide, "[1,2,33,272]"), k = in(wide, "[1,2,33,272]"), v = in(wide, "[1,2,33,272]");
-    cases.push_back(wide.one_kernel(
-        {wide.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})}, choices));
-  }
-  Maker w("written_out");
-  const ValueId q = in(w, "[2,3,40,16]"), k = in(w, "[2,3,16,40]"), v = in(w, "[2,3,40,32]");
-  const ValueId softmax = w.op("softmax", {w.op("matmul", {q, k})}, {{"dim", int64_t{-1}}});
-  cases.push_back(w.one_kernel({w.op("matmul", {softmax, v})}, choices));
-  Maker masked("masked");
-  const ValueId mq = in(masked, "[1,2,33,16]"), mk = in(masked, "[1,2,33,16]"), mv = in(masked, "[1,2,33,16]");
-  const ValueId mask = masked.in("b1[33,33]");
-  cases.push_back(masked.one_kernel({masked.op("scaled_dot_product_attention", {mq, mk, mv, mask})}, choices));
-  for (const bool hides : {false, true}) {  // the layer behind it in the same kernel
-    Maker m("and_a_layer");
-    const ValueId x = in(m, "[1,2,33,16]"), y = in(m, "[1,2,33,16]"), z = in(m, "[1,2,33,16]");
-    const ValueId heads = m.op("scaled_dot_product_attention", {x, y, z, hides ? m.in("b1[33,33]") : kNoValue});
-    const ValueId rows = m.op("transpose", {heads}, {{"dim0", int64_t{1}}, {"dim1", int64_t{2}}});
-    const ValueId flat = m.op("reshape", {rows}, {{"shape", std::vector<int64_t>{33, 32}}});
-    cases.push_back(m.one_kernel({m.op("linear", {flat, in(m, "[48,32]"), kNoValue})}, choices));
-  }
-  if (dtype == "f32") return;
-  Maker grouped("keys_that_are_computed");  // for heads in groups, before any query meets them
-  const ValueId queries = in(grouped, "[1,2,520,16]"), keys = in(grouped, "[1,1,520,16]");
-  const ValueId turned = grouped.op("add", {grouped.op("mul", {keys, in(grouped, "[520,16]")}),
-                                            grouped.op("mul", {grouped.op("neg", {keys}), in(grouped, "[520,16]")})});
-  cases.push_back(grouped.one_kernel(
-      {grouped.op("scaled_dot_product_attention", {queries, turned, in(grouped, "[1,1,520,16]"), kNoValue},
-                  {{"enable_gqa", true}, {"is_causal", true}})},
-      choices));
-}
-
 Case filled(Case c, double value) {
   for (auto& leaf : c.leaves) std::fill(leaf.begin(), leaf.end(), value);
   return c;
@@ -455,14 +412,11 @@ void expect_all_families(const std::string& device) {
   folded_cases(exact);
   for (const char* precision : {"ieee", "two_part"}) product_cases(exact, precision);
   for (const char* precision : {"ieee", "two_part"}) window_cases(exact, precision);
-  attention_cases(exact, "f32");
-  attention_cases(exact, "f32", "two_part");
   corner_cases(exact);
   expect_close(exact, 3e-6, device);
   product_cases(half, "half");
   product_cases(half, "ieee", "f16");
   window_cases(half, "half");
-  attention_cases(half, "f16");
   convolution_corner_cases(half);
   convolution_size_cases(half);
   expect_close(half, 1.5e-3, device);
@@ -487,14 +441,6 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   for (const char* precision : {"ieee", "half", "two_part"}) product_cases(cases, precision);
   product_cases(cases, "ieee", "bf16");
   for (const char* precision : {"half", "two_part"}) window_cases(cases, precision);
-  attention_cases(cases, "bf16");
-  attention_cases(cases, "f32");
-  attention_cases(cases, "f32", "two_part");
-  {
-    Maker m("attention_of_wide_heads");
-    const ValueId q = m.in("f16[1,2,128,256]"), k = m.in("f16[1,2,128,256]"), v = m.in("f16[1,2,128,256]");
-    cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}));
-  }
   std::vector<Program> programs;
   for (const Case& c : cases) programs.push_back(c.program);
   const std::vector<std::string> failures = testing::compile_triton(programs);

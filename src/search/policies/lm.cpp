@@ -110,8 +110,7 @@ class LmPolicy final : public Policy {
     std::vector<Proposal> offered;
     for (size_t i : kept) offered.push_back(proposals[i]);
     std::vector<double> gains(offered.size(), 0);
-    if (observation.program != nullptr)
-      gains = expected_gains(*observation.program, offered, context_, forecaster_);
+    if (observation.program != nullptr) gains = expected_gains(*observation.program, offered, context_, forecaster_);
     for (size_t i = 0; i < offered.size(); ++i)
       if (offered[i].stop()) gains[i] = kStopsWalk;  // as it learned
     return gains;

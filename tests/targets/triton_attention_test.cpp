@@ -1,0 +1,93 @@
+// Attention on the triton target, run by Triton's interpreter (or on the GPU) and compared with its definition
+// evaluated in double; and compiled for GPUs that are not here.
+#include <gtest/gtest.h>
+
+#include "targets/case_maker.h"
+#include "targets/triton_runner.h"
+
+namespace mtmc {
+namespace {
+
+using testing::Case;
+using testing::expect_close;
+using testing::Maker;
+
+void attention_cases(std::vector<Case>& cases, const std::string& dtype, const std::string& precision = "ieee") {
+  const std::map<std::string, std::string> choices = {{"precision", precision}};
+  const auto in = [&](Maker& m, const std::string& shape) { return m.in((dtype + shape).c_str()); };
+  for (const bool causal : {false, true})
+    for (const std::string shape : {"[1,2,64,16]", "[2,2,41,24]"}) {
+      Maker m(causal ? "causal_attention" : "attention");
+      const ValueId q = in(m, shape), k = in(m, shape), v = in(m, shape);
+      cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})},
+                                   choices, {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
+    }
+  for (const bool causal : {false, true}) {  // two products and a softmax between them
+    Maker wide("wide_heads");
+    const ValueId q = in(wide, "[1,2,33,272]"), k = in(wide, "[1,2,33,272]"), v = in(wide, "[1,2,33,272]");
+    cases.push_back(wide.one_kernel(
+        {wide.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})}, choices));
+  }
+  Maker w("written_out");
+  const ValueId q = in(w, "[2,3,40,16]"), k = in(w, "[2,3,16,40]"), v = in(w, "[2,3,40,32]");
+  const ValueId softmax = w.op("softmax", {w.op("matmul", {q, k})}, {{"dim", int64_t{-1}}});
+  cases.push_back(w.one_kernel({w.op("matmul", {softmax, v})}, choices));
+  Maker masked("masked");
+  const ValueId mq = in(masked, "[1,2,33,16]"), mk = in(masked, "[1,2,33,16]"), mv = in(masked, "[1,2,33,16]");
+  const ValueId mask = masked.in("b1[33,33]");
+  cases.push_back(masked.one_kernel({masked.op("scaled_dot_product_attention", {mq, mk, mv, mask})}, choices));
+  for (const bool hides : {false, true}) {  // the layer behind it in the same kernel
+    Maker m("and_a_layer");
+    const ValueId x = in(m, "[1,2,33,16]"), y = in(m, "[1,2,33,16]"), z = in(m, "[1,2,33,16]");
+    const ValueId heads = m.op("scaled_dot_product_attention", {x, y, z, hides ? m.in("b1[33,33]") : kNoValue});
+    const ValueId rows = m.op("transpose", {heads}, {{"dim0", int64_t{1}}, {"dim1", int64_t{2}}});
+    const ValueId flat = m.op("reshape", {rows}, {{"shape", std::vector<int64_t>{33, 32}}});
+    cases.push_back(m.one_kernel({m.op("linear", {flat, in(m, "[48,32]"), kNoValue})}, choices));
+  }
+  if (dtype == "f32") return;
+  Maker grouped("keys_that_are_computed");  // for heads in groups, before any query meets them
+  const ValueId queries = in(grouped, "[1,2,520,16]"), keys = in(grouped, "[1,1,520,16]");
+  const ValueId turned = grouped.op("add", {grouped.op("mul", {keys, in(grouped, "[520,16]")}),
+                                            grouped.op("mul", {grouped.op("neg", {keys}), in(grouped, "[520,16]")})});
+  cases.push_back(grouped.one_kernel(
+      {grouped.op("scaled_dot_product_attention", {queries, turned, in(grouped, "[1,1,520,16]"), kNoValue},
+                  {{"enable_gqa", true}, {"is_causal", true}})},
+      choices));
+}
+
+void expect_attention(const std::string& device) {
+  std::vector<Case> exact, half;
+  attention_cases(exact, "f32");
+  attention_cases(exact, "f32", "two_part");
+  expect_close(exact, 3e-6, device);
+  attention_cases(half, "f16");
+  expect_close(half, 1.5e-3, device);
+}
+
+TEST(TorchTritonAttention, EqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_attention("cpu");
+}
+
+TEST(GpuTritonAttention, EqualsItsDefinition) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_attention("cuda");
+}
+
+TEST(TorchTritonAttention, CompilesAheadOfTime) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  std::vector<Case> cases;
+  attention_cases(cases, "bf16");
+  attention_cases(cases, "f32");
+  attention_cases(cases, "f32", "two_part");
+  Maker m("attention_of_wide_heads");
+  const ValueId q = m.in("f16[1,2,128,256]"), k = m.in("f16[1,2,128,256]"), v = m.in("f16[1,2,128,256]");
+  cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}));
+  std::vector<Program> programs;
+  for (const Case& c : cases) programs.push_back(c.program);
+  const std::vector<std::string> failures = testing::compile_triton(programs);
+  for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
+}
+
+}  // namespace
+}  // namespace mtmc
