@@ -1,7 +1,7 @@
 // A state's time as it is learned from, in units of eager's. A GPU that others use, too, lets some calls wait for
 // milliseconds; where most of eager's nine were among them, the state seemed ten times as fast as it is, and the best
 // that is known of a task is a minimum, which finds such states. So quartiles stand for medians, and where eager took
-// much longer than beside the task's other states, it counts as it usually was.
+// much longer than beside the task's other states, only so much longer counts.
 #pragma once
 #include "eval/verdict.h"
 

@@ -134,7 +134,7 @@ class Builder {
     if (const Tried* known = tried(node.state_hash, store_text(action)))
       for (size_t i = 0; i < known->results.size(); ++i) {
         const NodeRecord& result = *known->results[i];
-        if (!leads.empty() && result.screen && known->led[i] != leads) continue;
+        if (!leads.empty() && (result.screen ? known->led[i] != leads : right_.contains(leads))) continue;
         outcomes.push_back(result.screen ? index_.at({result.state_hash, result.code_hash}) : kNoCode);
       }
     if (!outcomes.empty()) return outcomes;

@@ -78,8 +78,8 @@ class Environment {
   // The untouched program, judged.
   Result<SearchNode*> start();
 
-  // What the policy wants to try at a node, best first, cut at its `stop`, which stands for a gain of `worthwhile`;
-  // empty at the step limit.
+  // What the policy wants to try at a node, best first, cut at its `stop`; empty at the step limit. For a policy that
+  // foresees gains `stop` stands for one of `worthwhile`; one that has learned when to stop keeps to that.
   Result<std::vector<Proposal>> ranked(const SearchNode& node, double worthwhile = kWorthwhile);
 
   // All that can be done at a node, one `stop` included, in a stable order.

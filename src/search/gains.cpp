@@ -76,7 +76,8 @@ class Pricing {
     const double later = gained(now_.completed, places * change->completed);
     const double sure =
         later < -kWorthwhile ? later : later + kAtOnce * std::max(0.0, gained(now_.now, places * change->now));
-    if (action.type == "capture") return sure + (context_.target.graphs && calls_ > 1 ? kGraph : 0);
+    if (action.type == "capture")
+      return sure + (context_.target.graphs && calls_ > 1 && later > -kModelError ? kGraph : 0);
     const bool schedules = std::find(kSchedule.begin(), kSchedule.end(), action.type) != kSchedule.end();
     return schedules && later > -kModelError ? std::max(sure, kHope * share(action)) : sure;
   }

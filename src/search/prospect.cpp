@@ -18,11 +18,8 @@ constexpr size_t kGraphs = 16;
 
 // "^" of the first kernel of a capture, "_" of those behind it: their launches cost otherwise.
 std::string in_captures(const Program& program, const Kernel& kernel) {
-  std::string places;
-  for (const auto& capture : program.captures)
-    if (std::count(capture.begin(), capture.end(), kernel.name) > 0)
-      places += capture.front() == kernel.name ? "^" : "_";
-  return places;
+  const Captured place = captured(program, kernel);
+  return place == Captured::no ? "" : place == Captured::first ? "^" : "_";
 }
 
 std::string mark_of(int graph, const Program& program, const Kernel& kernel, const std::vector<ValueId>& writes) {
@@ -58,6 +55,8 @@ int Forecaster::graph_of(const Program& program) {
 }
 
 Prospect Forecaster::known_or_new(const Program& program, const Kernel& kernel) {
+  // It copies what the whole capture reads and leaves: another Program's is another.
+  if (captured(program, kernel) == Captured::first) return of_kernel(program, kernel);
   const std::string key = tuning_key(program, kernel, context_.hardware) + in_captures(program, kernel);
   {
     const std::shared_lock lock(mutex_);

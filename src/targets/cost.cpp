@@ -46,9 +46,14 @@ KernelWork kernel_work(const Program& program, const Kernel& kernel) {
 }
 
 Captured captured(const Program& program, const Kernel& kernel) {
-  for (const auto& capture : program.captures)
-    if (const auto at = std::find(capture.begin(), capture.end(), kernel.name); at != capture.end())
-      return at == capture.begin() ? Captured::first : Captured::later;
+  for (const auto& capture : program.captures) {
+    const auto at = std::find(capture.begin(), capture.end(), kernel.name);
+    if (at == capture.end()) continue;
+    const bool first = std::all_of(capture.begin(), at, [&](const std::string& before) {
+      return kernel_work(program, *program.kernel(before)).free;
+    });
+    return first ? Captured::first : Captured::later;
+  }
   return Captured::no;
 }
 

@@ -18,7 +18,7 @@ struct KernelWork {
 };
 KernelWork kernel_work(const Program& program, const Kernel& kernel);
 
-// Captured kernels are launched by the first of them.
+// Captured kernels are launched by the first of them that is no view.
 enum class Captured { no, first, later };
 Captured captured(const Program& program, const Kernel& kernel);
 

@@ -133,8 +133,9 @@ struct Copies {
   int tensors = 0;
 };
 Copies copies_of_capture(const Program& program, const Kernel& first) {
-  const auto capture = std::find_if(program.captures.begin(), program.captures.end(),
-                                    [&](const auto& names) { return names.front() == first.name; });
+  const auto capture = std::find_if(program.captures.begin(), program.captures.end(), [&](const auto& names) {
+    return std::find(names.begin(), names.end(), first.name) != names.end();
+  });
   std::set<ValueId> made, read, outside(program.outputs.begin(), program.outputs.end());
   for (const Kernel& kernel : program.kernels) {
     const bool within = std::find(capture->begin(), capture->end(), kernel.name) != capture->end();

@@ -9,9 +9,8 @@
 namespace mtmc {
 namespace {
 
-constexpr double kHeavy = 8;  // operations from which recomputing an element costs more than reading it from scratch
-constexpr double kTile =
-    256;  // rows or columns of a product that share one evaluation of a half operand; f32 is packed
+constexpr double kHeavy = 8;   // operations from which recomputing an element costs more than reading it from scratch
+constexpr double kTile = 256;  // rows or columns of a product that share one evaluation of an operand
 
 // A stage before inlining. Loads refer to values outside the group by id (>= 0) and to raw stages by stage_ref(i).
 struct Raw {
@@ -166,18 +165,20 @@ class GroupBuilder {
            });
   }
 
+  // Whether an index moves with results and with what is summed for each: a window.
+  static bool slides(const Stage& stage, const ExprP& index) {
+    const std::vector<int64_t> extents = stage.extents();
+    bool spatial = false, reduced = false;
+    for (int a = 0; a < static_cast<int>(extents.size()); ++a)
+      if (extents[a] > 1 && uses_axis(index, a)) (a < stage.rank() ? spatial : reduced) = true;
+    return spatial && reduced;
+  }
+
   // Whether a convolution slides over what stage i computes, and multiplies it in half precision: it will be copied for
   // that, once, if it is a tensor, and every window would be copied apart if it is not.
   bool in_windows(int i) const {
     if (!packs() || raws_[i].stage.body->kind == Expr::Kind::load)
       return false;  // a view: of another stage's, or of memory
-    const auto slides = [](const Stage& stage, const ExprP& index) {
-      const std::vector<int64_t> extents = stage.extents();
-      bool spatial = false, reduced = false;
-      for (int a = 0; a < static_cast<int>(extents.size()); ++a)
-        if (extents[a] > 1 && uses_axis(index, a)) (a < stage.rank() ? spatial : reduced) = true;
-      return spatial && reduced;
-    };
     return std::any_of(raws_.begin() + i + 1, raws_.end(), [&](const Raw& consumer) {
       const Stage& stage = consumer.stage;
       if (stage.combine != Combine::sum || !is_product(stage)) return false;
@@ -200,40 +201,40 @@ class GroupBuilder {
       if (e->tensor >= 0) continue;
       const Raw& sum = raws_[-1 - e->tensor];
       if (sum.node != raws_[i].node || sum.stage.combine != Combine::sum) return false;
-      (is_product(sum.stage) ? context : weights) = true;
+      (classify_contraction(sum.stage) ? context : weights) = true;
     }
     return context && weights;
   }
 
   // Whether stage i is materialised: reductions and written values always; a costly pointwise one when it would be
-  // evaluated again and again, as would one that a product of halves computes for each tile of its other operand.
+  // evaluated again and again.
   void decide(int i) {
     Raw& raw = raws_[i];
     raw.kept = raw.written || raw.stage.combine != Combine::none || in_windows(i) || interleaves(i) || normalises(i);
-    if (raw.kept || (cheap(raw) && !is_half(raw.stage.type.dtype))) return;
+    if (raw.kept || cheap(raw)) return;
+    // What GPUs multiply as it is, they compute for each tile of the other operand.
+    const bool half = kernel_.choices.contains("precision") && is_half(raw.stage.type.dtype);
     int uses = 0;
-    double evaluations = 0, tiles = 1;
+    double evaluations = 0;
     for (size_t j = i + 1; j < raws_.size(); ++j) {
       const Stage& consumer = raws_[j].stage;
       const bool packed = consumer.combine == Combine::sum && is_product(consumer);
-      const bool in_tiles = packed && is_half(raw.stage.type.dtype);
       int here = 0;
       for (const Expr* e : loads_of(consumer.body)) {
         if (e->tensor != stage_ref(i)) continue;
         ++here;
         for (const ExprP& index : e->args)
-          if (!in_tiles && !is_pure_axis(index) && !is_constant(simplify(index, consumer.extents())))
+          if (!is_pure_axis(index) && !is_constant(simplify(index, consumer.extents())) &&
+              !(packed && half && !slides(consumer, index)))
             return;  // would cost the shared axis: recompute instead
       }
       if (here == 0) continue;
       ++uses;
       const double each = static_cast<double>(product(consumer.extents())) /
                           static_cast<double>(std::max<int64_t>(1, raw.stage.type.elements()));
-      evaluations += packed ? 1 : each;
-      if (in_tiles) tiles = std::max(tiles, each / kTile);
+      evaluations += !packed ? each : half ? std::max(1.0, each / kTile) : 1;
     }
-    const bool again_and_again = !cheap(raw) && (uses > 1 || evaluations >= 2);
-    raw.kept = again_and_again || static_cast<double>(operation_count(raw.stage.body)) * (tiles - 1) >= kHeavy;
+    raw.kept = uses > 1 || evaluations >= 2;
   }
 
   void mark_live() {

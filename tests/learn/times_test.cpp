@@ -23,7 +23,7 @@ TEST(SteadyTime, CallsThatWaitedCountForNothing) {
   EXPECT_DOUBLE_EQ(steady_time(verdict, 1), .5 / .9);
 }
 
-TEST(SteadyTime, EagerThatAlwaysWaitedCountsAsUsual) {
+TEST(SteadyTime, EagerThatAlwaysWaitedCountsForLittleMore) {
   const Verdict verdict = measured({.5, .5, .5}, {5, 5, 5});
   EXPECT_DOUBLE_EQ(steady_time(verdict, 1), .5 / 1.4);
   EXPECT_DOUBLE_EQ(steady_time(verdict, 4.5), .1);

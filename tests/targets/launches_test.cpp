@@ -45,10 +45,10 @@ TEST(Launches, AttentionStaysOneWhenALayerJoinsIt) {
 TEST(Launches, KeysAreComputedBeforeAnyQueryMeetsThem) {
   Maker m("attention");
   const ValueId q = m.in("f16[2,4,1024,64]"), k = m.in("f16[2,2,1024,64]"), v = m.in("f16[2,2,1024,64]");
-  const ValueId turned =
-      m.op("add", {m.op("mul", {k, m.in("f16[1024,64]")}), m.op("mul", {m.op("neg", {k}), m.in("f16[1024,64]")})});
+  const ValueId turned = m.op("silu", {m.op("mul", {k, m.in("f16[1024,64]")})});
   const TritonKernel kernel =
-      printed(m.one_kernel({m.op("scaled_dot_product_attention", {q, turned, v, kNoValue}, {{"enable_gqa", true}})}));
+      printed(m.one_kernel({m.op("scaled_dot_product_attention", {q, turned, v, kNoValue}, {{"enable_gqa", true}})},
+                           {{"precision", "ieee"}}));
   EXPECT_EQ(kernel.calls.size(), 2u) << kernel.text;
 }
 
@@ -93,6 +93,24 @@ TEST(Launches, LanesReadShortRowsTogether) {
   EXPECT_EQ(count(text("f16[5000,32]", 1), "static_range"), 0u);
   EXPECT_EQ(count(text("f32[5000,4]", 1), "static_range"), 1u) << "less than a line has room for several rows";
   EXPECT_EQ(count(text("f32[10,64,5000]", 1), "static_range"), 1u) << "neighbours are sums, not what is summed";
+}
+
+// What is squared twice over looks like what an attention divides, and is none.
+TEST(Launches, ANormAndAMeanKeepNothing) {
+  Maker m("normed_mean");
+  const ValueId x = m.in("f32[8,24,10,30]"), scale = m.in("f32[24]"), shift = m.in("f32[24]");
+  const ValueId norm = m.op("group_norm", {x, scale, shift}, {{"num_groups", int64_t{8}}, {"eps", 1e-5}});
+  const TritonKernel kernel = printed(m.one_kernel({m.op("mean", {norm}, {{"dim", std::vector<int64_t>{1, 2, 3}}})}));
+  for (const std::string& made : kernel.scratch)  // _k0_sum = _scratch("k0_sum", 64, torch.float32)
+    EXPECT_LT(std::stoll(made.substr(made.find(", ") + 2)), 8 * 24 * 10 * 30) << made;
+}
+
+// Rows of 20 beside rows of 3,000: the long ones have the columns.
+TEST(Launches, LongRowsHaveTheColumns) {
+  Maker m("sums");
+  const auto sum = [&](const char* type) { return m.op("sum", {m.in(type)}, {{"dim", std::vector<int64_t>{1}}}); };
+  const TritonKernel kernel = printed(m.one_kernel({m.op("mul", {sum("f32[20000,20]"), sum("f32[20000,3000]")})}));
+  EXPECT_EQ(count(kernel.text, "range(3000)"), 0u) << kernel.text;
 }
 
 // A program for each tile of columns would compute it again.

@@ -46,11 +46,10 @@ void attention_cases(std::vector<Case>& cases, const std::string& dtype, const s
   }
   if (dtype == "f32") return;
   Maker grouped("keys_that_are_computed");  // for heads in groups, before any query meets them
-  const ValueId queries = in(grouped, "[1,2,520,16]"), keys = in(grouped, "[1,1,520,16]");
-  const ValueId turned = grouped.op("add", {grouped.op("mul", {keys, in(grouped, "[520,16]")}),
-                                            grouped.op("mul", {grouped.op("neg", {keys}), in(grouped, "[520,16]")})});
+  const ValueId queries = in(grouped, "[1,2,260,16]"), keys = in(grouped, "[1,1,260,16]");
+  const ValueId turned = grouped.op("silu", {grouped.op("mul", {keys, in(grouped, "[260,16]")})});
   cases.push_back(grouped.one_kernel(
-      {grouped.op("scaled_dot_product_attention", {queries, turned, in(grouped, "[1,1,520,16]"), kNoValue},
+      {grouped.op("scaled_dot_product_attention", {queries, turned, in(grouped, "[1,1,260,16]"), kNoValue},
                   {{"enable_gqa", true}, {"is_causal", true}})},
       choices));
 }

@@ -1,4 +1,6 @@
-// The policy's first choice at every step until it stops; again from the start while there is budget and new ground.
+// The policy's first choice that is new, at every step until it stops; again from the start while there is budget and
+// new ground.
+#include <map>
 #include <set>
 #include <utility>
 
@@ -8,12 +10,16 @@
 namespace mtmc {
 namespace {
 
-using Refused = std::set<std::pair<const SearchNode*, std::string>>;  // states, and actions of which nothing came there
+// What actions led to, by state and text: the node that is known now, or null.
+using Ways = std::map<std::pair<const SearchNode*, std::string>, SearchNode*>;
+
+bool right(const SearchNode* node) { return node != nullptr && node->screen.certified(); }
 
 // One walk from the start; whether it reached a state that was not known. What leads to known Programs is passed over
 // while something new is wanted, and what was refused is followed by what is wanted next. Where nothing new is left,
 // the walk goes back to a known state, each way once. Moves are counted, not depth: some ways lead back (library).
-Result<bool> walk(Environment& environment, SearchNode& start, Refused& refused) {
+// Nothing is tried twice: a coder that answers otherwise the second time has its repairs.
+Result<bool> walk(Environment& environment, SearchNode& start, Ways& ways) {
   const int steps = environment.limits().steps;
   std::set<std::pair<const SearchNode*, const SearchNode*>> back;
   bool news = false;
@@ -23,16 +29,18 @@ Result<bool> walk(Environment& environment, SearchNode& start, Refused& refused)
     SearchNode* next = nullptr;
     SearchNode* known = nullptr;
     for (size_t i = 0; i < proposals.size() && next == nullptr && moves < steps && !environment.spent(); ++i) {
-      const std::pair way{static_cast<const SearchNode*>(here), store_text(proposals[i].action)};
-      if (refused.contains(way)) continue;
-      MTMC_TRY(const Environment::Step taken, environment.step(*here, {proposals[i]}, 0));
-      const bool right = taken.node != nullptr && taken.node->screen.certified();
-      if (taken.fresh || taken.node == nullptr) ++moves;
-      news |= taken.fresh;
-      if (taken.fresh && right) next = taken.node;
-      if (!right) refused.insert(way);
-      if (!taken.fresh && right && known == nullptr && taken.node != here && !back.contains({here, taken.node}))
-        known = taken.node;
+      const auto [way, untried] = ways.try_emplace({here, store_text(proposals[i].action)}, nullptr);
+      bool fresh = false;
+      if (untried) {
+        MTMC_TRY(const Environment::Step taken, environment.step(*here, {proposals[i]}, 0));
+        way->second = taken.node, fresh = taken.fresh;
+        if (fresh || taken.node == nullptr) ++moves;
+        news |= fresh;
+      }
+      if (fresh && right(way->second)) next = way->second;
+      if (!fresh && right(way->second) && known == nullptr && way->second != here &&
+          !back.contains({here, way->second}))
+        known = way->second;
     }
     if (next == nullptr) {
       if (known == nullptr || moves >= steps) break;
@@ -45,10 +53,10 @@ Result<bool> walk(Environment& environment, SearchNode& start, Refused& refused)
 }
 
 Status run(Environment& environment, SearchNode& start, const StrategyOptions& options) {
-  Refused refused;
+  Ways ways;
   int idle = 0;  // walks in a row without news
   while (idle < options.breadth && !environment.spent()) {
-    MTMC_TRY(const bool news, walk(environment, start, refused));
+    MTMC_TRY(const bool news, walk(environment, start, ways));
     idle = news ? 0 : idle + 1;
   }
   return ok_status();
@@ -57,6 +65,7 @@ Status run(Environment& environment, SearchNode& start, const StrategyOptions& o
 }  // namespace
 
 extern const StrategyDef rollout_def;
-const StrategyDef rollout_def{"rollout", "follow the policy's first choice until it stops, and start over", run};
+const StrategyDef rollout_def{
+    "rollout", "follow the policy's first choice that is new until it stops or nothing is, and start over", run};
 
 }  // namespace mtmc

@@ -51,12 +51,16 @@ class Planner {
 
   void find_inner() {
     for (int s = frame_.first; s <= frame_.last && inner_.empty(); ++s) inner_ = inner_spatial(s);
+    bool long_rows = false;  // whoever reduces those needs the columns
+    for (int s = frame_.first; s <= frame_.last; ++s)
+      long_rows = long_rows || product(group_.stages[s].stage.reduce) > kMostSequential;
     for (int s = frame_.first; s <= frame_.last; ++s) {
       const Stage& stage = group_.stages[s].stage;
       const std::vector<int64_t> reduced = without_ones(stage.reduce);
       const bool scan = is_scan(stage.combine);
       const bool alone = is_reduction(stage.combine) && inner_spatial(s).empty();
-      const bool long_enough = product(reduced) > kMostSequential || frame_.shared.empty() || reads_rows(s);
+      const bool long_enough =
+          product(reduced) > kMostSequential || frame_.shared.empty() || (!long_rows && reads_rows(s));
       if (inner_.empty() && alone && long_enough) inner_ = reduced;
       plan_.sequential.push_back(is_reduction(stage.combine) && !(alone && reduced == inner_ && !inner_.empty()));
       const bool few = !inner_.empty() && product(inner_) < kFewLanes && product(inner_) * rows() < kManyLanes;
