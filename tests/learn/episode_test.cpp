@@ -83,6 +83,7 @@ std::vector<double> walk_in_both(World& world, Coder& coder, bool mistakes = fal
   Live live(world, coder);
   Episode in_tree(dynamics, {}), in_life(live.dynamics, {});
   Rng rng(5);
+  int parted = 0;
   for (int episode = 0; episode < 40; ++episode) {
     EXPECT_TRUE(in_tree.reset(0, 1).ok() && in_life.reset(0, 1).ok());
     while (!in_tree.done()) {
@@ -94,6 +95,7 @@ std::vector<double> walk_in_both(World& world, Coder& coder, bool mistakes = fal
       if (same == offered.end()) {
         // A refused Program, for which a remedy was known from some places and not from others (they lay too deep).
         EXPECT_TRUE(mistakes) << text;
+        EXPECT_LT(++parted, 8) << "of 40 episodes";
         break;
       }
       const auto tree_step = in_tree.step(chosen),

@@ -1,5 +1,6 @@
 #include "search/prospect.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "actions/action.h"
@@ -59,6 +60,33 @@ TEST_P(EveryTarget, WhatItHasSeenChangesNoAnswer) {
     program = last;
   }
   EXPECT_GT(asked, 20);
+}
+
+// What a graph copies is charged once, whatever its first kernel is; its launches are one.
+TEST(Prospect, AGraphCostsItsCopiesAlsoWhereItBeginsWithAView) {
+  const TargetDef& triton = *find_target("triton");
+  const Hardware hardware = h200_hardware();
+  const auto seconds = [&](bool view, bool captured) {
+    std::string text = R"(program chain {
+  %0 = input "x" : f32[64,1024]
+)";
+    text += view ? "  %1 = transpose(%0, dim0=0, dim1=1) : f32[1024,64]\n" : "  %1 = neg(%0) : f32[64,1024]\n";
+    const std::string type = view ? "f32[1024,64]" : "f32[64,1024]";
+    std::string kernels = "kernel k1 = { %1 } library\n", names = "k1";
+    for (int k = 2; k <= 8; ++k) {
+      text += fmt::format("  %{} = {}(%{}) : {}\n", k, k % 2 == 0 ? "exp" : "tanh", k - 1, type);
+      kernels += fmt::format("kernel k{} = {{ %{} }} library\n", k, k);
+      names += fmt::format(" k{}", k);
+    }
+    text += "  return %8\n}\n" + kernels;
+    if (captured) text += "capture { " + names + " }\n";
+    return total_seconds(parse_program(text).value(), triton, hardware);
+  };
+  const double bytes = 2.0 * 64 * 1024 * 4 * 2;  // in and out, read and written
+  for (const bool view : {false, true}) {
+    EXPECT_LT(seconds(view, true), seconds(view, false));
+    EXPECT_GT(seconds(view, true), bytes / hardware.bandwidth + hardware.library_seconds) << view;
+  }
 }
 
 }  // namespace

@@ -73,7 +73,8 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 namespace actions {
 extern const ActionDef capture_def;
 const ActionDef capture_def{"capture",
-                            "Launch consecutive kernels with one call; on a GPU, the whole module as one graph.",
+                            "Launch consecutive kernels with one call; on a GPU, the whole module as one graph, "
+                            "which later steps keep.",
                             "k1; k2; k3  becomes  one call of {k1 k2 k3}",
                             false,
                             false,
