@@ -23,7 +23,7 @@ WAKE_ELEMENTS = 1 << 16
 HANDLE_BYTES, IPC_LAZY_PEER_ACCESS = 64, 1  # of cuIpcOpenMemHandle
 FASTEST_CLOCK, QUEUE_CYCLES = 2e9, 200_000  # Hz; cycles
 PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
-HASHED = 1 << 20  # elements: enough to be hashed on the device
+COMPARED = 1 << 20  # elements
 SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blocks: two of them make a segment
 CANDIDATE_SHARE = 0.6  # of the GPU's memory: the judge's own processes need the rest
 MOST_POISONED = 32  # that part of the GPU's memory: each of several processes needs some
@@ -222,7 +222,7 @@ class Cuda:
         self.ready()
         self.poison(False)
         self.delay(0.001)
-        blobs.digest(torch.ones(HASHED, device=self.where).clone())
+        blobs.same_bits(*torch.ones(2, COMPARED, device=self.where))
         self.synchronize()
 
     def poison(self, on: bool, expected_bytes: int = 0) -> None:

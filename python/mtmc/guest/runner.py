@@ -18,6 +18,7 @@ import torch
 
 from mtmc.device.cuda import DeviceError
 from mtmc.device.device import device_named, random_state, release
+from mtmc.device.digest import digest
 from mtmc.guest import ahead, unplug
 from mtmc.guest.audit import Audit
 from mtmc.guest.candidate import Entries, Refused, assign, construct, entries_of, import_candidate, load_weights, match
@@ -25,7 +26,7 @@ from mtmc.guest.failures import classify
 from mtmc.guest.profile import profile_call, profile_kernels
 from mtmc.guest.stopwatch import Stopwatch
 from mtmc.guest.tamper import Snapshot
-from mtmc.wire import blobs, outputs
+from mtmc.wire import outputs
 from mtmc.wire.forms import FormError, make, rebuilt, scalar_of, span_of
 from mtmc.wire.line import Line, Message, serve
 from mtmc.wire.task_error import first_line
@@ -180,7 +181,7 @@ class Runner:
         self.device.poison(False)
         entries = entries_of(self.model, self.names)
         state = [[name, self.stopwatch.described(table[key])] for name, (table, key) in entries.items()]
-        return {"state": {"dict": state}, "random_state": blobs.digest(random_state())}
+        return {"state": {"dict": state}, "random_state": digest(random_state())}
 
     def call(self, arguments: list[Any]) -> Any:
         """One call that nobody times; what it raises becomes a reason."""

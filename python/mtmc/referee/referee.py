@@ -17,6 +17,7 @@ import torch
 from mtmc.device import triton_seed
 from mtmc.device.cuda import DeviceError
 from mtmc.device.device import Device, device_named, release
+from mtmc.device.digest import digest
 from mtmc.referee.budgets import Budgets, Draw, compare
 from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_kinds
 from mtmc.referee.kept_draws import KeptDraws
@@ -309,7 +310,7 @@ class Referee:
             ):
                 detail = f"output {index} is not contiguous, and eager's is"
                 return {"mismatch": "wrong-shape", "detail": detail}
-        found = blobs.digest(value)
+        found = digest(value)
         known = self.measured.get(request["draw"], ("", []))
         again = found == known[0] and draw.eager.repeats and not left  # every call is the same to us
         measured = known[1] if again else compare(draw, call, leaves, state)
@@ -371,7 +372,7 @@ class Referee:
             value = self.lender.seen(request["form"], "", request["guest"], request["most_bytes"])
         except FormError:
             return {"hash": ""}
-        return {"hash": blobs.digest(value)}
+        return {"hash": digest(value)}
 
     def on_nulls(self, request: Message) -> Message:
         """What `nulls` would measure on a draw: zeros, a constant that comes nearest on the first draw, a copy of an input."""

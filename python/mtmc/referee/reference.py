@@ -13,6 +13,7 @@ import torch
 from torch.func import functional_call
 
 from mtmc.device.device import Device, generator_on, random_state
+from mtmc.device.digest import digest
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.slices import Run
 from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
@@ -215,7 +216,7 @@ class Reference:
             calls=results,
             after=[{name: states[name] for name in state if name in changed and name in states} for states in after],
             structure=structure,
-            random_state=blobs.digest(random_state()),
+            random_state=digest(random_state()),
             drawn=drawn,
             written=self.written,
             modified=modified,

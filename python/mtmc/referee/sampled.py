@@ -6,7 +6,6 @@ that ill-conditioned elements are judged by what is right. What is left is a num
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
@@ -15,14 +14,13 @@ import torch
 
 from mtmc.referee import slices
 from mtmc.referee.draws import seed_of
-from mtmc.referee.elsewhere import Difference, difference, rms, worst_block
-from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, jsonable, measure, poisoned, settled
+from mtmc.referee.elsewhere import difference, rms, worst_block
+from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, jsonable, measure, settled
 from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
 from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
 from mtmc.referee.summation import OneByOne
 from mtmc.referee.truth import SINGLE, TruthError, widen
 from mtmc.task.accuracy import Tf32Matmuls, fp32_only
-from mtmc.wire.blobs import same_bits
 from mtmc.wire.outputs import bytes_of_all, tensors
 
 # Of a draw's results together, or of each: what tells is how many elements are compared, and then these seeds do.
@@ -197,18 +195,17 @@ def compare(
     if not alike:
         return measure(c, e, e, None), []  # says what is not alike
     first = torch.arange(asked, device=places.device)
-    inside, own, exact = taken(c, axis, places), taken(e, axis, places), same_bits(c, e)
+    inside, own = taken(c, axis, places), taken(e, axis, places)
     parts = [taken(x, axis, first) for x in (inside, own, t)]
     found, scale = measure(*parts, None, copied), rms(parts[2])
     if asked < len(places):
         found = _with_extremes(found, measure(inside, own, t, None))
     rules = (OFFICIAL.get(e.dtype, LEGACY), LEGACY)
-    plain = exact and math.isfinite(float(e.sum()))  # nothing to be found
-    rest = Difference(e.numel() - t.numel()) if plain else difference(c, e, axis, places, rules, scale)
+    rest = difference(c, e, axis, places, rules, scale)
     for count in COUNTS:
         found[count] += getattr(rest, count)
     eager_block, eager_max = worst_block(own, t, scale), _largest_finite(own.to(t.dtype) - t)
-    found |= {"exact": exact, "poison": poisoned(c, e), "numel": e.numel(), "compared": t.numel()}
+    found |= {"exact": rest.exact, "poison": rest.poison, "numel": e.numel(), "compared": t.numel()}
     found["block_error"] = worst_block(parts[0], parts[2], scale)
     found["elsewhere"] = jsonable(
         {
@@ -223,7 +220,7 @@ def compare(
     )
     strange = rest.nonfinite + rest.mismatched > 0
     far = rest.max_error > 3 * eager_max + FLOOR * rest.max_eager or rest.block_error > 2 * eager_block + FLOOR
-    return jsonable(found), rest.worst if strange or far else []
+    return jsonable(found), rest.worst() if strange or far else []
 
 
 def _with_extremes(found: Measurement, all_known: Measurement) -> Measurement:

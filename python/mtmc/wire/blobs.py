@@ -1,20 +1,16 @@
-"""Structures of tensors and scalars in lists, tuples and mappings: their leaves in order, what they hold as a hash, what they
-look like, and the same ones elsewhere.
+"""Structures of tensors and scalars in lists, tuples and mappings: their leaves in order, what they look like, and the same ones
+elsewhere.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
 import torch
 
-HASHED_ON_DEVICE = 1 << 16  # bytes; smaller tensors are copied to the host for it
 SMALL = 1 << 15  # elements; what is measured of as many takes a GPU's driver longer than the host
-CHUNK = 1 << 22  # eight-byte words that are mixed at a time: on a GPU they stay in its L2
 
 
 def bytes_of(tensor: torch.Tensor) -> memoryview:
@@ -45,23 +41,6 @@ def moved(value: Any, where: torch.device) -> Any:
     return value
 
 
-def digest(value: Any) -> str:
-    """A hash of all values in a structure, bit for bit. Of large tensors of a GPU: by `Mixer`, comparable within this
-    process only."""
-    state = hashlib.sha256()
-    for leaf in leaves(value):
-        if isinstance(leaf, torch.Tensor):
-            state.update(f"{leaf.dtype}{tuple(leaf.shape)}".encode())
-            if leaf.is_cuda and leaf.numel() * leaf.element_size() >= HASHED_ON_DEVICE:
-                state.update(MIXER.mix(plain(leaf)))
-            else:
-                data = dense(leaf)
-                state.update(bytes_of(data))
-        else:
-            state.update(repr(float(leaf) if isinstance(leaf, float) else leaf).encode())
-    return state.hexdigest()
-
-
 def bits(tensor: torch.Tensor) -> torch.Tensor:
     """The memory of all elements in order, as a row of the widest integers that divide an element (complex128: two)."""
     flat = plain(tensor).reshape(-1)  # a lazy conjugate has no bits of its own
@@ -89,34 +68,6 @@ def on_host(values: list[Any]) -> list[Any]:
     for i, value in zip(small, together([values[i] for i in small]), strict=True):
         found[i] = value
     return found
-
-
-class Mixer:
-    """Two 64-bit sums over mixed words and their places; the odd factors are this process's secret."""
-
-    def __init__(self) -> None:
-        self.factors = [secrets.randbits(63) | 1 for _ in range(4)]
-
-    def mix(self, tensor: torch.Tensor) -> bytes:
-        flat = tensor.reshape(-1).view(torch.uint8)
-        whole = flat.numel() // 8 * 8
-        words = flat[:whole]
-        if words.storage_offset() % 8:
-            words = words.clone()
-        words = words.view(torch.int64)
-        sums = torch.zeros(2, dtype=torch.int64, device=tensor.device)
-        place, first, second, third = self.factors
-        for start in range(0, words.numel(), CHUNK):
-            part = words[start : start + CHUNK]
-            mixed = torch.arange(start + 1, start + 1 + part.numel(), device=part.device).mul_(place).bitwise_xor_(part)
-            mixed = mixed.bitwise_xor_(mixed >> 31).mul_(first)
-            mixed = mixed.bitwise_xor_(mixed >> 29)
-            sums[0] += (mixed * second).sum()
-            sums[1] += mixed.bitwise_xor_(mixed >> 32).mul_(third).sum()
-        return repr(sums.tolist() + flat[whole:].tolist()).encode()
-
-
-MIXER = Mixer()
 
 
 def leaves(value: Any) -> list[Any]:
