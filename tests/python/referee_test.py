@@ -11,13 +11,13 @@ import pytest
 import torch
 
 from mtmc.device.device import device_named
+from mtmc.device.digest import digest
 from mtmc.referee import budgets
 from mtmc.referee.budgets import compare, compare_calls
 from mtmc.referee.referee import Referee
 from mtmc.referee.reference import EagerError, Reference
 from mtmc.rivals.baseline import Player
 from mtmc.task.task import load_task
-from mtmc.wire import blobs
 
 MODEL = """
 import torch
@@ -126,7 +126,7 @@ def test_timed_calls_on_integers_get_draws_of_their_own(referee: Referee) -> Non
         assert len({repr(draw[part]) for draw in draws.values()}) == len(names)
     assert all(draw[0].sort().values.tolist() == list(range(64)) for draw in draws.values())
     again = referee.draws.arguments("timed-3~1")  # as it is measured later
-    assert blobs.digest(again) == blobs.digest(draws["timed-3~1"])
+    assert digest(again) == digest(draws["timed-3~1"])
     assert referee.handle({"op": "forget", "names": names}) == {}
     assert not referee.draws.timed.keys() & set(names) and not any(
         (referee.folder / "draws" / n).exists() for n in names
