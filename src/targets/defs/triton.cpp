@@ -172,9 +172,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
 
 Status supports(const Program& program, const Kernel& kernel) {
   MTMC_RETURN_IF_ERROR(can_generate(program, kernel.values));
-  const auto printed = print_triton_kernel(program, kernel);
-  if (!printed.ok()) return printed.error();
-  return ok_status();
+  return can_print_triton_kernel(program, kernel);
 }
 
 std::vector<Numbers> candidates(const Program& program, const Kernel& kernel, const Hardware&) {

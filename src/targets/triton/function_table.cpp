@@ -140,32 +140,26 @@ FunctionTable::Place FunctionTable::add(const std::string& text, const std::map<
                                         std::string& calls) {
   const std::vector<std::string> functions = functions_of(text);
   if (functions.empty()) return append(text);
-  std::vector<std::string> names;             // of those that differ
-  std::map<std::string, size_t> numbers;      // one without names -> which of these
   std::map<std::string, std::string> others;  // our names -> those that are called instead
-  std::map<std::string, std::string> marks;   // our names -> what stands for them in the key
-  std::string own, key;
+  std::vector<Function*> mine;
+  std::vector<Function*> added;
+  std::string own;
   for (const std::string& function : functions) {
     const std::string name = name_of(function);
     const auto signature = signatures.find(name);
-    const std::string nameless =
-        (signature == signatures.end() ? "" : signature->second) + "\n" + without_names(renamed(function, marks));
-    const auto [known, is_new] = numbers.try_emplace(nameless, names.size());
-    if (is_new) {
-      names.push_back(name);
-      own += renamed(function, others);
-      key += nameless;
-    }
-    others[name] = names[known->second];
-    marks[name] = "$" + std::to_string(known->second);
+    const std::string called = renamed(function, others);
+    const auto [known, is_new] = functions_.try_emplace(
+        (signature == signatures.end() ? "" : signature->second) + "\n" + without_names(called), Function{name, {}});
+    if (is_new) own += called, added.push_back(&known->second);
+    mine.push_back(&known->second);
+    others[name] = known->second.name;
   }
-  const auto [kernel, is_new] = kernels_.try_emplace(key);
-  if (is_new) kernel->second = {names, append(own)};
-  for (const auto& [name, mine] : others) {
-    const std::string& other = kernel->second.names[std::find(names.begin(), names.end(), mine) - names.begin()];
+  // Whoever has some of its own is found there; else where its last function, whose result it is, came from.
+  const Place place = own.empty() ? mine.back()->place : append(own);
+  for (Function* one : added) one->place = place;
+  for (const auto& [name, other] : others)
     if (name != other) calls = replace_all(std::move(calls), "_launch(" + name + ",", "_launch(" + other + ",");
-  }
-  return kernel->second.place;
+  return place;
 }
 
 }  // namespace mtmc::triton

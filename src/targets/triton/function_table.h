@@ -14,22 +14,22 @@ class FunctionTable {
     std::string marker;  // where in `text` the lines of a kernel begin
     int lines = 0;
   };
-  // Adds the functions of a kernel, each once, unless all of them are those of a kernel that is here already: `calls`,
-  // its statements, then call that one's, and its place is there. What is no row of functions alone is added whole.
-  // `signatures`, by name: functions with others are others, whatever their texts (TritonKernel).
+  // Adds the functions of a kernel but for those that are here already: `calls`, its statements, then call these. Where
+  // all are, its place is that of its last one. What is no row of functions alone is added whole. `signatures`, by
+  // name: functions with others are others, whatever their texts (TritonKernel).
   Place add(const std::string& text, const std::map<std::string, std::string>& signatures, std::string& calls);
   const std::string& text() const { return text_; }
 
  private:
-  struct Functions {
-    std::vector<std::string> names;
-    Place place;
+  struct Function {
+    std::string name;
+    Place place;  // of the kernel that it came with
   };
 
   Place append(const std::string& text);
 
   std::string text_;
-  std::map<std::string, Functions> kernels_;  // by the texts of their functions without names
+  std::map<std::string, Function> functions_;  // by their texts without names
 };
 
 // A function's text without its own name and comments, the names that it binds numbered as they come.

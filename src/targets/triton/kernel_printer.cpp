@@ -49,7 +49,7 @@ class Kernels {
     const auto precision = kernel.choices.find("precision");
     const auto arrange = [&](const std::string& way) {
       prepared_ = prepare(group, way, kernel.has("split"), kernel.number("parts", 0), kernel.has("window"));
-      frames_.clear();
+      frames_.clear(), tried_.clear();
       cut();
     };
     try {
@@ -85,9 +85,10 @@ class Kernels {
     result.launches = static_cast<int>(std::count(hosts.begin(), hosts.end(), -1));
     for (size_t f = 0; f < frames_.size(); ++f) {
       if (group().stages[frames_[f].last].run_if) continue;  // rare
-      const TritonLaunch launch = print(frames_[f], name_of(f), own_numbers(frames_[f]));
+      const Numbers numbers = own_numbers(frames_[f]);
+      const TritonLaunch other = numbers.empty() ? TritonLaunch{} : print(frames_[f], name_of(f), numbers);
+      const auto& names = numbers.empty() ? guess(frames_[f]).parameters : other.parameters;
       for (const GroupTensor& tensor : group().tensors) {
-        const auto& names = launch.parameters;
         const bool used = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
           return name == tensor.name || name == tensor.name + "_tiles";
         });
@@ -210,6 +211,13 @@ class Kernels {
     return print_lanes(group(), frame, name, numbers);
   }
 
+  // Printed with the best guess of its numbers, once: it is what takes long.
+  const TritonLaunch& guess(const Frame& frame) const {
+    const std::pair stages{frame.first, frame.last};
+    const auto known = tried_.find(stages);
+    return known != tried_.end() ? known->second : tried_.emplace(stages, print(frame, "f", {})).first->second;
+  }
+
   // Other tiles of copies, with the best guess for the contraction, come second.
   std::vector<Numbers> with_copies(std::vector<Numbers> all) const {
     const auto copy =
@@ -241,7 +249,7 @@ class Kernels {
       std::vector<Frame> runs = frames_from(group(), from, copy ? copy->copy : last_beside(from));
       while (!copy && runs.size() > 1 && !fits(runs.back())) runs.pop_back();
       frames_.push_back(runs.back());
-      if (copy || runs.size() == 1) print(frames_.back(), "f", {});  // throws what it cannot do
+      if (copy || runs.size() == 1) guess(frames_.back());  // throws what it cannot do
     }
   }
 
@@ -262,7 +270,7 @@ class Kernels {
     if (!attention) return false;
     const Frame frame = frame_over(group(), from, attention->last);
     try {
-      print(frame, "f", {});
+      guess(frame);
     } catch (const Unsupported&) {
       return false;
     }
@@ -284,7 +292,7 @@ class Kernels {
     }
     if (frame.shared.empty() && all > 8 * kLight) return false;
     try {
-      print(frame, "f", {});
+      guess(frame);
       return true;
     } catch (const Unsupported&) {
       return false;
@@ -328,7 +336,12 @@ class Kernels {
   const Numbers copies_ = of_copies(kernel_.numbers);
   Prepared prepared_;
   std::vector<Frame> frames_;
+  mutable std::map<std::pair<int, int>, TritonLaunch> tried_;  // by first and last stage
 };
+
+Error not_printable(const Kernel& kernel, const Unsupported& unsupported) {
+  return Error{"printing " + kernel.name + " for triton", "not printable yet", unsupported.what, ""};
+}
 
 }  // namespace
 
@@ -342,7 +355,21 @@ Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& k
                                    [](const Kernel& one) { return one.family != Family::library; });
     return assemble(kernels.group(), kernel, launches, own > 1 || launches.size() > 1);
   } catch (const Unsupported& unsupported) {
-    return Error{"printing " + kernel.name + " for triton", "not printable yet", unsupported.what, ""};
+    return not_printable(kernel, unsupported);
+  }
+}
+
+Status can_print_triton_kernel(const Program& program, const Kernel& kernel) {
+  if (is_recurrent(program, kernel) || !kernel.numbers.empty()) {
+    const auto printed = print_triton_kernel(program, kernel);
+    return printed.ok() ? ok_status() : Status(printed.error());
+  }
+  MTMC_TRY(const Group group, build_group(program, kernel));
+  try {
+    const Kernels tries_all_launches(group, kernel);
+    return ok_status();
+  } catch (const Unsupported& unsupported) {
+    return not_printable(kernel, unsupported);
   }
 }
 

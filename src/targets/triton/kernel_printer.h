@@ -24,6 +24,8 @@ struct TritonKernel {
 
 // An Error says what this printer cannot do yet.
 Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel);
+// Whether that has an Error; sooner where the kernel has the best guess of its numbers.
+Status can_print_triton_kernel(const Program& program, const Kernel& kernel);
 
 // What the launches of a kernel pass on between them.
 struct TritonPasses {
