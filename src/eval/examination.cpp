@@ -214,6 +214,11 @@ Result<bool> Examination::judge_results(const DrawFacts& facts, const std::vecto
                                         const std::string& hash, int call) {
   const Verdict before = verdict_;
   if (judge_call(facts, outputs, hash, call)) return true;
+  MTMC_TRY(const bool whole, facts_.allow_whole_budget(facts.name));
+  if (whole) {
+    verdict_ = before;
+    if (!facts.usable || judge_call(facts, outputs, hash, call)) return true;
+  }
   MTMC_TRY(const bool wider, facts_.allow_other_orders(facts.name));
   if (!wider) return false;
   verdict_ = before;

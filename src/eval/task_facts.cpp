@@ -84,9 +84,10 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
 Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   if (const auto known = draws_.find(name); known != draws_.end()) return &known->second;
   const std::string kind = kind_of(name);
-  const bool timed = !has_own_budget(kind), other = contains(others_, kind);
+  const bool timed = !has_own_budget(kind);
+  const char* budget = timed ? "" : kind == "task" ? "kind" : "draw";
   MTMC_TRY(const Json reply,
-           referee_->compute({{"op", "draw"}, {"name", name}, {"budget", !timed}}, kReferenceSeconds));
+           referee_->compute({{"op", "draw"}, {"name", name}, {"budget", budget}}, kReferenceSeconds));
   DrawFacts facts;
   facts.name = name;
   draw_seconds_ = reply.value("draw_seconds", draw_seconds_);
@@ -94,12 +95,12 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     facts.usable = false;
     return &(draws_[name] = std::move(facts));
   }
+  facts.whole = timed || reply.at("whole");
   facts.eager = budgets_from(reply.at("eager_errors")), facts.own = budgets_from(reply.at("allowed_errors"));
   facts.budgets = facts.own;
   if (reply.at("on_host").get<bool>())
     facts.notes.push_back("truth-on-host: the GPU's memory was too small for the module in double");
   make_room(facts, reply.at("beside"));
-  for (auto& [output, budget] : facts.budgets) budget.exact_suffices = !strict_;
   for (const Json& call : reply.at("chances")) {
     for (const auto& [output, chance] : call.items()) facts.chances[output].push_back(fractions_from(chance));
   }
@@ -115,14 +116,37 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     Budgets budgets = task->budgets;
     widen(budgets, facts.budgets);  // eager's errors on this very draw
     facts.budgets = std::move(budgets), facts.eager = task->eager, facts.chances = task->chances;
-  } else if (kind != "task") {
-    MTMC_TRY(const DrawFacts* task, draw("task-0"));
-    if (other)
-      widen(facts.budgets, task->budgets);  // its own are of two draws
-    else
-      facts.usable = structured_counts(facts.eager, task->eager) && all_finite(facts.budgets);
   }
+  MTMC_RETURN_IF_ERROR(complete(facts));
   return &(draws_[name] = std::move(facts));
+}
+
+// What follows from the errors of its kind, or of the draw itself.
+Status TaskFacts::complete(DrawFacts& facts) {
+  for (auto& [output, budget] : facts.budgets) budget.exact_suffices = !strict_;
+  const std::string kind = kind_of(facts.name);
+  if (kind == "task" || !has_own_budget(kind)) return ok_status();
+  MTMC_TRY(const DrawFacts* task, draw("task-0"));
+  if (contains(others_, kind))
+    widen(facts.budgets, task->budgets);  // its own are of two draws
+  else
+    facts.usable = structured_counts(facts.eager, task->eager) && all_finite(facts.budgets);
+  return ok_status();
+}
+
+Result<bool> TaskFacts::allow_whole_budget(const std::string& draw) {
+  const std::string kind = kind_of(draw);
+  if (draws_.at(draw).whole) return false;
+  MTMC_TRY(const Json reply, referee_->compute({{"op", "budget"}, {"kind", kind}}, kReferenceSeconds));
+  for (auto& [name, facts] : draws_) {
+    if (kind_of(name) != kind) continue;
+    facts.whole = true, facts.usable = !reply.contains("skipped");
+    if (!facts.usable) continue;
+    facts.eager = budgets_from(reply.at("eager_errors")), facts.own = budgets_from(reply.at("allowed_errors"));
+    facts.budgets = facts.own;
+    MTMC_RETURN_IF_ERROR(complete(facts));
+  }
+  return true;
 }
 
 Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
@@ -168,6 +192,7 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
   for (size_t i = 0; i < draws.size() && !nulls.empty(); ++i) {
     const Json request = {{"op", "nulls"}, {"nulls", nulls}, {"draw", draws[i]}, {"first", draws[0]}};
     MTMC_TRY(const Json reply, referee_->compute(request, kReferenceSeconds));
+    MTMC_TRY([[maybe_unused]] const bool whole, allow_whole_budget(draws[i]));  // few get so far as to a second kind
     std::erase_if(nulls, [&](const std::string& null) {
       return !passes(measurements_from(reply.at("nulls").at(null)), draws_.at(draws[i]).budgets);
     });

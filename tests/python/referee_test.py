@@ -195,7 +195,7 @@ def test_where_memory_was_short_what_is_kept_makes_room(referee: Referee, monkey
 
     def told(name: str, often: int) -> dict:
         fails[:] = [full] * often
-        return referee.handle({"op": "draw", "name": name, "budget": False})
+        return referee.handle({"op": "draw", "name": name, "budget": ""})
 
     assert told("offset-0", 1)["calls"] == 1  # eager is called once more
     assert "task-0" in referee.draws.known
@@ -212,9 +212,9 @@ def test_where_memory_was_short_what_is_kept_makes_room(referee: Referee, monkey
         return compare_calls(draw, *more)
 
     monkeypatch.setattr(budgets, "compare_calls", full_in_the_second_draw)
-    runs = referee.handle({"op": "draw", "name": "few-rows-0", "budget": True})["eager_errors"]
+    runs = referee.handle({"op": "draw", "name": "few-rows-0", "budget": "kind"})["eager_errors"]
     monkeypatch.undo()
-    assert len(runs) == len(referee.handle({"op": "draw", "name": "offset-0", "budget": True})["eager_errors"])
+    assert len(runs) == len(referee.handle({"op": "draw", "name": "offset-0", "budget": "kind"})["eager_errors"])
     monkeypatch.setattr(kind, "forward", full_at_first)
     other = referee.budgets.others[0]
     assert told(f"{other}-0", 4)["skipped"].endswith("full")  # at another size it may be larger than it ever is
@@ -263,27 +263,41 @@ def get_inputs():
 def test_a_budget_holds_sums_in_another_order_once_that_is_asked_for_and_eagers_errors_on_the_very_draw(
     referee: Referee,
 ) -> None:
-    found = referee.handle({"op": "draw", "name": "one-hot-0", "budget": True})
+    found = referee.handle({"op": "draw", "name": "one-hot-0", "budget": "kind"})
     assert found["beside"] == {} and referee.budgets.of_kind("task").beside
     beside = referee.handle({"op": "beside", "kind": "one-hot"})["beside"]
     (own,), (order,) = found["eager_errors"][0], beside["order-of-sums"][0]
     assert order["error"] > 4 * own["error"] > 0
     assert len(found["eager_errors"]) == len(found["allowed_errors"]) == 5  # the second call repeats the first
-    timed = referee.handle({"op": "draw", "name": "timed-0", "budget": False})
+    timed = referee.handle({"op": "draw", "name": "timed-0", "budget": ""})
     assert timed["eager_errors"] == [] and 0 < timed["allowed_errors"][0][0]["error"] < 1e-6
     assert timed["beside"] == {}
 
 
 @pytest.mark.parametrize("referee", [SOFTMAX], indirect=True)
+def test_a_draw_has_the_errors_of_itself_until_those_of_its_kind_are_asked_for(referee: Referee) -> None:
+    for kind in ("one-hot", referee.budgets.others[0]):
+        alone = referee.handle({"op": "draw", "name": f"{kind}-1", "budget": "draw"})
+        assert not alone["whole"] and list(referee.draws.known).count(f"{kind}-0") == 0, "no other draw was made"
+        whole = referee.handle({"op": "budget", "kind": kind})
+        for errors in ("eager_errors", "allowed_errors"):
+            assert len(alone[errors]) < len(whole[errors])
+            assert all(run in whole[errors] for run in alone[errors]), "so it allows no more than they do"
+        again = referee.handle({"op": "draw", "name": f"{kind}-1", "budget": "draw"})
+        assert again["whole"] and again["eager_errors"] == whole["eager_errors"]
+    assert referee.handle({"op": "draw", "name": "task-1", "budget": "kind"})["whole"]
+
+
+@pytest.mark.parametrize("referee", [SOFTMAX], indirect=True)
 def test_other_sizes_have_room_for_sums_in_another_order_once_that_is_asked_for(referee: Referee) -> None:
     kind = next(kind for kind in referee.budgets.others if kind.startswith("shape"))
-    found = referee.handle({"op": "draw", "name": f"{kind}-0", "budget": True})
+    found = referee.handle({"op": "draw", "name": f"{kind}-0", "budget": "kind"})
     assert found["beside"] == {}
     beside = referee.handle({"op": "beside", "kind": kind})["beside"]
     own = min(run[0]["error"] for run in found["eager_errors"])
     assert beside["order-of-sums"][0][0]["error"] > own > 0 and beside["half-ulp"]
     assert referee.handle({"op": "beside", "kind": kind}) == {"beside": {}}, "room is made once"
-    assert referee.handle({"op": "draw", "name": f"{kind}-1", "budget": True})["beside"] == beside
+    assert referee.handle({"op": "draw", "name": f"{kind}-1", "budget": "kind"})["beside"] == beside
 
 
 @pytest.mark.parametrize("referee", [SOFTMAX.replace("x.soft", "x.half().soft")], indirect=True)
@@ -304,7 +318,7 @@ def test_a_module_without_sums_is_run_in_another_order_once(referee: Referee) ->
 def test_a_truth_for_which_the_gpu_is_too_small_comes_from_the_host_and_says_so(
     referee: Referee, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert referee.on_draw({"name": "task-0", "budget": False})["on_host"] is False
+    assert referee.on_draw({"name": "task-0", "budget": ""})["on_host"] is False
     replay, calls = Reference._replay, []
 
     def first_full(*given: object) -> object:
@@ -312,7 +326,7 @@ def test_a_truth_for_which_the_gpu_is_too_small_comes_from_the_host_and_says_so(
         return full() if len(calls) == 1 else replay(*given)
 
     monkeypatch.setattr(Reference, "_replay", first_full)
-    assert referee.on_draw({"name": "task-1", "budget": False})["on_host"] is True
+    assert referee.on_draw({"name": "task-1", "budget": ""})["on_host"] is True
 
 
 @pytest.mark.parametrize("returned", ["x * 2", "x", "x[:, ::2]"])

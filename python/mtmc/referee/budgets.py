@@ -100,6 +100,15 @@ class Budgets:
         self.known[kind] = found  # only now: whoever lacked memory asks again
         return found
 
+    def of_one(self, draw: Draw) -> Errors:
+        """As `of_kind`, on this draw alone: no more than what all of its kind allow. Most candidates need no more."""
+        if draw.slices is not None:
+            assert draw.sampler is not None
+            return Errors(*draw.sampler.errors(draw, draw.slices, 1))
+        found = Errors()
+        self._add(found, draw)
+        return found
+
     def beside(self, kind: str) -> dict[str, Runs]:
         """What half an ulp in the arguments does to the truth, and another order of summation to eager, on one draw of a kind. It
         costs as much as half of all else, so it is asked for only when a candidate would be refused. Nothing where `of_kind` has

@@ -209,7 +209,8 @@ class Referee:
         return self.draws.draw(name)
 
     def on_draw(self, request: Message) -> Message:
-        """Makes a draw ready. `skipped` when eager raises on it; else eager's errors on this kind of draw."""
+        """Makes a draw ready. `skipped` when eager raises on it; else eager's errors, by `budget` on this "kind" of draws, or on
+        this "draw" alone; or only what it errs here beside its kind's budget (""). `whole`: are they those of its kind?"""
         name = request["name"]
         kind = name.rpartition("-")[0]
         assert self.budgets is not None and self.masked is not None and self.draws is not None
@@ -227,10 +228,13 @@ class Referee:
                 "random_state": draw.eager.random_state,
                 "changed_state": list(draw.eager.state),
             }
-            of_very_draw = None if request["budget"] else self.budgets.of_draw(draw)
+            whole = request["budget"] == "kind" or (request["budget"] == "draw" and kind in self.budgets.known)
+            if not whole:
+                errors = self.budgets.of_one(draw) if request["budget"] else self.budgets.of_draw(draw)
             is_random = bool(draw.eager.drawn[0])
             del draw  # its kind's budget takes others, and two large ones do not fit beside each other
-            errors = of_very_draw or self.budgets.of_kind(kind)
+            if whole:
+                errors = self.budgets.of_kind(kind)
         except EagerError as error:
             return {"skipped": str(error)}
         except torch.OutOfMemoryError as error:  # at another size it may be larger than it ever is
@@ -239,11 +243,21 @@ class Referee:
             return {"skipped": first_line(error)}
         return {
             **told,
+            "whole": whole,
             "eager_errors": errors.eager,
             "allowed_errors": errors.allowed,
             "beside": errors.beside,
             "chances": self.masked.chances(kind) if request["budget"] and is_random else [],
         }
+
+    def on_budget(self, request: Message) -> Message:
+        """Eager's errors on a kind of draws; `skipped` when it raises on one of them."""
+        assert self.budgets is not None
+        try:
+            errors = self.budgets.of_kind(request["kind"])
+        except EagerError as error:
+            return {"skipped": str(error)}
+        return {"eager_errors": errors.eager, "allowed_errors": errors.allowed}
 
     def on_beside(self, request: Message) -> Message:
         """What else than eager's own errors makes room on a kind of draws."""
