@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
+#include "search/gains.h"
 #include "search/policy.h"
 #include "search/prospect.h"
 #include "targets/target.h"
@@ -80,6 +82,44 @@ TEST_F(GreedyTest, PricingOneOfAlikePlacesSaysWhatAllOfThemGain) {
     ++asked;
   }
   EXPECT_GE(asked, 3);
+}
+
+// Three softmaxes written out, each behind a linear layer.
+std::string written_out() {
+  std::string params = "  %0 = input \"x\" : f32[256,128]\n", nodes, kernels;
+  int next = 4, place = 0, x = 0;
+  const auto node = [&](const std::string& call, const std::string& type) {
+    nodes += "  %" + std::to_string(next) + " = " + call + " : " + type + "\n";
+    kernels += "kernel k" + std::to_string(place++) + " = { %" + std::to_string(next) + " } library\n";
+    return next++;
+  };
+  for (int layer = 1; layer <= 3; ++layer) {
+    params += "  %" + std::to_string(layer) + " = param \"w" + std::to_string(layer) + "\" : f32[128,128]\n";
+    const int y = node("linear(%" + std::to_string(x) + ", %" + std::to_string(layer) + ", none)", "f32[256,128]");
+    const int e = node("exp(%" + std::to_string(y) + ")", "f32[256,128]");
+    const int sum = node("sum(%" + std::to_string(e) + ", dim=[1], keepdim=true)", "f32[256,1]");
+    x = node("div(%" + std::to_string(e) + ", %" + std::to_string(sum) + ")", "f32[256,128]");
+  }
+  return "program written_out {\n" + params + nodes + "  return %" + std::to_string(x) + "\n}\n" + kernels;
+}
+
+TEST(Greedy, WhatRewritesAllLayersStandsBeforeWhatFusesSome) {
+  const Hardware hardware = null_hardware();
+  const ActionContext context{hardware, *find_target("null")};
+  const Program program = parse_program(written_out()).value();
+  std::vector<Proposal> proposals;
+  for (const Action& action : enumerate_actions(program, context))
+    proposals.push_back({action, action.regions.empty() ? "stop" : store_text(action)});
+  const auto policy = find_policy("greedy")->make({hardware, *find_target("null")}).value();
+  const std::string code;
+  const auto order = policy->rank({"", "", code, &program, {}, "", 0}, proposals).value();
+  const Action& first = proposals[order[0]].action;
+  EXPECT_EQ(first.type, "simplify") << store_text(first);
+  EXPECT_EQ(first.regions.size(), 3u);
+  Forecaster forecaster(context);
+  const std::vector<double> gains = expected_gains(program, proposals, context, forecaster);
+  EXPECT_LT(gains[order[0]], *std::max_element(gains.begin(), gains.end())) << "it is not what gains most by itself";
+  EXPECT_GT(gains[order[0]], kWorthwhile);
 }
 
 }  // namespace

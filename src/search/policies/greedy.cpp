@@ -21,7 +21,11 @@ class GreedyPolicy final : public Policy {
     std::vector<double> gains = expected_gains(*observation.program, proposals, context_, forecaster_);
     for (size_t i = 0; i < proposals.size(); ++i)
       if (proposals[i].stop()) gains[i] = observation.worthwhile;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gains[a] > gains[b]; });
+    const auto first = [&](size_t i) {
+      return rewrites_layers(proposals[i].action) && gains[i] > observation.worthwhile;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return first(a) != first(b) ? first(a) : gains[a] > gains[b]; });
     return order;
   }
 
@@ -30,6 +34,11 @@ class GreedyPolicy final : public Policy {
   double promise(const Program& program) override { return forecaster_.promise(program); }
 
  private:
+  // What rewrites all layers of a network stands before what fuses some of them, as far as it pays at all: afterwards a
+  // kernel, which holds so many operators, holds more layers. Six of BERT: 6.9 ms are expected after attention and two
+  // fusions, 7.3 after three fusions and attention.
+  static bool rewrites_layers(const Action& action) { return action.type == "simplify" && action.regions.size() > 1; }
+
   ActionContext context_;
   Forecaster forecaster_;
 };
