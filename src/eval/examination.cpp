@@ -328,6 +328,7 @@ std::string Examination::refine(const std::string& reason, const std::string& dr
 
 Result<bool> Examination::other_arguments(Guest& guest, const std::string& draw) {
   MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
+  if (facts->no_room) verdict_.notes.push_back("not-tried: there is no room for draw " + draw);
   if (!facts->usable) return true;  // eager itself takes no other shape
   const Verdict before = verdict_;
   MTMC_TRY(const bool right, run(guest, draw, "first"));

@@ -92,7 +92,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   facts.name = name;
   draw_seconds_ = reply.value("draw_seconds", draw_seconds_);
   if (reply.contains("skipped")) {
-    facts.usable = false;
+    facts.usable = false, facts.no_room = reply.value("no_room", false);
     return &(draws_[name] = std::move(facts));
   }
   facts.whole = timed || reply.at("whole");

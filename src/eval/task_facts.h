@@ -35,6 +35,7 @@ struct DrawFacts {
   Budgets own;                     // of its kind: what these alone, or those of --accuracy, allow
   std::vector<std::string> notes;  // where limits come from, if not from eager's own errors
   bool usable = true;              // false: eager raises on it, or it proves nothing
+  bool no_room = false;            // the memory is too small for it
   std::vector<int> modified;       // arguments that eager itself changes
   std::vector<bool> aliases;       // tensors of eager's result that share memory with an argument or a weight
   std::vector<bool> overlapping;   // eager's outputs that are expanded tensors

@@ -329,6 +329,23 @@ def test_a_truth_for_which_the_gpu_is_too_small_comes_from_the_host_and_says_so(
     assert referee.on_draw({"name": "task-1", "budget": ""})["on_host"] is True
 
 
+@pytest.mark.parametrize("referee", [ROUNDS], indirect=True)
+def test_other_sizes_for_which_the_gpu_is_too_small_are_done_without(
+    referee: Referee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind, calls = referee.budgets.others[0], []
+
+    def always_full(*given: object) -> object:
+        calls.append(given)
+        return full()
+
+    monkeypatch.setattr(Reference, "_replay", always_full)
+    told = referee.handle({"op": "draw", "name": f"{kind}-0", "budget": "draw"})
+    assert told["no_room"] and "out of memory" in told["skipped"]
+    assert len(calls) == 2, "once more without what is kept, and not on the host, whose memory may be too small as well"
+    assert referee.handle({"op": "budget", "kind": kind})["no_room"]
+
+
 @pytest.mark.parametrize("returned", ["x * 2", "x", "x[:, ::2]"])
 def test_large_results_stay_where_eager_put_them_if_they_are_nobody_elses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, returned: str

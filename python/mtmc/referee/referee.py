@@ -122,6 +122,7 @@ class Referee:
         self._save_constructor(task)
         run = self.draw("task-0")
         others = other_kinds(run.arguments, self.reference.integers_decide(run.arguments, first))
+        self.draws.dispensable = others
         self.budgets = Budgets(self.reference, request["accuracy"], others, self.draws.draw)
         moving = self.draws.watched = self._moving(run.eager)
         self.draws.forget("weights-0")  # which was made before
@@ -209,7 +210,7 @@ class Referee:
         return self.draws.draw(name)
 
     def on_draw(self, request: Message) -> Message:
-        """Makes a draw ready. `skipped` when eager raises on it; else eager's errors, by `budget` on this "kind" of draws, or on
+        """Makes a draw ready. `skipped` when eager raises on it, or there is `no_room` for it; else eager's errors, by `budget` on this "kind" of draws, or on
         this "draw" alone; or only what it errs here beside its kind's budget (""). `whole`: are they those of its kind?"""
         name = request["name"]
         kind = name.rpartition("-")[0]
@@ -237,10 +238,8 @@ class Referee:
                 errors = self.budgets.of_kind(kind)
         except EagerError as error:
             return {"skipped": str(error)}
-        except torch.OutOfMemoryError as error:  # at another size it may be larger than it ever is
-            if kind not in self.budgets.others or not self.last_try:
-                raise
-            return {"skipped": first_line(error)}
+        except torch.OutOfMemoryError as error:
+            return self._without_room(kind, error)
         return {
             **told,
             "whole": whole,
@@ -250,6 +249,13 @@ class Referee:
             "chances": self.masked.chances(kind) if request["budget"] and is_random else [],
         }
 
+    def _without_room(self, kind: str, error: torch.OutOfMemoryError) -> Message:
+        """At another size it may be larger than it ever is."""
+        assert self.budgets is not None
+        if kind not in self.budgets.others or not self.last_try:
+            raise error
+        return {"skipped": first_line(error), "no_room": True}
+
     def on_budget(self, request: Message) -> Message:
         """Eager's errors on a kind of draws; `skipped` when it raises on one of them."""
         assert self.budgets is not None
@@ -257,6 +263,8 @@ class Referee:
             errors = self.budgets.of_kind(request["kind"])
         except EagerError as error:
             return {"skipped": str(error)}
+        except torch.OutOfMemoryError as error:
+            return self._without_room(request["kind"], error)
         return {"eager_errors": errors.eager, "allowed_errors": errors.allowed}
 
     def on_beside(self, request: Message) -> Message:

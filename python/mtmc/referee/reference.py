@@ -252,9 +252,10 @@ class Reference:
         eager: Eager,
         move: Callable[[torch.Tensor], torch.Tensor],
         widths: Widths = WIDER,
+        anywhere: bool = True,
     ) -> Truth:
         """The same calls in double; `move` widens the arguments, and may change them (see `half_an_ulp`). With `SINGLE`
-        the module runs in fp32 where it names narrower types. On the host where the device's memory is too small. Large
+        the module runs in fp32 where it names narrower types. `anywhere`: on the host where the device's memory is too small. Large
         arguments are lent as they are where the module bears that, and nobody writes to them."""
         model = self._model(widths)
         large = sum(tensor.nbytes for tensor in outputs.tensors(arguments)) > COPIED_BYTES
@@ -266,6 +267,8 @@ class Reference:
         try:
             return self._replay(model, arguments, state, eager, move, widths)
         except torch.OutOfMemoryError:
+            if not anywhere:
+                raise
             torch.cuda.empty_cache()
         try:
             model.to("cpu")
