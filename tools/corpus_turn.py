@@ -38,7 +38,7 @@ def changed():
     recent = git("log", f"--since={begin}", "--format=", "--name-only", "--relative")
     working = git("diff", "--name-only", "--relative", "HEAD")
     added = git("ls-files", "--others", "--exclude-standard", *FOLDERS)
-    return {path for paths in (recent, working, added) for path in paths.split("\n")}
+    return {path for paths in (recent, working, added) for path in paths.splitlines()}
 
 
 def turn(files, commits, new):
