@@ -57,7 +57,8 @@ def main():
     print("\n".join(path.stem for path in sorted(chosen)))
     left = len(files) - len(chosen)
     print(
-        f"corpus: {len(chosen)} of {len(files)} files are judged now, {left} stay for the next turns (./test corpus judges all)",
+        f"corpus: {len(chosen)} of {len(files)} files are judged now, {left} stay for the next turns (./test corpus judges all); "
+        "examples of prompts and recipes of ADDING take turns, too",
         file=sys.stderr,
     )
 
