@@ -1,5 +1,5 @@
-"""corpus_turn.py: the files of the judge's corpora whose turn it is, one a line, as MTMC_CORPUS=@FILE wants them. A third by a hash
-of their names and the number of commits, so that each comes within three; what the last commits changed or none has yet, with all
+"""corpus_turn.py: the files of the judge's corpora whose turn it is, one a line, as MTMC_CORPUS=@FILE wants them. A sixth by a hash
+of their names and the number of commits, so that each comes within six; what the last commits changed or none has yet, with all
 files of a changed task; and at least one for each reason to refuse. Says on standard error how many stay for the next turns."""
 
 import hashlib
@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("tests/exploits", "tests/honest")
-TURNS = 3
+TURNS = 6
 RECENT = 6 * 3600  # seconds before the last commit: what lands together
 
 
@@ -38,7 +38,7 @@ def changed():
     recent = git("log", f"--since={begin}", "--format=", "--name-only", "--relative")
     working = git("diff", "--name-only", "--relative", "HEAD")
     added = git("ls-files", "--others", "--exclude-standard", *FOLDERS)
-    return {path for paths in (recent, working, added) for path in paths.split("\n")}
+    return {path for paths in (recent, working, added) for path in paths.splitlines()}
 
 
 def turn(files, commits, new):
@@ -57,7 +57,8 @@ def main():
     print("\n".join(path.stem for path in sorted(chosen)))
     left = len(files) - len(chosen)
     print(
-        f"corpus: {len(chosen)} of {len(files)} files are judged now, {left} stay for the next turns (./test corpus judges all)",
+        f"corpus: {len(chosen)} of {len(files)} files are judged now, {left} stay for the next turns (./test corpus judges all); "
+        "examples of prompts and recipes of ADDING take turns, too",
         file=sys.stderr,
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from scripted_world import ANSWERS, World, answer
 
@@ -13,7 +12,7 @@ def told(world: World) -> list[str]:
     return [request["body"]["messages"][-1]["content"] for request in world.server.requests]
 
 
-def test_a_draft_is_judged_profiled_and_submitted(world: World) -> None:
+def test_a_draft_is_judged_profiled_and_submitted_once(world: World) -> None:
     exploit, repair = answer("distance_exploit")["answer"], answer("distance_repair")["answer"]
     knowledge = world.folder / "notes"
     knowledge.mkdir()
@@ -45,16 +44,10 @@ def test_a_draft_is_judged_profiled_and_submitted(world: World) -> None:
     assert "no root in between" in learned.read_text()
     result = json.loads((world.folder / "out/result.json").read_text())
     assert result["certified"] and result["evaluations"] == 2 and result["account"]["requests"] == 8
-
-
-def test_the_store_answers_the_same_search(world: World) -> None:
-    draft = answer("distance_repair")["answer"] + "\njudge:"
-    world.play({"answer": draft}, {"answer": "submit:"}, {"answer": "submit:"}, {"status": 401})
-    words = (ANSWERS / "distance.py", "--coder", "agent", "--target", "cpu", "--evaluations", 2, "--steps", 1)
-    code, said = world.optimize(*words, "--baselines", "graph")
-    assert code == 0, said
-    asked = len(world.server.requests)
-    world.stop()  # nobody can be asked any more
-    again, said = world.optimize(*words, "--baselines", "graph")
-    assert again == 0 and f"{asked} requests" not in said, said
-    assert Path(world.folder / "out/kernel.py").is_file()
+    # The store answers the same search: nobody can be asked any more, and the notes are what they were.
+    world.stop()
+    learned.unlink()
+    (world.folder / "out/kernel.py").unlink()
+    again, said = world.optimize(*words, "--agent-turns", 9)
+    assert again == 0 and "asked the language model: 0 requests" in said, said
+    assert (world.folder / "out/kernel.py").is_file()

@@ -1,5 +1,6 @@
 """The worked examples in prompts are right: the judge certifies those for the CPU, Triton's interpreter runs those for
-triton, and those for cuda are run as C++ on the CPU and compiled by NVRTC, where it is installed.
+triton, and those for cuda are run as C++ on the CPU and compiled by NVRTC, where it is installed. Where the judge's corpora take turns
+(`./test`), so do the examples that the judge or a compiler meets.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
 os.environ["MTMC_PYTHON"] = sys.executable
 EXAMPLES = sorted((ROOT / "src/coder/examples").glob("*.md"))
+sys.path.append(str(ROOT / "tools"))
+
+import corpus_turn  # noqa: E402
 
 # Every kernel of a list of (name, task, code) in one process, against the module itself.
 RUN = """
@@ -38,12 +42,19 @@ for name, task, code in json.load(open(sys.argv[1])):
 """
 
 
-def unpacked(target: str, folder: Path) -> list[tuple[str, str, str]]:
+def whose_turn(files: list[Path]) -> list[Path]:
+    """All of them, or a sixth, one at least, and what the last commits changed."""
+    if not os.environ.get("MTMC_CORPUS", "").startswith("@"):
+        return files
+    commits = int(corpus_turn.git("rev-list", "--count", "HEAD") or 0)
+    return sorted(corpus_turn.turn(files, commits, corpus_turn.changed()))
+
+
+def unpacked(target: str, folder: Path, by_turns: bool = False) -> list[tuple[str, str, str]]:
     """(name, task's file, kernel file) of each distinct kernel of a target's examples."""
     found, seen = [], set()
-    for file in EXAMPLES:
-        if not file.stem.startswith(target + "_"):
-            continue
+    files = [file for file in EXAMPLES if file.stem.startswith(target + "_")]
+    for file in whose_turn(files) if by_turns else files:
         parts = dict(re.findall(r"## (\w+)\n\n```python\n(.*?)```", file.read_text(), re.DOTALL))
         assert list(parts) == ["task", "before", "after"], file
         for name, text in parts.items():
@@ -63,7 +74,7 @@ def test_each_type_has_an_example_for_each_target() -> None:
 
 
 def expect_certified(target: str, device: str, folder: Path) -> None:
-    kernels = unpacked(target, folder)
+    kernels = unpacked(target, folder, by_turns=True)
     lines = [json.dumps({"file": task, "candidate": code}) for _, task, code in kernels]
     (folder / "list").write_text("\n".join(lines))
     argv = [str(BINARY), "verify", "--list", str(folder / "list"), "--tier", "screen", "--device", device]
@@ -85,7 +96,7 @@ def test_the_judge_certifies_those_for_the_gpu(target: str, tmp_path: Path) -> N
 
 
 def run_on_the_cpu(target: str, folder: Path) -> None:
-    kernels = unpacked(target, folder)
+    kernels = unpacked(target, folder, by_turns=target == "cuda")
     (folder / "list").write_text(json.dumps(kernels))
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(ROOT / "tests/support/cuda_on_cpu")]))
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": path}

@@ -1,6 +1,6 @@
 """The commands of README.md and docs/*.md, executed in the order they stand in. The example's search is given less time
 and no torch.compile beside it, and its kernel is screened the second time; the others show how modules are named, and
-need no judge for it."""
+need no judge for it. What stands in two blocks is done once."""
 
 from __future__ import annotations
 
@@ -51,6 +51,12 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
 
 
+@pytest.fixture(scope="module")
+def did() -> set[str]:
+    """The commands that were right already, of scripts those that stayed in the folder."""
+    return set()
+
+
 def run_command(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {
         "MTMC_PYTHON": sys.executable,
@@ -72,7 +78,7 @@ def expected_exit_codes(command: str) -> set[int]:
 
 
 @pytest.mark.parametrize(("page", "block"), BLOCKS, ids=[block.place for _, block in BLOCKS])
-def test_a_block(checkout: Path, page: Path, block: Block) -> None:
+def test_a_block(checkout: Path, did: set[str], page: Path, block: Block) -> None:
     if block.needs:
         pytest.skip(f"{block.place} needs {block.needs}")
     if block.file:
@@ -81,8 +87,12 @@ def test_a_block(checkout: Path, page: Path, block: Block) -> None:
         with sqlite3.connect(checkout / "store.db") as store:
             store.execute(block.text).fetchall()
     for command in block.commands():
+        if command in did:
+            continue
         done = run_command(command, checkout)
         assert done.returncode in expected_exit_codes(command), (command, done.returncode, done.stdout, done.stderr)
+        if "cd " not in command:
+            did.update(line.partition(" #")[0].strip() for line in command.splitlines())
 
 
 def prose_of(page: Path) -> str:

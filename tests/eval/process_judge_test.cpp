@@ -44,16 +44,6 @@ TEST_F(TorchJudge, whoever_works_beside_stands_still_while_calls_are_timed) {
   EXPECT_EQ(noted.done, once) << "nothing was timed";
 }
 
-TEST_F(TorchJudge, times_torch_compile_in_the_same_rounds) {
-  JudgeOptions options = options_;
-  options.baselines = {"compile"};
-  const Verdict v = verdict_with(options, kGood, Tier::certify);
-  ASSERT_TRUE(v.certified()) << v.reason << ": " << v.message;
-  ASSERT_EQ(v.times.count("compile"), 1U) << testing::PrintToString(v.notes);
-  EXPECT_EQ(v.times.at("compile").samples_ms.size(), v.times.at("candidate").samples_ms.size());
-  EXPECT_GT(v.speedup.at("compile").median, 0);
-}
-
 TEST_F(TorchJudge, examines_ill_conditioned_tasks_whole_and_certifies_nothing) {
   const auto file = folder_.path() / "cancels.py";
   ASSERT_TRUE(write_file(file, R"(
@@ -74,17 +64,25 @@ def get_inputs():
   EXPECT_EQ(verdict(head + "x.var(1).half()").reason, "wrong-dtype");
 }
 
-TEST_F(TorchJudge, survives_candidates_that_die_or_never_answer) {
+TEST_F(TorchJudge, survives_candidates_that_never_answer) {
+  JudgeOptions options = options_;
+  options.load_seconds = options.call_seconds = 5;  // a first call has both
+  EXPECT_EQ(verdict_with(options, candidate("while True: pass")).reason, "timed-out");
+  const Verdict next = verdict(kGood);
+  EXPECT_TRUE(is_right(next)) << next.reason << ": " << next.message;
+}
+
+TEST_F(TorchJudge, survives_candidates_that_die) {
   struct Case {
     std::string code, reason;
+    bool dies = false;
   };
   const std::vector<Case> cases = {
-      {candidate("while True: pass"), "timed-out"},
-      {candidate("os.kill(os.getpid(), signal.SIGSEGV)"), "crashed"},
-      {candidate("os._exit(0)"), "crashed"},
-      {candidate("while True: os.fork()"), "too-many-processes"},
+      {candidate("os.kill(os.getpid(), signal.SIGSEGV)"), "crashed", true},
+      {candidate("os._exit(0)"), "crashed", true},
+      {candidate("while True: os.fork()"), "too-many-processes", true},
       {candidate("held = [torch.ones(1 << 26) for _ in range(64)]\nreturn self.linear(x).clamp_min(0)"),
-       "out-of-memory"},
+       "out-of-memory", true},
       {candidate("raise ValueError('no')"), "raised"},
       {candidate("return x", "raise RuntimeError('broken')"), "import-error"},
       {candidate("return x", "subprocess.run(['g++', '-x', 'c++', '/dev/null/none.cpp'], check=True)"),
@@ -99,8 +97,9 @@ TEST_F(TorchJudge, survives_candidates_that_die_or_never_answer) {
     const Verdict v = verdict(c.code);
     EXPECT_EQ(v.reason, c.reason) << c.code << v.message;
     EXPECT_LT(now_seconds() - start, 180) << c.code;  // a fork bomb leaves its watcher little of two cores
+    if (!c.dies && &c != &cases.back()) continue;     // the next one's reason says that the judge goes on
     const Verdict next = verdict(kGood);
-    EXPECT_TRUE(next.certified()) << "after:\n" << c.code << next.reason << ": " << next.message;
+    EXPECT_TRUE(is_right(next)) << "after:\n" << c.code << next.reason << ": " << next.message;
   }
 }
 

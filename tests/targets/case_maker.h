@@ -28,8 +28,9 @@ class Maker {
     MTMC_CHECK(made.ok(), made.error().message());
     return made->front();
   }
-  Case one_kernel(std::vector<ValueId> outputs, std::map<std::string, std::string> choices = {},
-                  std::map<std::string, int64_t> numbers = {}) {
+  // Without numbers for its leaves, which take seconds where there are millions.
+  const Program& kernel_of(std::vector<ValueId> outputs, std::map<std::string, std::string> choices = {},
+                           std::map<std::string, int64_t> numbers = {}) {
     program_.outputs = std::move(outputs);
     Kernel kernel;
     kernel.name = "k0";
@@ -39,7 +40,11 @@ class Maker {
     for (const Node& node : program_.nodes)
       for (ValueId id : node.outputs) kernel.values.push_back(id);
     program_.kernels = {kernel};
-    Case result{program_, {}};
+    return program_;
+  }
+  Case one_kernel(std::vector<ValueId> outputs, std::map<std::string, std::string> choices = {},
+                  std::map<std::string, int64_t> numbers = {}) {
+    Case result{kernel_of(std::move(outputs), std::move(choices), std::move(numbers)), {}};
     Rng rng(program_.nodes.size());
     for (const Value& value : program_.values) {
       if (value.kind == ValueKind::result) continue;
