@@ -27,6 +27,13 @@ def number_of(name):
     return int(hashlib.sha256(name.encode()).hexdigest(), 16)
 
 
+def turn_now():
+    """The number of commits; of a shallow clone, which knows few of them, a number that the last one decides."""
+    if git("rev-parse", "--is-shallow-repository") == "true":
+        return int(git("rev-parse", "HEAD") or "0", 16)
+    return int(git("rev-list", "--count", "HEAD") or 0)
+
+
 def line_of(path, key):
     found = re.search(rf"^{key}: (.+)$", path.read_text(), re.MULTILINE)
     return found[1].strip() if found else ""
@@ -53,7 +60,7 @@ def turn(files, commits, new):
 
 def main():
     files = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.py") if not line_of(path, "needs"))
-    chosen = turn(files, int(git("rev-list", "--count", "HEAD") or 0), changed())
+    chosen = turn(files, turn_now(), changed())
     print("\n".join(path.stem for path in sorted(chosen)))
     left = len(files) - len(chosen)
     print(

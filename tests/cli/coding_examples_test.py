@@ -46,8 +46,7 @@ def whose_turn(files: list[Path]) -> list[Path]:
     """All of them, or a sixth, one at least, and what the last commits changed."""
     if not os.environ.get("MTMC_CORPUS", "").startswith("@"):
         return files
-    commits = int(corpus_turn.git("rev-list", "--count", "HEAD") or 0)
-    return sorted(corpus_turn.turn(files, commits, corpus_turn.changed()))
+    return sorted(corpus_turn.turn(files, corpus_turn.turn_now(), corpus_turn.changed()))
 
 
 def unpacked(target: str, folder: Path, by_turns: bool = False) -> list[tuple[str, str, str]]:

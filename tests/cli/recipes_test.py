@@ -39,8 +39,8 @@ def whose_turn() -> list[str]:
     by_turns = os.environ.get("MTMC_CORPUS", "").startswith("@")
     if not by_turns or str(PAGE.relative_to(ROOT)) in corpus_turn.changed():
         return titles
-    commits = int(corpus_turn.git("rev-list", "--count", "HEAD") or 0)
-    return [title for title in titles if (corpus_turn.number_of(title) + commits) % 3 == 0] or titles[:1]
+    now = corpus_turn.turn_now()
+    return [title for title in titles if (corpus_turn.number_of(title) + now) % 3 == 0] or titles[:1]
 
 
 def execute(command: str, folder: Path) -> None:

@@ -44,6 +44,16 @@ TEST_F(TorchJudge, whoever_works_beside_stands_still_while_calls_are_timed) {
   EXPECT_EQ(noted.done, once) << "nothing was timed";
 }
 
+TEST_F(TorchJudge, times_torch_compile_in_the_same_rounds) {
+  JudgeOptions options = options_;
+  options.baselines = {"compile"};
+  const Verdict v = verdict_with(options, kGood, Tier::certify);
+  ASSERT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+  ASSERT_EQ(v.times.count("compile"), 1U) << testing::PrintToString(v.notes);
+  EXPECT_EQ(v.times.at("compile").samples_ms.size(), v.times.at("candidate").samples_ms.size());
+  EXPECT_GT(v.speedup.at("compile").median, 0);
+}
+
 TEST_F(TorchJudge, examines_ill_conditioned_tasks_whole_and_certifies_nothing) {
   const auto file = folder_.path() / "cancels.py";
   ASSERT_TRUE(write_file(file, R"(
