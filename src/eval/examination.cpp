@@ -212,11 +212,13 @@ Result<bool> Examination::checked_once(Guest& guest, const DrawFacts& facts, con
 
 Result<bool> Examination::judge_results(const DrawFacts& facts, const std::vector<Measurement>& outputs,
                                         const std::string& hash, int call) {
+  if (!facts.usable) return true;  // an earlier call on it was refused, and it turned out to prove nothing
   const Verdict before = verdict_;
   if (judge_call(facts, outputs, hash, call)) return true;
   MTMC_TRY(const bool whole, facts_.allow_whole_budget(facts.name));
   if (whole) {
     verdict_ = before;
+    if (!facts.usable) verdict_.notes.push_back("proves-nothing: draw " + facts.name);
     if (!facts.usable || judge_call(facts, outputs, hash, call)) return true;
   }
   MTMC_TRY(const bool wider, facts_.allow_other_orders(facts.name));

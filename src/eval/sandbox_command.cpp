@@ -77,8 +77,14 @@ Command referee_command(const JudgeOptions& options) {
   Command command = python_command(options, "mtmc.referee.referee");
   command.environment["OMP_WAIT_POLICY"] = "passive";
   command.environment["GOMP_SPINCOUNT"] = "3000";  // some microseconds: convolutions in double meet for each channel
+  if (options.device != "cuda") return command;
   // It lends none of its memory, and what gigabytes in double leave free must fit the next ones.
-  if (options.device == "cuda") command.environment["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True";
+  command.environment["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True";
+  // Its own kernels are compiled once for all runs, and nobody else's lie beside them.
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path base = home != nullptr && *home != 0 ? home : std::filesystem::temp_directory_path();
+  command.environment["TRITON_CACHE_DIR"] = base / ".cache/mtmc/referee";
+  command.environment["TRITON_INTERPRET"] = "0";
   return command;
 }
 

@@ -138,8 +138,9 @@ Result<bool> TaskFacts::allow_whole_budget(const std::string& draw) {
   const std::string kind = kind_of(draw);
   if (draws_.at(draw).whole) return false;
   MTMC_TRY(const Json reply, referee_->compute({{"op", "budget"}, {"kind", kind}}, kReferenceSeconds));
+  if (reply.value("no_room", false)) return false;  // it may be the candidate that leaves none
   for (auto& [name, facts] : draws_) {
-    if (kind_of(name) != kind) continue;
+    if (kind_of(name) != kind || facts.whole) continue;  // on those that were skipped eager raises
     facts.whole = true, facts.usable = !reply.contains("skipped");
     if (!facts.usable) continue;
     facts.eager = budgets_from(reply.at("eager_errors")), facts.own = budgets_from(reply.at("allowed_errors"));

@@ -29,7 +29,7 @@ struct DrawFacts {
   std::string name;                // KIND-INDEX of python/mtmc/referee/draws.py
   int calls = 2;                   // that eager made in a row
   bool repeats = true;             // the same call again gives the same answer: no state, no random numbers
-  bool whole = true;               // are these budgets of its kind? Else of this draw alone, which allows less
+  bool whole = true;               // are these budgets of its kind? Else of this draw alone
   Budgets budgets;                 // of its kind: what candidates are allowed
   Budgets eager;                   // of its kind: eager's own errors
   Budgets own;                     // of its kind: what these alone, or those of --accuracy, allow
@@ -54,7 +54,8 @@ class TaskFacts {
 
   Result<const DrawFacts*> draw(const std::string& name);
   // Its budget is that of its kind, whose draws take several times as long as it alone: most candidates do without.
-  // False when it was before, or has no budget of its own. The draw may turn out to prove nothing.
+  // False when it was before, has no budget of its own, or there is no room for its kind. The draw may turn out to
+  // prove nothing.
   Result<bool> allow_whole_budget(const std::string& draw);
   // Its kind's budget has room for half an ulp in the arguments and for sums in another order, too. False when it had
   // before, or has no budget of its own. To find out costs as much as half of a kind's draws: most candidates do

@@ -60,6 +60,10 @@ Result<bool> Trial::certify() {
 Result<bool> Trial::certify_answers() {
   MTMC_TRY(const std::vector<std::string> structured, draws_.structured(facts_, tier(), again_));
   if (structured.size() < 2) verdict_.notes.push_back("few-structured-draws");
+  // Before a candidate is there: what it takes of the memory cannot make them too large.
+  for (const std::string& kind : facts_.others()) {
+    MTMC_TRY([[maybe_unused]] const DrawFacts* known, facts_.draw(kind + "-0"));
+  }
   MTMC_TRY(Guest guest, guests_.enter(like_));
   MTMC_PASS(examination_.load(guest));
   std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};

@@ -1,20 +1,22 @@
 // Budgets of a real referee: a draw's own errors first, those of its kind once they are asked for.
 #include "eval/task_facts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <map>
 
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/tempdir.h"
+#include "eval/process_judge.h"
 #include "eval/sandbox_command.h"
 
 namespace mtmc {
 namespace {
 
-class TorchTaskFacts : public testing::Test {
- protected:
-  static constexpr const char* kSoftmax = R"(
+constexpr const char* kSoftmaxModule = R"(
 import torch
 class Model(torch.nn.Module):
     def forward(self, x):
@@ -23,15 +25,37 @@ def get_inputs():
     return [torch.randn(4, 1024)]
 )";
 
-  void SetUp() override {
-    const auto file = folder_.path() / "module.py";
-    ASSERT_TRUE(write_file(file, kSoftmax).ok());
+// Raises on some draws of one kind.
+constexpr const char* kRaisingModule = R"(
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if x.abs().max() > 100 and int(x.flatten()[0]) % 2:
+            raise ValueError("odd")
+        return x * 2
+def get_inputs():
+    return [torch.randn(8, 8)]
+)";
+
+class TorchTaskFacts : public testing::Test {
+ protected:
+  static JudgeOptions options() {
     JudgeOptions options;
-    options.seed = 1, options.threads = 1;
-    options = complete_options(std::move(options));
-    referee_.emplace("referee", referee_command(options));
-    const Task task{"module", Json{{"name", "module"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
-    auto opened = TaskFacts::open(*referee_, task, folder_.path() / "task", folder_.path() / "triton", options);
+    options.seed = 1, options.threads = 1, options.measures_on = false;
+    return options;
+  }
+
+  Task task(const char* module) {
+    const auto file = folder_.path() / "module.py";
+    EXPECT_TRUE(write_file(file, module).ok());
+    return {"module", Json{{"name", "module"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  }
+
+  void open(const char* module) {
+    const JudgeOptions completed = complete_options(options());
+    referee_.emplace("referee", referee_command(completed));
+    auto opened =
+        TaskFacts::open(*referee_, task(module), folder_.path() / "task", folder_.path() / "triton", completed);
     ASSERT_TRUE(opened.ok()) << opened.error().message();
     facts_.emplace(std::move(opened).value());
   }
@@ -48,6 +72,7 @@ def get_inputs():
 };
 
 TEST_F(TorchTaskFacts, ADrawAllowsWhatItsKindAllowsOnceThatIsAskedFor) {
+  open(kSoftmaxModule);
   const std::string other = facts_->others().at(0);
   for (const std::string& kind : {std::string("one-hot"), other}) {
     const auto draw = facts_->draw(kind + "-1"), beside = facts_->draw(kind + "-2");
@@ -72,14 +97,49 @@ TEST_F(TorchTaskFacts, ADrawAllowsWhatItsKindAllowsOnceThatIsAskedFor) {
 }
 
 TEST_F(TorchTaskFacts, WhatPassesAlonePassesWithItsKind) {
+  open(kSoftmaxModule);
   const auto draw = facts_->draw("spread-1");
   ASSERT_TRUE(draw.ok());
   const Budgets alone = (*draw)->budgets;
   ASSERT_TRUE(allows_whole("spread-1"));
-  for (const auto& [output, whole] : (*draw)->budgets)
+  for (const auto& [output, whole] : (*draw)->budgets) {
+    EXPECT_GT(alone.at(output).error, 0);
+    EXPECT_GE(error_limit(whole, "float32"), error_limit(alone.at(output), "float32"));
+    EXPECT_GE(max_limit(whole, "float32", 1), max_limit(alone.at(output), "float32", 1));
     for (const auto part : {&Budget::elements, &Budget::rows})
       for (size_t i = 0; i < Tail::kSteps; ++i)
         EXPECT_GE((whole.*part).beyond[i], (alone.at(output).*part).beyond[i]) << output << " " << i;
+  }
+}
+
+TEST_F(TorchTaskFacts, WhereEagerRaisesOnAnotherDrawOfTheKindItProvesNothing) {
+  open(kRaisingModule);
+  std::map<bool, std::vector<const DrawFacts*>> by_use;
+  for (int i = 0; i < 8; ++i) {
+    const auto draw = facts_->draw("scaled-up-" + std::to_string(i));
+    ASSERT_TRUE(draw.ok());
+    by_use[(*draw)->usable].push_back(*draw);
+  }
+  ASSERT_TRUE(!by_use[true].empty() && !by_use[false].empty()) << "another seed does not show it";
+  const std::string name = by_use[true].front()->name;
+  EXPECT_TRUE(allows_whole(name));
+  for (const auto& [_, draws] : by_use)
+    for (const DrawFacts* draw : draws) EXPECT_FALSE(draw->usable) << draw->name;
+  EXPECT_FALSE(allows_whole(name));
+  EXPECT_TRUE(facts_->allow_other_orders(name).ok()) << "and the referee lives";
+}
+
+// Whoever is wrong on such a draw only is not refused for it, in none of its calls, and the verdict says so.
+TEST_F(TorchTaskFacts, ADrawThatTurnsOutToProveNothingIsNoted) {
+  const Candidate candidate{
+      "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n"
+      "        return x * 2 + (x.abs().max() > 100)\n",
+      nullptr};
+  const auto verdict = make_process_judge(options())->judge(task(kRaisingModule), candidate, Tier::screen);
+  ASSERT_TRUE(verdict.ok()) << verdict.error().message();
+  EXPECT_TRUE(verdict->certified() || verdict->reason == "clock-mismatch")
+      << verdict->reason << ": " << verdict->message;
+  EXPECT_THAT(verdict->notes, testing::Contains("proves-nothing: draw scaled-up-0"));
 }
 
 }  // namespace

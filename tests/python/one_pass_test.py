@@ -43,6 +43,9 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
         assert got.worst()[0] == want.worst()[0]
         assert seen.poison == 1 and not seen.strange
         assert one_pass.run_differ(c / 0, e, axis, known, (1e-4, 1e-2)).strange
+        lost = e.clone()
+        lost[0, 0, 0] = torch.inf  # in a sample that is known
+        assert one_pass.run_differ(e, lost, axis, known, (1e-4, 1e-2)).strange == 1
         same = one_pass.run_differ(e, e, axis, known, (1e-4, 1e-2))
         assert same.exact and not same.strange and float(same.largest.max()) == 0
 
@@ -61,8 +64,15 @@ for shape in ((40, 254), (33, 3), (5000,), (3, 5, 2500), (1000, 2), (70, 32)):
         assert not got.exact and got.poison == poisoned(c, e)
         clean = one_pass.run_measure(e, e, e.double(), rules, smallest_whole(dtype), ROUNDING)
         assert clean.exact and clean.error == 0 and clean.elements[1:] == [0] * 9
-        c.view(-1)[9] = torch.nan
-        assert one_pass.run_measure(c, e, t, rules, smallest_whole(dtype), ROUNDING) is None
+        zeros = one_pass.run_measure(e * 0, e * 0, t * 0, rules, smallest_whole(dtype), ROUNDING)
+        assert zeros.error == zeros.norm_truth == 0 and zeros.exact
+        for lost, value in ((0, torch.nan), (1, torch.inf), (2, -torch.inf)):
+            of = [c.clone(), e.clone(), t.clone()]
+            of[lost].view(-1)[9] = value
+            assert one_pass.run_measure(*of, rules, smallest_whole(dtype), ROUNDING) is None
+
+tiny = torch.full((40, 64), 1e-170, dtype=torch.float64)  # its squares are no numbers
+assert one_pass.run_measure(tiny, tiny, tiny, (1e-4, 1e-2), smallest_whole(tiny.dtype), ROUNDING) is None
 """
 
 COMPILED = """
@@ -81,8 +91,9 @@ def build(kernel, signature, **constants):
 build(made._mix, dict(words="*i64", sums="*i64", count="i64", place="i64", first="i64", second="i64", third="i64"), block=one_pass.MIXED)
 for name, bits in types.items():
     if name != "fp64":
-        build(made._differ, dict(c="*" + name, e="*" + name, known="*u8", found="*fp64", count="i64", inner="i32", size="i32",
-              official="fp32", legacy="fp32"), bits=bits, narrow=True, block=one_pass.BLOCK, step=one_pass.STEP)
+        for narrow in (True, False):
+            build(made._differ, dict(c="*" + name, e="*" + name, known="*u8", found="*fp64", count="i64", inner="i32", size="i32",
+              official="fp32", legacy="fp32"), bits=bits, narrow=narrow, block=one_pass.BLOCK, step=one_pass.STEP)
     build(made._measure, dict(c="*" + name, e="*" + name, t="*fp64", limits="*fp64", found="*fp64", rows="i32", width="i32",
           count="i32", least="i32"), bits=bits, tall=one_pass.TILE // one_pass.CUTS[1], wide=one_pass.CUTS[1])
 """

@@ -329,6 +329,26 @@ def test_a_truth_for_which_the_gpu_is_too_small_comes_from_the_host_and_says_so(
     assert referee.on_draw({"name": "task-1", "budget": ""})["on_host"] is True
 
 
+RAISES_AT_TIMES = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if x.abs().max() > 100 and int(x.flatten()[0]) % 2:
+            raise ValueError("odd")
+        return x * 2
+def get_inputs():
+    return [torch.randn(8, 8)]
+"""
+
+
+@pytest.mark.parametrize("referee", [RAISES_AT_TIMES], indirect=True)
+def test_what_is_asked_for_of_a_kind_on_which_eager_raises_at_times_is_answered(referee: Referee) -> None:
+    draws = [referee.handle({"op": "draw", "name": f"scaled-up-{i}", "budget": "draw"}) for i in range(5)]
+    assert {"skipped" in draw for draw in draws} == {True, False}
+    assert "odd" in referee.handle({"op": "budget", "kind": "scaled-up"})["skipped"]
+    assert referee.handle({"op": "beside", "kind": "scaled-up"}) == {"beside": {}}
+
+
 @pytest.mark.parametrize("referee", [ROUNDS], indirect=True)
 def test_other_sizes_for_which_the_gpu_is_too_small_are_done_without(
     referee: Referee, monkeypatch: pytest.MonkeyPatch
@@ -344,6 +364,7 @@ def test_other_sizes_for_which_the_gpu_is_too_small_are_done_without(
     assert told["no_room"] and "out of memory" in told["skipped"]
     assert len(calls) == 2, "once more without what is kept, and not on the host, whose memory may be too small as well"
     assert referee.handle({"op": "budget", "kind": kind})["no_room"]
+    assert referee.handle({"op": "beside", "kind": kind}) == {"beside": {}}
 
 
 @pytest.mark.parametrize("returned", ["x * 2", "x", "x[:, ::2]"])

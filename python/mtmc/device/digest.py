@@ -42,7 +42,7 @@ class Mixer:
         flat = tensor.reshape(-1).view(torch.uint8)
         whole = flat.numel() // 8 * 8
         words = flat[:whole]
-        if words.storage_offset() % 8:
+        if words.data_ptr() % 8:
             words = words.clone()
         words = words.view(torch.int64)
         sums = one_pass.mix(words, self.factors)

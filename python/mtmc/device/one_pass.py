@@ -8,6 +8,7 @@ are not finite are counted, not measured: who meets some asks torch.
 from __future__ import annotations
 
 import importlib.util
+import sys
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -19,6 +20,7 @@ from mtmc.device.device import POISON
 LEAST = 1 << 16  # elements
 BLOCK, STEP = 1 << 16, 2048  # elements of one program of `differ`, and of one of its steps
 MIXED = 4096  # eight-byte words
+FACTORS = [(1 << 62) + 1] * 4  # of the first call, which tells whether kernels can be compiled: of the type of others
 TILE, PROGRAMS = 2048, 16  # elements of `measure` at a time, less than 2^12; programs for each multiprocessor
 CUTS = 32, 256, TILE  # columns of such a tile
 FEW_ROWS, LONG_ROW = 256, 1 << 15  # fewer rows than that, of more elements, leave most of a GPU idle
@@ -31,6 +33,17 @@ def kernels() -> ModuleType | None:
         return None
     from mtmc.device import one_pass_kernels
 
+    if torch.cuda.is_available():
+        words, sums = (torch.zeros(2, dtype=torch.int64, device="cuda") for _ in range(2))
+        try:
+            one_pass_kernels._mix[(1,)](words, sums, 2, *FACTORS, block=MIXED, num_warps=8)
+        except torch.OutOfMemoryError:
+            raise
+        except (
+            Exception
+        ) as error:  # no C compiler, no folder to write to, another Triton: whatever it is, the others fail, too
+            print(f"mtmc: the referee's own kernels cannot be compiled, torch's operators do: {error}", file=sys.stderr)
+            return None
     return one_pass_kernels
 
 
@@ -86,7 +99,7 @@ def differ(
     c: torch.Tensor, e: torch.Tensor, axis: int, known: torch.Tensor, rules: tuple[float, float]
 ) -> Blocks | None:
     """`known`: samples along `axis` that do not count as differences. `rules`: the official tolerance and the legacy one."""
-    if not _fit(c, e) or e.element_size() > 4 or c.dtype != e.dtype:
+    if not _fit(c, e) or e.element_size() not in (2, 4) or c.dtype != e.dtype:
         return None
     return run_differ(c, e, axis, known, rules)
 
@@ -158,7 +171,8 @@ def run_measure(
     told = found.cpu()
     sums, tops = told.sum(0).tolist(), told[:, 2:4].max(0).values.tolist()
     *elements, touched, other, fresh, strange, bad, worse = (int(x) for x in sums[8:23])
-    if strange or not all(1e-200 < square < 1e200 or square == 0 for square in sums[:2]):
+    in_range = all(1e-200 < square < 1e200 or top == 0 for square, top in zip(sums[:2], tops, strict=True))
+    if strange or not in_range:
         return None
     of_rows = [int(x) for x in (sums[5], *sums[24 : 24 + STEPS])] if sums[6] else [rows] + [0] * STEPS
     return Measured(

@@ -101,7 +101,8 @@ class Budgets:
         return found
 
     def of_one(self, draw: Draw) -> Errors:
-        """As `of_kind`, on this draw alone: no more than what all of its kind allow. Most candidates need no more."""
+        """As `of_kind`, on this draw alone, which need not be among those: how exact any kernel can be depends on the values, too.
+        Most candidates need no more."""
         if draw.slices is not None:
             assert draw.sampler is not None
             return Errors(*draw.sampler.errors(draw, draw.slices, 1))

@@ -57,10 +57,10 @@ def difference(
     if at_once is not None and not at_once.strange:
         return _of_blocks(found, at_once, c, e, axis, known, scale)
     found.exact, found.poison = same_bits(c, e), poisoned(c, e)
-    if found.exact and math.isfinite(float(e.sum())):
-        return found
     if e.is_complex():
         c, e = torch.view_as_real(c), torch.view_as_real(e)
+    if found.exact and math.isfinite(float(e.sum())):
+        return found
     while e.shape[0] == 1 and axis > 0:
         c, e, axis = c[0], e[0], axis - 1
     strange, places = [], ([], [])

@@ -43,8 +43,8 @@ class KeptDraws:
         self.dispensable: list[str] = []
         self.watched: list[str] | None = None  # entries of the state that candidates are asked for; once they are known
 
-    def draw(self, name: str) -> Draw:
-        """Arguments, eager and truth of a draw. EagerError when the module itself raises."""
+    def draw(self, name: str, must: bool = False) -> Draw:
+        """Arguments, eager and truth of a draw. EagerError when the module itself raises. `must`: it was there before."""
         if name in self.known:
             return self.known[name]
         start = time.perf_counter()
@@ -63,7 +63,7 @@ class KeptDraws:
         if found is not None:
             draw.truth = Truth(found.calls, found.states, [None] * len(eager.calls[0]))
         else:
-            anywhere = kind not in self.dispensable
+            anywhere = must or kind not in self.dispensable
             draw.truth = self.reference.run_truth(arguments, state, eager, widen, anywhere=anywhere)
         self._make_room(draw.bytes())
         self.known[name] = draw

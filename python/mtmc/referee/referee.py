@@ -210,7 +210,7 @@ class Referee:
         return self.draws.draw(name)
 
     def on_draw(self, request: Message) -> Message:
-        """Makes a draw ready. `skipped` when eager raises on it, or there is `no_room` for it; else eager's errors, by `budget` on this "kind" of draws, or on
+        """Makes a draw ready. `skipped` when eager raises on it, or there is `no_room` for it or its kind; else eager's errors, by `budget` on this "kind" of draws, or on
         this "draw" alone; or only what it errs here beside its kind's budget (""). `whole`: are they those of its kind?"""
         name = request["name"]
         kind = name.rpartition("-")[0]
@@ -270,7 +270,13 @@ class Referee:
     def on_beside(self, request: Message) -> Message:
         """What else than eager's own errors makes room on a kind of draws."""
         assert self.budgets is not None
-        return {"beside": self.budgets.beside(request["kind"])}
+        try:
+            return {"beside": self.budgets.beside(request["kind"])}
+        except EagerError:  # on another draw of the kind
+            return {"beside": {}}
+        except torch.OutOfMemoryError as error:
+            self._without_room(request["kind"], error)
+            return {"beside": {}}
 
     def _given(self, name: str, arguments: list[Any], anew: bool = True) -> Message:
         """What a process is told of a draw; `anew`: its arguments are not there yet."""
@@ -308,7 +314,7 @@ class Referee:
         still held; `modified`: tensors of its arguments that were not what had been put there (not on a GPU); `own_random`: it
         draws its own random numbers. `mismatch` names what cannot be compared."""
         assert self.lender is not None and self.draws is not None and self.masked is not None
-        draw, call, form = self.draw(request["draw"]), request["call"], request["form"]
+        draw, call, form = self.draws.draw(request["draw"], must=True), request["call"], request["form"]
         most = request["most_bytes"]
         try:
             if request["unreadable"]:
