@@ -123,19 +123,46 @@ ExprP constant(DType dtype, double number) {
   return make(std::move(expr));
 }
 
-ExprP index_constant(int64_t value) {
+namespace {
+
+ExprP new_index_constant(int64_t value) {
   Expr expr;
   expr.dtype = DType::i64;
   expr.integer = value;
   return make(std::move(expr));
 }
 
-ExprP axis(int which) {
+ExprP new_axis(int which) {
   Expr expr;
   expr.kind = Expr::Kind::axis;
   expr.dtype = DType::i64;
   expr.axis = which;
   return make(std::move(expr));
+}
+
+// Most leaves are a few axes and small numbers: each thread has one of each, whose count of owners no other core
+// changes.
+constexpr int kAxes = 32, kNumbers = 256;
+
+template <size_t kCount, class Make>
+std::array<ExprP, kCount> leaves(Make make_one) {
+  std::array<ExprP, kCount> all;
+  for (size_t i = 0; i < kCount; ++i) all[i] = make_one(static_cast<int>(i));
+  return all;
+}
+
+}  // namespace
+
+ExprP index_constant(int64_t value) {
+  if (value < 0 || value >= kNumbers) return new_index_constant(value);
+  thread_local const auto known = leaves<kNumbers>(new_index_constant);
+  return known[static_cast<size_t>(value)];
+}
+
+ExprP axis(int which) {
+  if (which < 0 || which >= kAxes) return new_axis(which);
+  thread_local const auto known = leaves<kAxes>(new_axis);
+  return known[static_cast<size_t>(which)];
 }
 
 ExprP load(TensorRef tensor, DType dtype, std::vector<ExprP> indices, ExprP guard, ExprP other) {
