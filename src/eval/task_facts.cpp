@@ -194,6 +194,7 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
     const Json request = {{"op", "nulls"}, {"nulls", nulls}, {"draw", draws[i]}, {"first", draws[0]}};
     MTMC_TRY(const Json reply, referee_->compute(request, kReferenceSeconds));
     MTMC_TRY([[maybe_unused]] const bool whole, allow_whole_budget(draws[i]));  // few get so far as to a second kind
+    if (!draws_.at(draws[i]).usable) continue;
     std::erase_if(nulls, [&](const std::string& null) {
       return !passes(measurements_from(reply.at("nulls").at(null)), draws_.at(draws[i]).budgets);
     });

@@ -29,6 +29,7 @@ STEPS, LEAST_IN_ROW = 9, 4  # as in mtmc/referee/tails.py
 
 @cache
 def kernels() -> ModuleType | None:
+    """None, and a line that says why, where they cannot be had."""
     if importlib.util.find_spec("triton") is None:
         return None
     from mtmc.device import one_pass_kernels
@@ -39,9 +40,8 @@ def kernels() -> ModuleType | None:
             one_pass_kernels._mix[(1,)](words, sums, 2, *FACTORS, block=MIXED, num_warps=8)
         except torch.OutOfMemoryError:
             raise
-        except (
-            Exception
-        ) as error:  # no C compiler, no folder to write to, another Triton: whatever it is, the others fail, too
+        except Exception as error:
+            # No C compiler, no folder to write to, another Triton: whatever it is, the other kernels fail, too.
             print(f"mtmc: the referee's own kernels cannot be compiled, torch's operators do: {error}", file=sys.stderr)
             return None
     return one_pass_kernels

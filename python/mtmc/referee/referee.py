@@ -210,8 +210,9 @@ class Referee:
         return self.draws.draw(name)
 
     def on_draw(self, request: Message) -> Message:
-        """Makes a draw ready. `skipped` when eager raises on it, or there is `no_room` for it or its kind; else eager's errors, by `budget` on this "kind" of draws, or on
-        this "draw" alone; or only what it errs here beside its kind's budget (""). `whole`: are they those of its kind?"""
+        """Makes a draw ready. `skipped` when eager raises on it, or there is `no_room` for it or its kind; else eager's errors, by
+        `budget` on this "kind" of draws, or on this "draw" alone; or only what it errs here beside its kind's budget (""). `whole`:
+        are they those of its kind?"""
         name = request["name"]
         kind = name.rpartition("-")[0]
         assert self.budgets is not None and self.masked is not None and self.draws is not None
