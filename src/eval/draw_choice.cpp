@@ -35,7 +35,7 @@ int DrawChoice::other_index(const TaskFacts& facts) {
 }
 
 Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier tier, bool again) {
-  const int index = tier == Tier::screen && !again ? 0 : other_index(facts);
+  const int index = met_index_ = tier == Tier::screen && !again ? 0 : other_index(facts);
   MTMC_TRY(met_, facts.structured(structured_count(tier), index));
   if (const auto known = refusing_.find(facts.folder()); known != refusing_.end()) {
     const std::string draw = fmt::format("{}-{}", known->second, known->second == "task" ? other_index(facts) : index);
@@ -44,6 +44,13 @@ Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier t
     if (of_draw->usable) met_.insert(met_.begin(), draw);
   }
   return met_;
+}
+
+Result<std::vector<std::string>> DrawChoice::structured_instead(TaskFacts& facts, Tier tier) {
+  MTMC_TRY(std::vector<std::string> more, facts.structured(structured_count(tier), met_index_));
+  std::erase_if(more, [&](const std::string& draw) { return std::find(met_.begin(), met_.end(), draw) != met_.end(); });
+  met_.insert(met_.end(), more.begin(), more.end());
+  return more;
 }
 
 Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {

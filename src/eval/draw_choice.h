@@ -29,6 +29,8 @@ class DrawChoice {
   int other_index(const TaskFacts& facts);
   // The structured draws of a trial, in their order. `again`: the candidate may have met those of before.
   Result<std::vector<std::string>> structured(TaskFacts& facts, Tier tier, bool again);
+  // More of them, in place of those that turned out to prove nothing.
+  Result<std::vector<std::string>> structured_instead(TaskFacts& facts, Tier tier);
   // The rounds of a trial, after its structured draws were chosen. Screens share one set of arguments, except large
   // ones on a GPU, which are drawn faster than kept; every certification gets its own, which nothing has seen before,
   // and so do rounds that begin `anew`. Without baselines.
@@ -44,7 +46,8 @@ class DrawChoice {
   Rng* rng_;
   int timed_sets_ = 0;
   std::map<std::filesystem::path, std::string> refusing_;  // by a task's folder: the kind that refused last
-  std::vector<std::string> met_;                           // the structured draws that were chosen last
+  std::vector<std::string> met_;                           // the structured draws that were chosen last,
+  int met_index_ = 0;                                      // each of this index
 };
 
 }  // namespace mtmc

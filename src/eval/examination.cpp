@@ -218,7 +218,6 @@ Result<bool> Examination::judge_results(const DrawFacts& facts, const std::vecto
   MTMC_TRY(const bool whole, facts_.allow_whole_budget(facts.name));
   if (whole) {
     verdict_ = before;
-    if (!facts.usable) verdict_.notes.push_back("proves-nothing: draw " + facts.name);
     if (!facts.usable || judge_call(facts, outputs, hash, call)) return true;
   }
   MTMC_TRY(const bool wider, facts_.allow_other_orders(facts.name));
@@ -390,6 +389,7 @@ void Examination::conclude(bool passed) {
   const std::string why = nothing_proven(verdict_.errors);
   for (std::string& note : unproven(verdict_.errors)) verdict_.notes.push_back(std::move(note));
   for (std::string& note : compared_in_slices(verdict_.errors)) verdict_.notes.push_back(std::move(note));
+  for (const std::string& kind : facts_.proving_nothing()) verdict_.notes.push_back("proves-nothing: draws " + kind);
   if (passed && !why.empty()) {
     verdict_.outcome = Outcome::ill_conditioned;
     verdict_.reason = "ill-conditioned", verdict_.message = why;

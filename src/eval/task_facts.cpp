@@ -142,10 +142,12 @@ Result<bool> TaskFacts::allow_whole_budget(const std::string& draw) {
   for (auto& [name, facts] : draws_) {
     if (kind_of(name) != kind || facts.whole) continue;  // on those that were skipped eager raises
     facts.whole = true, facts.usable = !reply.contains("skipped");
-    if (!facts.usable) continue;
-    facts.eager = budgets_from(reply.at("eager_errors")), facts.own = budgets_from(reply.at("allowed_errors"));
-    facts.budgets = facts.own;
-    MTMC_RETURN_IF_ERROR(complete(facts));
+    if (facts.usable) {
+      facts.eager = budgets_from(reply.at("eager_errors")), facts.own = budgets_from(reply.at("allowed_errors"));
+      facts.budgets = facts.own;
+      MTMC_RETURN_IF_ERROR(complete(facts));
+    }
+    if (!facts.usable) proving_nothing_.insert(kind);
   }
   return true;
 }
@@ -163,6 +165,7 @@ Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
     make_room(alone, reply.at("beside"));
     widen(facts.budgets, alone.budgets);
     if (!contains(others_, kind)) facts.usable = facts.usable && all_finite(facts.budgets);
+    if (!facts.usable) proving_nothing_.insert(kind);
     facts.notes.insert(facts.notes.end(), alone.notes.begin(), alone.notes.end());
   }
   return true;

@@ -64,6 +64,8 @@ class TaskFacts {
   // Up to `count` structured draws that count, in the judge's order: the `index`th of each kind.
   Result<std::vector<std::string>> structured(size_t count, int index = 0);
   bool has_structured(const std::string& kind) const;
+  // Kinds of draws on which candidates were judged before their whole budgets showed that they prove nothing.
+  const std::set<std::string>& proving_nothing() const { return proving_nothing_; }
   // Do zeros, a constant or a copy of an input pass on these draws?
   Result<bool> degenerate(const std::vector<std::string>& draws);
   // The arguments of a draw. Those of timed calls are ready without their truth, which is computed when one is
@@ -135,6 +137,7 @@ class TaskFacts {
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;
   std::set<std::string> other_orders_;  // kinds for which allow_other_orders was asked
+  std::set<std::string> proving_nothing_;
   std::optional<bool> degenerate_;
   std::optional<double> needed_bytes_;
 };

@@ -32,8 +32,13 @@ Result<bool> Trial::screen(bool profiled) {
 Result<bool> Trial::screen(Guest& guest, bool profiled) {
   MTMC_PASS(examination_.load(guest));
   MTMC_PASS(examination_.run(guest, "task-0"));
-  MTMC_TRY(const std::vector<std::string> structured, draws_.structured(facts_, tier(), again_));
-  for (const std::string& draw : structured) MTMC_PASS(examination_.run(guest, draw, "first"));
+  MTMC_TRY(std::vector<std::string> structured, draws_.structured(facts_, tier(), again_));
+  for (size_t i = 0; i < structured.size(); ++i) {
+    MTMC_PASS(examination_.run(guest, structured[i], "first"));
+    if (i + 1 < structured.size()) continue;
+    MTMC_TRY(const std::vector<std::string> more, draws_.structured_instead(facts_, tier()));
+    structured.insert(structured.end(), more.begin(), more.end());
+  }
   if (!options_.freeze_weights) MTMC_PASS(follows_weights(guest));
   if (structured.empty()) verdict_.notes.push_back("no-structured-draw");
   MTMC_PASS(time(guest));

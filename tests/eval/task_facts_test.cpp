@@ -129,17 +129,26 @@ TEST_F(TorchTaskFacts, WhereEagerRaisesOnAnotherDrawOfTheKindItProvesNothing) {
   EXPECT_TRUE(facts_->allow_other_orders(name).ok()) << "and the referee lives";
 }
 
-// Whoever is wrong on such a draw only is not refused for it, in none of its calls, and the verdict says so.
+// Whoever is wrong on such a draw only is not refused for it, in none of its calls, and all verdicts of the task say
+// so. Another draw takes its place.
 TEST_F(TorchTaskFacts, ADrawThatTurnsOutToProveNothingIsNoted) {
   const Candidate candidate{
       "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n"
       "        return x * 2 + (x.abs().max() > 100)\n",
       nullptr};
-  const auto verdict = make_process_judge(options())->judge(task(kRaisingModule), candidate, Tier::screen);
-  ASSERT_TRUE(verdict.ok()) << verdict.error().message();
-  EXPECT_TRUE(verdict->certified() || verdict->reason == "clock-mismatch")
-      << verdict->reason << ": " << verdict->message;
-  EXPECT_THAT(verdict->notes, testing::Contains("proves-nothing: draw scaled-up-0"));
+  const auto judge = make_process_judge(options());
+  for (const bool known : {false, true}) {
+    const auto verdict = judge->judge(task(kRaisingModule), candidate, Tier::screen);
+    ASSERT_TRUE(verdict.ok()) << verdict.error().message();
+    EXPECT_TRUE(verdict->certified() || verdict->reason == "clock-mismatch")
+        << verdict->reason << ": " << verdict->message;
+    EXPECT_THAT(verdict->notes, testing::Contains("proves-nothing: draws scaled-up"));
+    const auto structured = std::count_if(verdict->draws.begin(), verdict->draws.end(), [](const std::string& draw) {
+      return !draw.starts_with("task") && !draw.starts_with("timed") && !draw.starts_with("scaled-up");
+    });
+    EXPECT_EQ(structured, 2) << (known ? "known" : "another takes its place") << ": "
+                             << testing::PrintToString(verdict->draws);
+  }
 }
 
 }  // namespace
