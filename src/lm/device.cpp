@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <dlfcn.h>
+#include <malloc.h>
 
 #include <charconv>
 #include <cstdio>
@@ -30,6 +31,19 @@ Result<Placement> find_placement(const std::string& device, const std::string& d
   at::globalContext().lazyInitDevice(at::kCUDA);
   placement.device = at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
   return placement;
+}
+
+bool computes_in_bf16() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("avx512bf16") != 0;  // all that have AMX's do
+#else
+  return false;
+#endif
+}
+
+void keep_freed_memory() {
+  constexpr int kOneGigabyte = 1 << 30;
+  mallopt(M_MMAP_THRESHOLD, kOneGigabyte), mallopt(M_TRIM_THRESHOLD, kOneGigabyte);
 }
 
 void leave(int code) {

@@ -24,9 +24,17 @@ struct Opened {
   PolicyConfig policy;
 };
 
+// auto: bf16 takes a large model half of the time where the device computes in it; a small one is quick in any case.
+std::string chosen_dtype(const VerbOptions& options, const ModelConfig& config) {
+  constexpr int64_t kLarge = 20'000'000;  // weights of the layers, about
+  if (options.dtype != "auto") return options.dtype;
+  const int64_t weights = config.layers * config.width * (4 * config.width + 3 * config.inner);
+  return weights >= kLarge && (options.device != "cpu" || computes_in_bf16()) ? "bf16" : "fp32";
+}
+
 Result<Opened> open_model(const VerbOptions& options) {
-  MTMC_TRY(const Placement placement, find_placement(options.device, options.dtype));
   MTMC_TRY(Checkpoint checkpoint, open_checkpoint(options.model));
+  MTMC_TRY(const Placement placement, find_placement(options.device, chosen_dtype(options, checkpoint.config)));
   MTMC_TRY(Model model, Model::load(checkpoint, placement));
   if (!options.adapter.empty()) MTMC_RETURN_IF_ERROR(model.load_adapter(options.adapter));
   checkpoint.tensors.clear();

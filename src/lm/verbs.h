@@ -9,7 +9,7 @@ namespace mtmc::lm {
 struct VerbOptions {
   std::string model;    // a Hugging Face folder or a GGUF file; for `tokenize` also a tokenizer.json
   std::string adapter;  // a folder in PEFT's layout, or ""
-  std::string device = "cpu", dtype = "fp32";
+  std::string device = "cpu", dtype = "fp32";  // dtype: auto, too
 };
 
 Status tokenize_lines(const VerbOptions& options);

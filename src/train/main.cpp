@@ -45,7 +45,8 @@ Result<int> run(int argc, char** argv) {
     if (!verb.computes) continue;
     command->add_option("--adapter", options.adapter, "a LoRA adapter in PEFT's layout");
     command->add_option("--device", options.device, "cpu (the default), cuda or cuda:N");
-    command->add_option("--dtype", options.dtype, "fp32 (the default) or bf16");
+    command->add_option("--dtype", options.dtype,
+                        "fp32 (the default), bf16, or auto: bf16 for large models where the device computes in it");
   }
   const auto train = add_commands(app);
   try {
@@ -85,4 +86,7 @@ int code_of(int argc, char** argv) {
 }  // namespace
 }  // namespace mtmc::train
 
-int main(int argc, char** argv) { mtmc::lm::leave(mtmc::train::code_of(argc, argv)); }
+int main(int argc, char** argv) {
+  mtmc::lm::keep_freed_memory();
+  mtmc::lm::leave(mtmc::train::code_of(argc, argv));
+}

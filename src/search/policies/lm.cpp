@@ -28,8 +28,8 @@ class Scorer {
     if (!fs::exists(program))
       return Error{"starting the language model", "mtmc-lm is not built", "'" + program.string() + "'",
                    "./mtmc lm --help, which builds it or says what is missing"};
-    std::vector<std::string> argv = {"bash",    "-c", "exec \"$@\" <&3 >&4", "bash", program.string(), "score",
-                                     "--model", model};
+    std::vector<std::string> argv = {
+        "bash", "-c", "exec \"$@\" <&3 >&4", "bash", program.string(), "score", "--dtype", "auto", "--model", model};
     if (!adapter.empty()) argv.insert(argv.end(), {"--adapter", adapter});
     MTMC_TRY(LineProcess process, LineProcess::start({.argv = argv}));
     Scorer scorer(std::move(process));
