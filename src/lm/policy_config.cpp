@@ -13,7 +13,10 @@ constexpr const char* kKept = "mtmc.json";
 }  // namespace
 
 Json to_json(const PolicyConfig& config) {
-  Json json = {{"scores", to_string(config.scores)}, {"context", config.context}, {"prior", config.prior}};
+  Json json = {{"scores", to_string(config.scores)},
+               {"context", config.context},
+               {"prior", config.prior.weight},
+               {"voice", config.prior.voice}};
   if (!config.view.empty()) json["view"] = config.view;
   return json;
 }
@@ -29,12 +32,12 @@ Result<PolicyConfig> kept_policy_config(const std::filesystem::path& policy) {
     const Json json = Json::parse(text);
     MTMC_TRY(config.scores, score_mode(json.at("scores")));
     config.view = json.value("view", config.view), config.context = json.value("context", config.context);
-    config.prior = json.value("prior", config.prior);
+    config.prior = {json.value("prior", config.prior.weight), json.value("voice", config.prior.voice)};
   } catch (const Json::exception&) {
     return wrong;
   }
   if (!(config.view.empty() || config.view == "code" || config.view == "program") || config.context < 1 ||
-      !(config.prior >= 0))
+      !(config.prior.weight >= 0) || !(config.prior.voice > 0))
     return wrong;
   return config;
 }

@@ -1,5 +1,6 @@
 // How a policy was trained to read and to score, which stands beside its weights in mtmc.json and holds wherever it is
-// used: {"scores": "token", "view": "program", "context": 1024, "prior": 4}. Where there is no such file, or the
+// used: {"scores": "token", "view": "program", "context": 1024, "prior": 4, "voice": 0.1}. Where
+// there is no such file, or the
 // weights are a file themselves, all is as by default; so is what an older file does not say.
 #pragma once
 #include <cstdint>
@@ -16,7 +17,7 @@ struct PolicyConfig {
   ScoreMode scores = ScoreMode::sum;
   std::string view;        // what a prompt shows: code, or program; empty: nobody has said, and it is code
   int64_t context = 1024;  // tokens of a prompt, where the model takes as many
-  double prior = 0;        // weight of what the cost model expects of an action, in its score (see add_prior)
+  Prior prior;             // of what the cost model expects of an action, and of the model, in its score
 };
 
 Json to_json(const PolicyConfig& config);

@@ -50,7 +50,7 @@ struct Reading {
     const int64_t count = mode == ScoreMode::sum         ? 1
                           : mode == ScoreMode::per_token ? static_cast<int64_t>(action.tokens.size())
                                                          : action.words;
-    divisors.push_back(static_cast<float>(count));
+    divisors.push_back(static_cast<float>(static_cast<double>(count) / action.voice));
     priors.push_back(static_cast<float>(action.prior));
   }
 
@@ -136,9 +136,11 @@ Result<Prompt> read_prompt(const Tokenizer& tokenizer, const ModelConfig& config
   return prompt;
 }
 
-void add_prior(Prompt& prompt, const std::vector<double>& gains, double weight) {
+void add_prior(Prompt& prompt, const std::vector<double>& gains, const Prior& prior) {
   MTMC_CHECK(gains.size() == prompt.actions.size(), "an expectation for each action");
-  for (size_t i = 0; i < gains.size(); ++i) prompt.actions[i].prior = weight * gains[i];
+  MTMC_CHECK(prior.voice > 0, "a model without a voice cannot learn");
+  for (size_t i = 0; i < gains.size(); ++i)
+    prompt.actions[i].prior = prior.weight * gains[i], prompt.actions[i].voice = prior.voice;
 }
 
 Understood understand(const Model& model, const std::vector<TokenId>& tokens, bool adapters, const Understood* begun,

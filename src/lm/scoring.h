@@ -24,6 +24,7 @@ struct Candidate {
   std::vector<TokenId> tokens;
   int64_t words = 1;
   double prior = 0;  // what its score begins at
+  double voice = 1;  // weight of what the model says, beside that
 };
 
 struct Prompt {
@@ -35,8 +36,12 @@ struct Prompt {
 Result<Prompt> read_prompt(const Tokenizer& tokenizer, const ModelConfig& config, const std::string& text,
                            const std::vector<std::string>& actions);
 // Scores begin at `weight` times what the cost model expects of each action (search/gains.h), one number for each: the
-// model says in what it thinks otherwise. A residual policy, as in Johannink et al. 2019 and Silver et al. 2018.
-void add_prior(Prompt& prompt, const std::vector<double>& gains, double weight);
+// model says in what it thinks otherwise, with the weight `voice`. A residual policy, as in Johannink et al. 2019 and
+// Silver et al. 2018; with a low voice it begins at the cost model's own choices.
+struct Prior {
+  double weight = 0, voice = 1;
+};
+void add_prior(Prompt& prompt, const std::vector<double>& gains, const Prior& prior);
 
 // What is known of a prompt: its tokens' keys and values, and the state after the last.
 struct Understood {

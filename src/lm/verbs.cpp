@@ -92,14 +92,15 @@ Result<Json> answer_score(const Opened& opened, PromptCache& cache, const Json& 
     return Error{"scoring actions", "impossible temperature", fmt::format("{}", temperature), "more than 0"};
   MTMC_TRY(Prompt prompt, read_prompt(opened.checkpoint.tokenizer, opened.model.config(), request.at("prompt"),
                                       request.at("actions").get<std::vector<std::string>>()));
-  if (opened.policy.prior > 0) {
-    const auto gains = request.value("gains", std::vector<double>());
+  std::vector<double> gains(prompt.actions.size(), 0);
+  if (opened.policy.prior.weight > 0) {
+    gains = request.value("gains", std::vector<double>());
     if (gains.size() != prompt.actions.size())
       return Error{"scoring actions",
                    "this policy adds to what the cost model expects, and has no such number for each",
                    fmt::format("{} gains", gains.size()), fmt::format("{}", prompt.actions.size())};
-    add_prior(prompt, gains, opened.policy.prior);
   }
+  add_prior(prompt, gains, opened.policy.prior);
   const at::Tensor scores = score(opened.model, cache.understand(opened.model, prompt.tokens), prompt.actions, mode);
   const Categorical choice = categorical(scores, temperature);
   Json json = {{"scores", floats(scores)},

@@ -68,6 +68,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                   "scores begin at so many times what the cost model expects of an action (as what it begins from was "
                   "trained, else 0)")
       ->check(CLI::Range(0.0, 1e6));
+  command
+      .add_option("--voice", options.voice,
+                  "weight of the model's own scores beside the prior (as what it begins from was trained, else 1)")
+      ->check(CLI::PositiveNumber);
   command.add_option("--reward-options", options.reward_options, R"(the reward's numbers, {"gain": 2})");
 }
 

@@ -15,7 +15,7 @@ constexpr int64_t kForAction = 96;  // tokens that are left for the action behin
 constexpr size_t kLongPart = 8, kCut = 16;
 }  // namespace
 
-Reader::Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context, double prior)
+Reader::Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context, const lm::Prior& prior)
     : tokenizer_(tokenizer), config_(config), prior_(prior) {
   options_.context =
       static_cast<size_t>(std::min(context, config.context - std::min<int64_t>(config.context / 2, kForAction)));

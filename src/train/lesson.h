@@ -19,7 +19,7 @@ namespace mtmc::train {
 class Reader {
  public:
   // `context`: tokens of a prompt, cut to what the model takes. `prior`: see lm::add_prior.
-  Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context, double prior);
+  Reader(const Tokenizer& tokenizer, const ModelConfig& config, int64_t context, const lm::Prior& prior);
   Result<lm::Prompt> read(const Episode& episode) const;
   // On all cores.
   Result<std::vector<lm::Prompt>> read_all(const std::vector<const Episode*>& episodes) const;
@@ -27,7 +27,7 @@ class Reader {
  private:
   const Tokenizer& tokenizer_;
   const ModelConfig& config_;
-  double prior_;
+  lm::Prior prior_;
   PromptOptions options_;
 };
 

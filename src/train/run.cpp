@@ -75,7 +75,8 @@ Result<Json> asked_of(const RunOptions& options, const std::map<std::string, dou
                 {"updates", options.updates},
                 {"steps", options.steps},
                 {"context", config.context},
-                {"prior", config.prior},
+                {"prior", config.prior.weight},
+                {"voice", config.prior.voice},
                 {"held out", options.held_out},
                 {"seed", options.seed}};
   if (!options.adapter.empty()) {
@@ -184,7 +185,8 @@ Result<bool> run_training(const RunOptions& options, Processes& processes, Progr
     MTMC_TRY(config.scores, lm::score_mode(options.scores));
   }
   if (options.context > 0) config.context = options.context;
-  if (options.prior >= 0) config.prior = options.prior;
+  if (options.prior >= 0) config.prior.weight = options.prior;
+  if (options.voice > 0) config.prior.voice = options.voice;
   MTMC_TRY(Data data, read_data(options.data));
   config.view = data.view;
   MTMC_TRY(Checkpoint checkpoint, open_checkpoint(options.model));

@@ -26,6 +26,7 @@ struct RunOptions {
   std::string reward = "shaped", reward_options;
   std::string scores;  // of actions: sum, token or word; empty: as what it begins from was trained
   double prior = -1;   // of actions, see lm::add_prior; negative: as what it begins from was trained
+  double voice = 0;    // of the model beside it; 0: as what it begins from was trained
   int64_t updates = 100, steps = 8, seed = 0;
   int64_t context = 0;  // tokens of a prompt; 0: as what it begins from was trained
   double held_out = 0.1;

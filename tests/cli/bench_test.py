@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fake_ray import install_ray
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
@@ -173,44 +174,8 @@ def test_tasks_beside_each_other_get_the_rows_of_one_after_the_other(tmp_path: P
 
 
 # What mtmc.crew.remote calls of Ray, in one process.
-RAY = """
-def init(address, **_):
-    if address != "cluster":
-        raise ConnectionError("nobody there")
-
-
-def cluster_resources():
-    return {"CPU": 2.0}
-
-
-def get(value):
-    return value
-
-
-class remote:
-    def __init__(self, kind):
-        self.kind = kind
-
-    def options(self, num_cpus):
-        return self
-
-    def remote(self, *arguments):
-        return Actor(self.kind(*arguments))
-
-
-class Actor:
-    def __init__(self, inner):
-        self.inner = inner
-
-    def __getattr__(self, name):
-        return type("Method", (), {"remote": staticmethod(getattr(self.inner, name))})
-"""
-
-
 def test_tasks_go_to_the_workers_of_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "ray").mkdir()
-    (tmp_path / "ray" / "__init__.py").write_text(RAY)
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'python'}:{tmp_path}")
+    install_ray(tmp_path, monkeypatch)
     for name in ("a", "b"):
         (tmp_path / f"{name}.py").write_text(TASK)
     done = bench(tmp_path, "files", "--ray", "cluster")

@@ -11,6 +11,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+from fake_ray import install_ray
+
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
 os.environ["MTMC_PYTHON"] = sys.executable
@@ -60,6 +63,27 @@ def test_tasks_are_explored_once_and_become_a_dataset(tmp_path: Path) -> None:
 
     described = mtmc("dataset", "describe", dataset)
     assert described.stdout == exported.stdout and described.stdout.startswith("4 tasks, ")
+
+
+def test_a_cluster_explores_into_the_store_of_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks, store, dataset = tmp_path / "tasks", tmp_path / "s.db", tmp_path / "d.jsonl"
+    assert mtmc("tasks", "--kind", "operator", "--size", "small", "--count", "2", "--out", tasks).returncode == 0
+    words = ["collect", "--root", tasks, "--target", "null", "--hardware", "h100", "--evaluations", "4"]
+    words += ["--ways", "random/rollout", "greedy/tree"]
+    here = mtmc(*words, "--store", tmp_path / "here.db")
+    install_ray(tmp_path, monkeypatch)
+    monkeypatch.setenv("MTMC_STORE", str(tmp_path / "nobody.db"))
+    words += ["--ray", "cluster", "--store", store]
+    first = mtmc(*words)
+    assert first.returncode == 0 and "4 explorations" in first.stdout, first.stdout + first.stderr
+    again = mtmc(*words)
+    assert "0 explorations, 0 candidates judged, 4 explored before, 0 failed" in again.stdout
+    (tasks / "broken.py").write_text("class Model(torch.nn.Module): ...\n")
+    broken = mtmc(*words)
+    assert "broken: failed: loading broken" in broken.stdout and "4 explored before, 1 failed" in broken.stdout
+    assert not (tmp_path / "nobody.db").exists()
+    there = mtmc("dataset", "export", dataset, "--store", store)
+    assert there.stdout == mtmc("dataset", "export", dataset, "--store", tmp_path / "here.db").stdout != "", here.stdout
 
 
 def test_what_is_shipped_can_be_read(tmp_path: Path) -> None:

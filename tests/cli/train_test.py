@@ -150,10 +150,25 @@ def test_a_policy_is_used_as_it_was_trained(world: Path) -> None:
     programs.write_text("\n".join([head, *shown]) + "\n")
     mixed.write_text("\n".join([head, *trees[:-1], shown[-1]]) + "\n")
     of_programs = [programs if word == world / "trees.jsonl" else word for word in given(world, "new", "lora")]
-    words = ["--out", run, "--updates", 1, "--episodes", 2, "--scores", "token", "--context", 900, "--prior", 8]
+    words = [
+        "--out",
+        run,
+        "--updates",
+        1,
+        "--episodes",
+        2,
+        "--scores",
+        "token",
+        "--context",
+        900,
+        "--prior",
+        8,
+        "--voice",
+        0.5,
+    ]
     train("clone", *of_programs, *words, *HELD_OUT)
     model, adapter = world / "new", run / "policy"
-    kept = {"context": 900, "prior": 8.0, "scores": "token", "view": "program"}
+    kept = {"context": 900, "prior": 8.0, "scores": "token", "view": "program", "voice": 0.5}
     assert json.loads((adapter / "mtmc.json").read_text()) == kept
     some = "some trees show code and others Programs"
     assert some in refused("clone", "--model", model, "--data", mixed, "--out", world / "of-mixed")

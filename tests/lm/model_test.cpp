@@ -204,9 +204,10 @@ TEST(TorchScoring, ModesDivideAndTheCategoricalAddsUp) {
       difference(score(model, understood, prompt.actions, ScoreMode::per_word), sum / at::tensor({2.0f, 1.0f, 3.0f})),
       1e-6);
   Prompt with = prompt;
-  add_prior(with, {0.5, 0, -1}, 4);
-  EXPECT_LT(difference(score(model, understood, with.actions, ScoreMode::sum), sum + at::tensor({2.0f, 0.0f, -4.0f})),
-            1e-5);
+  add_prior(with, {0.5, 0, -1}, {4, 0.5});
+  EXPECT_LT(
+      difference(score(model, understood, with.actions, ScoreMode::sum), sum * 0.5 + at::tensor({2.0f, 0.0f, -4.0f})),
+      1e-5);
   EXPECT_LT(difference(score_all(model, {&with}, ScoreMode::per_token)[0],
                        score(model, understood, with.actions, ScoreMode::per_token)),
             1e-5);

@@ -16,6 +16,7 @@
 #include "cli/interrupt.h"
 #include "cli/verb.h"
 #include "ir/hardware.h"
+#include "store/transfer.h"
 #include "workbench/crew.h"
 #include "workbench/suite.h"
 #include "workbench/way.h"
@@ -26,15 +27,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLedger = "collected";  // what the store remembers finished explorations under
+constexpr const char* kLedger = "collected";               // what the store remembers finished explorations under,
+constexpr const char* kElsewhere = "collected by others";  // and tasks that a cluster has explored in all ways
 
 struct CollectOptions {
   std::vector<std::string> roots, ways;
   WorkbenchOptions bench;
-  std::string judge = "auto", store;
+  std::string judge = "auto", store, ray;
   int64_t seed = 0, steps = 8, evaluations = 16, jobs = 0;  // jobs: 0, one for each GPU
   double budget = 0;                                        // seconds; 0: none
-  bool member = false;
+  bool member = false, sends = false;  // sends: its answers hold the runs, for a store on another machine
 };
 
 // A way with the seed that it is gone with.
@@ -93,7 +95,8 @@ class Live final : public ProgressListener {
 
 // What exploring one task came to, as a member of a crew answers it.
 Json nothing_yet() {
-  return {{"lines", Json::array()}, {"explored", 0}, {"judged", 0}, {"remembered", 0}, {"failed", 0}, {"bugs", 0}};
+  return {{"lines", Json::array()}, {"explored", 0}, {"judged", 0}, {"remembered", 0}, {"failed", 0}, {"bugs", 0},
+          {"runs", Json::array()}};
 }
 
 // Explores one task after the other in this process.
@@ -109,7 +112,7 @@ class Explorer {
     wanted.seed = static_cast<uint64_t>(options.seed);
     MTMC_TRY(std::vector<Exploration> ways, explorations(options));
     MTMC_TRY(wanted.trusts, trusts(options, ways));
-    MTMC_TRY(auto store, open_store(store_path(options.store)));
+    MTMC_TRY(auto store, open_store(options.sends ? ":memory:" : store_path(options.store)));
     MTMC_TRY(auto bench, Workbench::open(wanted, *store));
     return Explorer(options, std::move(ways), std::move(store), std::move(bench));
   }
@@ -159,6 +162,10 @@ class Explorer {
       reply["lines"].push_back(fmt::format("{}: {} judged, {}", way.way.text(), done.evaluations, fastest));
       reply["explored"] = reply["explored"].get<int>() + 1;
       reply["judged"] = reply["judged"].get<int>() + done.evaluations;
+      if (options_.sends) {
+        MTMC_TRY(Json run, run_to_json(*store_, done.run));
+        reply["runs"].push_back(std::move(run));
+      }
       MTMC_RETURN_IF_ERROR(store_->remember(kLedger, key_of(source, way), Json{{"run", done.run}}.dump()));
     }
     return ok_status();
@@ -214,6 +221,13 @@ Status explore_here(const CollectOptions& options, const std::vector<std::string
   return ok_status();
 }
 
+// What became of a task whose member was lost.
+Json lost(const Error& error) {
+  Json reply = nothing_yet();
+  reply["failed"] = reply["bugs"] = 1, reply["lines"].push_back("failed: " + error.message());
+  return reply;
+}
+
 // Several processes explore tasks of their own; those that share a GPU take turns on it.
 Status explore_in_crew(size_t jobs, const std::vector<std::string>& gpus, const std::vector<std::string>& names,
                        Ledger& ledger) {
@@ -221,15 +235,53 @@ Status explore_in_crew(size_t jobs, const std::vector<std::string>& gpus, const 
   command.emplace_back("--member");
   const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
   const std::vector<Command> members = member_commands(command, jobs, gpus, folder.path());
+  const CrewListener listener{
+      .begins = [&](const std::string& task) { return ledger.begins(task); },
+      .ended = [&](const std::string& task,
+                   const Result<Json>& reply) { ledger.ended(task, reply.ok() ? *reply : lost(reply.error())); }};
+  return work_off(members, names, listener);
+}
+
+// A cluster's members have no store: their answers hold the runs, and this process writes them. A task is remembered
+// when it was explored in all ways without a failure.
+Status explore_elsewhere(const CollectOptions& options, const std::vector<std::string>& names, const Tasks& tasks,
+                         Ledger& ledger) {
+  MTMC_TRY(const auto store, open_store(store_path(options.store)));
+  MTMC_TRY(const std::vector<Exploration> ways, explorations(options));
+  std::map<std::string, std::string> keys;
+  std::vector<std::string> left;
+  for (const std::string& name : names) {
+    MTMC_TRY(const std::string source, read_file(Json::parse(tasks.at(name).task.json).at("file").get<std::string>()));
+    Json shaped = {source,        options.bench.target, options.bench.hardware, options.bench.coder,
+                   options.judge, options.steps,        options.evaluations,    options.ray};
+    for (const Exploration& way : ways) shaped.push_back(way.text());
+    keys[name] = sha256(shaped.dump());
+    MTMC_TRY(const auto known, store->recall(kElsewhere, keys[name]));
+    if (!known) {
+      left.push_back(name);
+      continue;
+    }
+    Json reply = nothing_yet();
+    reply["remembered"] = ways.size();
+    ledger.ended(name, reply);
+  }
+  const auto keep = [&](const std::string& task, const Json& reply) -> Status {
+    for (const Json& run : reply.at("runs")) {
+      MTMC_TRY([[maybe_unused]] const RunId added, add_run(*store, run));
+    }
+    return reply.at("failed") == 0 ? store->remember(kElsewhere, keys.at(task), "{}") : ok_status();
+  };
   const CrewListener listener{.begins = [&](const std::string& task) { return ledger.begins(task); },
                               .ended =
                                   [&](const std::string& task, const Result<Json>& reply) {
-                                    Json lost = nothing_yet();
-                                    lost["failed"] = lost["bugs"] = 1;
-                                    if (!reply.ok()) lost["lines"].push_back("failed: " + reply.error().message());
-                                    ledger.ended(task, reply.ok() ? *reply : lost);
+                                    const Status kept = reply.ok() ? keep(task, *reply) : Status(reply.error());
+                                    ledger.ended(task, kept.ok() ? *reply : lost(kept.error()));
                                   }};
-  return work_off(members, names, listener);
+  MTMC_TRY(std::vector<std::string> command, own_command());
+  command.insert(command.end(), {"--member", "--sends"});
+  MTMC_TRY(const size_t places,
+           options.jobs > 0 ? Result<size_t>(static_cast<size_t>(options.jobs)) : remote_places(options.ray));
+  return work_off(remote_commands(command, std::min(places, left.size()), options.ray), left, listener);
 }
 
 Result<int> collect(const CollectOptions& options) {
@@ -248,13 +300,14 @@ Result<int> collect(const CollectOptions& options) {
   }
   Progress progress(stdout);
   Ledger ledger(options.budget, names.size(), progress);
-  MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs, true));
-  const size_t jobs = std::min(wanted, names.size());
-  if (jobs == 1) {
-    MTMC_RETURN_IF_ERROR(explore_here(options, names, tasks, ledger, progress));
+  if (!options.ray.empty()) {
+    MTMC_RETURN_IF_ERROR(explore_elsewhere(options, names, tasks, ledger));
   } else {
+    MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs, true));
+    const size_t jobs = std::min(wanted, names.size());
     MTMC_TRY(const std::vector<std::string> gpus, gpus_of(options.bench));
-    MTMC_RETURN_IF_ERROR(explore_in_crew(jobs, gpus, names, ledger));
+    MTMC_RETURN_IF_ERROR(jobs == 1 ? explore_here(options, names, tasks, ledger, progress)
+                                   : explore_in_crew(jobs, gpus, names, ledger));
   }
   progress.line(ledger.totals() + "; attempts in " + store_path(options.store).string());
   return ledger.count("bugs") > 0 ? kOurBug : ledger.count("failed") > 0 ? kNotBetter : kDone;
@@ -282,7 +335,11 @@ VerbBody declare(Options& options) {
   options.integer(
       given->jobs, "--jobs", 1,
       "tasks explored beside each other, each with processors of its own; those on one GPU take turns timing (1)");
+  options.text(given->ray, "--ray", "ADDRESS",
+               "on the GPUs of a Ray cluster (auto: the one that this machine belongs to), into the store of this "
+               "machine; the task files must lie at the same places on all");
   options.flag(given->member, "--member", "be one of another collect's --jobs, which tells it what to do");
+  options.flag(given->sends, "--sends", "with --member: without a store, what was tried is part of the answers");
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
   options.text(given->store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
   return [given] { return collect(*given); };
