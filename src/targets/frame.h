@@ -67,6 +67,9 @@ struct GroupStage {
   int peak_tensor = -1;  // null and -1: nothing is
   ExprP run_if;          // one condition for all elements: where it is false, nothing is done; null: always
   int producers = 0;     // how many of the stages before it are computed in the same launch
+  // Of parts of a reduction, one for each tile of a product (targets/triton/tile_sums.h), which are its last spatial
+  // axis: the axes of the product that the tile's rows walk. Empty: it is none.
+  std::vector<int> tile_rows;
 };
 
 struct Group {

@@ -49,6 +49,7 @@ bool is_contraction(const Group& group, const Frame& frame) {
   for (size_t a = 0; a < frame.shared.size(); ++a)
     if (frame.shared[a].extent > 1 && frame.axis_of(static_cast<int>(a), frame.first) < 0) return false;
   for (int s = frame.first + 1; s <= frame.last; ++s) {
+    if (!group.stages[s].tile_rows.empty()) continue;
     if (group.stages[s].stage.combine != Combine::none) return false;
     for (int a = 0; a < group.stages[s].stage.rank(); ++a)
       if (group.stages[s].stage.type.shape[a] > 1 && frame.shared_of(s, a) < 0) return false;
@@ -67,6 +68,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   const bool two = phase_ >= 0 && !within_;
   candidates_ = contraction_numbers(
       {extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_, products_.two_part, two});
+  if (tile_axis_ >= 0) keep_tile_rows(candidates_);
   Numbers chosen = candidates_.front();
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
@@ -96,6 +98,8 @@ void ContractionPrinter::plan_axes() {
   role(contraction.batch, batch_);
   role(contraction.m, m_);
   role(contraction.n, n_);
+  for (int s = first_; s <= last_; ++s)
+    if (gives_part(s)) walk_tile(s);
   k_lane_ = lane_axes(k, extents_);
   for (int a : k)
     if (std::find(k_lane_.begin(), k_lane_.end(), a) == k_lane_.end()) k_loop_.push_back(a);
@@ -177,6 +181,7 @@ void ContractionPrinter::header() {
     out_.line((by_columns_ ? pn : pm) + " = " + first + " + " + rest + " % " + inside + " % " + size);
     out_.line((by_columns_ ? pm : pn) + " = " + rest + " % " + inside + " // " + size);
   }
+  if (tile_axis_ >= 0) result_.scalars[tile_axis_] = pm;
   m_start_ = pm == "0" ? "0" : pm + " * " + text(bm_);
   n_start_ = pn == "0" ? "0" : pn + " * " + text(bn_);
   Lane rows, columns;
@@ -209,7 +214,11 @@ void ContractionPrinter::epilogue() {
 void ContractionPrinter::finish(const std::string& sums, const std::string& start) {
   if (within_) return finish_columns(sums, start);
   keep(first_, {sums, kRows | kColumns}, DType::f32, result_);
-  for (int s = first_ + 1; s <= last_; ++s) keep(s, value(body(s), result_), stage(s).body->dtype, result_);
+  for (int s = first_ + 1; s <= last_; ++s)
+    if (gives_part(s))
+      sum_tile(s);
+    else
+      keep(s, value(body(s), result_), stage(s).body->dtype, result_);
 }
 
 std::vector<Numbers> ContractionPrinter::depths(const Numbers& now) const {

@@ -48,6 +48,11 @@ class ContractionPrinter : public StagePrinter {
   std::string rectangle_text(const Rectangle& view, bool left);
   void epilogue();
   void finish(const std::string& sums, const std::string& start);
+  // Parts of reductions that a tile gives (contraction_parts.cpp).
+  bool gives_part(int s) const { return !group_.stages[s].tile_rows.empty(); }
+  void walk_tile(int s);
+  static void keep_tile_rows(std::vector<Numbers>& candidates);
+  void sum_tile(int s);
   // Products that do not exist (contraction_live.cpp).
   void plan_live();
   int live_tap() const;
@@ -77,6 +82,7 @@ class ContractionPrinter : public StagePrinter {
   std::string m_start_, n_start_, k_start_;
   Rectangles rectangles_;
   int left_part_ = -1, right_part_ = -1;  // axes: which part of an operand
+  int tile_axis_ = -1, row_axis_ = -1;    // axes, of parts of reductions: which tile of rows, and which row of it
   bool f32_ = false;
   int64_t programs_ = 1;
   // The axis along which results are neighbours in memory (-1: none, or that of the rows), and whether it is the last

@@ -33,6 +33,8 @@ int64_t programs_of(const Frame& frame) {
 // The numbers of launches that compute what they copy: "copy_rows" is their "rows". "copy_apart": launches of their own
 // compute it.
 constexpr std::string_view kOfCopy = "copy_";
+// A number, too: 1 where reductions behind a product read it again instead of being found in its tiles.
+constexpr const char* kReadsAgain = "reads_again";
 Numbers of_copies(const Numbers& numbers) {
   Numbers result;
   for (const auto& [key, number] : numbers)
@@ -48,7 +50,11 @@ class Kernels {
       if (product(one.stage.extents()) == 0) throw Unsupported{"tensors without elements"};
     const auto precision = kernel.choices.find("precision");
     const auto arrange = [&](const std::string& way) {
-      prepared_ = prepare(group, way, kernel.has("split"), kernel.number("parts", 0), kernel.has("window"));
+      prepared_ = prepare(group, {.precision = way,
+                                  .split = kernel.has("split"),
+                                  .im2win = kernel.has("window"),
+                                  .in_tiles = kernel.number(kReadsAgain, 0) == 0,
+                                  .parts = kernel.number("parts", 0)});
       frames_.clear(), tried_.clear();
       cut();
     };
@@ -92,11 +98,31 @@ class Kernels {
         const bool used = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
           return name == tensor.name || name == tensor.name + "_tiles";
         });
-        if (used && tensor.role == GroupTensor::Role::scratch)
-          result.bytes += static_cast<double>(tensor.type.size_bytes());
+        if (used && tensor.role == GroupTensor::Role::scratch) result.bytes += bytes_touched(frames_[f], tensor);
       }
     }
     return result;
+  }
+
+  // What a launch writes or reads of a scratch tensor: a norm's combination of parts, say, one element of each row.
+  double bytes_touched(const Frame& frame, const GroupTensor& tensor) const {
+    const int which = static_cast<int>(&tensor - group().tensors.data());
+    const double all = static_cast<double>(tensor.type.size_bytes());
+    double most = 0;
+    for (int s = frame.first; s <= frame.last; ++s) {
+      const GroupStage& stage = group().stages[s];
+      if (stage.dest == which || stage.peak_tensor == which || stage.contraction) return all;
+      const std::vector<int64_t> extents = stage.stage.extents();
+      for (const Expr* e : loads_of(stage.stage.body)) {
+        if (e->tensor != which) continue;
+        double elements = 1;
+        for (int a = 0; a < static_cast<int>(extents.size()); ++a)
+          if (std::any_of(e->args.begin(), e->args.end(), [&](const ExprP& index) { return uses_axis(index, a); }))
+            elements *= static_cast<double>(extents[a]);
+        most = std::max(most, elements * static_cast<double>(bytes(e->dtype)));
+      }
+    }
+    return most > 0 ? std::min(most, all) : all;
   }
 
   // The numbers it has, or the best guess; where the depth of its pipeline is measured, other depths of these; where
@@ -182,7 +208,7 @@ class Kernels {
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return attention_candidates(group(), *attention);
     if (is_contraction(group(), frame))
-      return with_copies(contraction_candidates(group(), frame, prepared_.products.at(frame.first)));
+      return reading_again(with_copies(contraction_candidates(group(), frame, prepared_.products.at(frame.first))));
     std::vector<Numbers> all = window_candidates(group(), frame), others = rows_candidates(group(), frame);
     if (!shares_much(group(), frame)) std::swap(all, others);
     all.insert(all.end(), others.begin(), others.end());
@@ -234,6 +260,15 @@ class Kernels {
     all.insert(all.begin() + 1, copies.begin(), copies.end());
     return all;
   }
+  // Where tiles give parts of reductions, the best guess without them comes second.
+  std::vector<Numbers> reading_again(std::vector<Numbers> all) const {
+    const std::vector<GroupStage>& stages = group().stages;
+    if (std::none_of(stages.begin(), stages.end(), [](const GroupStage& s) { return !s.tile_rows.empty(); }))
+      return all;
+    all.insert(all.begin() + 1, all.front());
+    all[1][kReadsAgain] = 1;
+    return all;
+  }
   Numbers own_numbers(const Frame& frame) const { return computes_copy(frame) ? copies_ : Numbers{}; }
   bool computes_copy(const Frame& frame) const {
     return frame.last > frame.first && copy_launch_of(group(), frame.first);
@@ -250,6 +285,7 @@ class Kernels {
       while (!copy && runs.size() > 1 && !fits(runs.back())) runs.pop_back();
       frames_.push_back(runs.back());
       if (copy || runs.size() == 1) guess(frames_.back());  // throws what it cannot do
+      add_parts(frames_.back());
     }
   }
 
@@ -262,6 +298,28 @@ class Kernels {
       if (group().stages[s].contraction || copy_launch_of(group(), s) || !made.insert(group().stages[s].dest).second)
         return s - 1;
     return stages - 1;
+  }
+
+  // The parts that a product's tiles give of reductions are computed in its launch.
+  void add_parts(Frame& frame) const {
+    const std::vector<GroupStage>& stages = group().stages;
+    if (!is_contraction(group(), frame)) return;
+    Frame more = frame;
+    for (size_t s = frame.last + 1; s < stages.size() && !stages[s].tile_rows.empty(); ++s) {
+      more.last = static_cast<int>(s);
+      int part = 0;  // its axes are those of the product that are not rows, in their order
+      for (SharedAxis& axis : more.shared) {
+        const int of_product = axis.stage_axis[0];
+        const bool row = std::count(stages[s].tile_rows.begin(), stages[s].tile_rows.end(), of_product) > 0;
+        axis.stage_axis.push_back(of_product < 0 || row ? -1 : part++);
+      }
+    }
+    if (more.last == frame.last) return;
+    try {
+      guess(more);
+      frame = std::move(more);
+    } catch (const Unsupported&) {  // then they are launches like any other
+    }
   }
 
   // A frame of attention, where it can be one launch.

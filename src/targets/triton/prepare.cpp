@@ -9,6 +9,7 @@
 #include "targets/triton/pack.h"
 #include "targets/triton/split.h"
 #include "targets/triton/split_k.h"
+#include "targets/triton/tile_sums.h"
 
 namespace mtmc::triton {
 namespace {
@@ -121,17 +122,21 @@ bool can_split(const Group& group) {
   return false;
 }
 
-Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts, bool im2win) {
+Prepared prepare(const Group& group, const Preparation& wanted) {
   const Group whole = cut_joins(ungroup(group));
-  const Prepared windows = pack_windows(whole, precision, im2win);
-  const Group laid = copy_in_one_pass(collapse_axes(windows.group), windows.copies);
-  const bool born = needs_split(laid);  // else it was asked for
+  const Prepared windows = pack_windows(whole, wanted.precision, wanted.im2win);
+  const Group read_again = copy_in_one_pass(collapse_axes(windows.group), windows.copies);
+  const bool split = wanted.split, born = needs_split(read_again);  // else it was asked for
+  const Group laid = wanted.in_tiles ? sum_in_tiles(read_again) : read_again;
   const auto chosen = [&](size_t stage) {
+    if (combines_few_parts(laid, stage)) return false;
     const bool own = laid.stages[stage].dest >= static_cast<int>(group.tensors.size());  // of a packing: always
     return own || born ? (split || own) && splits(laid, stage) : split && may_split(laid, stage);
   };
-  const Prepared packed = pack_operands(split_reductions(laid, chosen, parts), precision);
-  return split ? split_contractions(packed, parts) : packed;
+  const Prepared packed = pack_operands(split_reductions(laid, chosen, wanted.parts), wanted.precision);
+  Prepared result = split ? split_contractions(packed, wanted.parts) : packed;
+  part_rows(result.group);
+  return result;
 }
 
 }  // namespace mtmc::triton

@@ -28,8 +28,14 @@ struct Prepared {
 std::string way_of(const GroupStage& stage, const std::string& precision);
 
 // `parts`: into how many chunks reductions along too few rows, and contractions of too few tiles, are cut; 0: as many
-// as keep a GPU busy. `im2win`: windows and channels of a convolution are one axis (windows.cpp).
-Prepared prepare(const Group& group, const std::string& precision, bool split, int64_t parts, bool im2win = false);
+// as keep a GPU busy. `im2win`: windows and channels of a convolution are one axis (windows.cpp). `in_tiles`: tiles of
+// products give parts of the reductions behind them (tile_sums.cpp).
+struct Preparation {
+  std::string precision = "ieee";
+  bool split = false, im2win = false, in_tiles = true;
+  int64_t parts = 0;
+};
+Prepared prepare(const Group& group, const Preparation& wanted);
 
 // Sums of products in groups (convolutions) become contractions with the group as a batch: an axis that one operand
 // knows only by its group is cut in two.

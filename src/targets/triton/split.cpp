@@ -22,34 +22,6 @@ const Expr* squared(const Expr& body) {
   return product && to_string(body.args[0]) == to_string(body.args[1]) ? body.args[0].get() : nullptr;
 }
 
-// A sum of f - c, then of (f - (c + sum / count))^2: both moments of f.
-bool are_moments(const GroupStage& sum, const GroupStage& squares) {
-  if (sum.stage.combine != Combine::sum || squares.stage.combine != Combine::sum) return false;
-  if (sum.stage.type != squares.stage.type || sum.stage.reduce != squares.stage.reduce) return false;
-  const auto is = [](const ExprP& e, Fn fn) { return e->kind == Expr::Kind::call && e->fn == fn; };
-  const Expr* difference = squared(*squares.stage.body);
-  if (!difference || difference->kind != Expr::Kind::call || difference->fn != Fn::sub) return false;
-  const ExprP& mean = difference->args[1];
-  if (!is(mean, Fn::add) || !is(mean->args[1], Fn::div)) return false;
-  const ExprP& total = mean->args[1]->args[0];
-  const ExprP& count = mean->args[1]->args[1];
-  return total->kind == Expr::Kind::load && total->tensor == sum.dest && !total->guard && is_constant(count) &&
-         count->number == static_cast<double>(product(sum.stage.reduce)) && is(sum.stage.body, Fn::sub) &&
-         to_string(sum.stage.body->args[0]) == to_string(difference->args[0]) &&
-         to_string(sum.stage.body->args[1]) == to_string(mean->args[0]);
-}
-
-// A sum of f - mean, behind squares of it: what rounding left of the mean. The mean is c + sum / count with the same c
-// for a whole row.
-bool is_rest(const GroupStage& sum, const GroupStage& squares, const GroupStage& stage) {
-  const Stage& s = sum.stage;
-  for (int a = s.rank(); a < static_cast<int>(s.extents().size()); ++a)
-    if (uses_axis(s.body->args[1], a)) return false;
-  return stage.stage.combine == Combine::sum && stage.stage.type == squares.stage.type &&
-         stage.stage.reduce == squares.stage.reduce &&
-         to_string(stage.stage.body) == to_string(squares.stage.body->args[0]);
-}
-
 // The same sum over two kinds of axes: those of `reduce` before one of them with part of it as the first, the rest of
 // that one and those behind it as the others, which hold a chunk of a row. Nothing where the first axis alone cuts rows
 // small enough, or none does evenly.
@@ -240,6 +212,31 @@ class Splitter {
 };
 
 }  // namespace
+
+bool are_moments(const GroupStage& sum, const GroupStage& squares) {
+  if (sum.stage.combine != Combine::sum || squares.stage.combine != Combine::sum) return false;
+  if (sum.stage.type != squares.stage.type || sum.stage.reduce != squares.stage.reduce) return false;
+  const auto is = [](const ExprP& e, Fn fn) { return e->kind == Expr::Kind::call && e->fn == fn; };
+  const Expr* difference = squared(*squares.stage.body);
+  if (!difference || difference->kind != Expr::Kind::call || difference->fn != Fn::sub) return false;
+  const ExprP& mean = difference->args[1];
+  if (!is(mean, Fn::add) || !is(mean->args[1], Fn::div)) return false;
+  const ExprP& total = mean->args[1]->args[0];
+  const ExprP& count = mean->args[1]->args[1];
+  return total->kind == Expr::Kind::load && total->tensor == sum.dest && !total->guard && is_constant(count) &&
+         count->number == static_cast<double>(product(sum.stage.reduce)) && is(sum.stage.body, Fn::sub) &&
+         to_string(sum.stage.body->args[0]) == to_string(difference->args[0]) &&
+         to_string(sum.stage.body->args[1]) == to_string(mean->args[0]);
+}
+
+bool is_rest(const GroupStage& sum, const GroupStage& squares, const GroupStage& stage) {
+  const Stage& s = sum.stage;
+  for (int a = s.rank(); a < static_cast<int>(s.extents().size()); ++a)
+    if (uses_axis(s.body->args[1], a)) return false;
+  return stage.stage.combine == Combine::sum && stage.stage.type == squares.stage.type &&
+         stage.stage.reduce == squares.stage.reduce &&
+         to_string(stage.stage.body) == to_string(squares.stage.body->args[0]);
+}
 
 bool may_split(const Group& group, size_t stage) {
   const GroupStage& one = group.stages[stage];

@@ -6,6 +6,12 @@
 
 namespace mtmc::triton {
 
+// A sum of f - c, then of (f - (c + sum / count))^2: both moments of f.
+bool are_moments(const GroupStage& sum, const GroupStage& squares);
+// A sum of f - mean, behind squares of it: what rounding left of the mean. The mean is c + sum / count with the same c
+// for a whole row.
+bool is_rest(const GroupStage& sum, const GroupStage& squares, const GroupStage& stage);
+
 // Is this stage of the group better computed in chunks: since it runs along too few rows, or, of both moments of rows
 // that no program can hold, since they are read once then instead of twice?
 bool splits(const Group& group, size_t stage);
