@@ -305,13 +305,16 @@ class Kernels {
     const std::vector<GroupStage>& stages = group().stages;
     if (!is_contraction(group(), frame)) return;
     Frame more = frame;
+    const Shape& shape = stages[frame.first].stage.type.shape;
     for (size_t s = frame.last + 1; s < stages.size() && !stages[s].tile_rows.empty(); ++s) {
       more.last = static_cast<int>(s);
-      int part = 0;  // its axes are those of the product that are not rows, in their order
+      std::map<int, int> parts;  // axes of the product that are longer than 1 and no rows -> those of its parts
+      for (int a = 0; a < static_cast<int>(shape.size()); ++a)
+        if (shape[a] > 1 && std::count(stages[s].tile_rows.begin(), stages[s].tile_rows.end(), a) == 0)
+          parts.emplace(a, static_cast<int>(parts.size()));
       for (SharedAxis& axis : more.shared) {
-        const int of_product = axis.stage_axis[0];
-        const bool row = std::count(stages[s].tile_rows.begin(), stages[s].tile_rows.end(), of_product) > 0;
-        axis.stage_axis.push_back(of_product < 0 || row ? -1 : part++);
+        const auto part = parts.find(axis.stage_axis[0]);
+        axis.stage_axis.push_back(part == parts.end() ? -1 : part->second);
       }
     }
     if (more.last == frame.last) return;

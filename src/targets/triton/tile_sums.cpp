@@ -13,14 +13,22 @@ namespace {
 constexpr int64_t kHeldParts = int64_t{1} << 15;
 constexpr int64_t kWorthIt = int64_t{1} << 16;  // elements that are not read again
 
+// Extents but those of 1, which not all stages have.
+Shape long_axes(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
+}
+
 bool in(const std::vector<int>& list, int a) { return std::find(list.begin(), list.end(), a) != list.end(); }
 
 // How a reduction walks the tensor that a product's launch makes.
 struct Walk {
-  std::vector<ExprP> read;     // the index of each dimension, over the reduction's axes
-  std::vector<int> rows;       // dimensions that it reduces whole, of the product's M
-  std::vector<int> reduced;    // its axes along them
-  std::vector<ExprP> axis_at;  // each other axis of it over the dimensions; null: it has nothing to do with them
+  Shape shape;                  // of the tensor
+  std::vector<ExprP> read;      // the index of each dimension, over the reduction's axes
+  std::vector<int> rows;        // dimensions that it reduces whole, of the product's M
+  std::vector<int> reduced;     // its axes along them
+  std::vector<int> of_product;  // and the product's
+  std::vector<ExprP> axis_at;   // each other axis of it over the dimensions; null: it has nothing to do with them
 };
 
 class TileSums {
@@ -61,7 +69,7 @@ class TileSums {
     size_t last = s;
     const auto follows = [&](const GroupStage& one) {
       return one.stage.combine == Combine::none && one.place.empty() && !one.run_if && one.peak_tensor < 0 &&
-             one.stage.type.shape == stages[s].stage.type.shape;
+             long_axes(one.stage.type.shape) == long_axes(stages[s].stage.type.shape);
     };
     while (last + 1 < stages.size() && follows(stages[last + 1])) ++last;
     made_.clear();
@@ -107,8 +115,11 @@ class TileSums {
       if (e->guard || (made >= 0 && (made != e->tensor || !same(walk.read, e->args)))) return std::nullopt;
       made = e->tensor, walk.read = e->args;
     }
-    const Shape& shape = product.stage.type.shape;
-    if (made < 0 || walk.read.size() != shape.size() || s.body->dtype != DType::f32) return std::nullopt;
+    if (made < 0 || s.body->dtype != DType::f32) return std::nullopt;
+    const Shape& shape = walk.shape = result_.tensors[made].type.shape;
+    std::vector<int> axes;  // of the product, those that are longer than 1
+    for (int a = 0; a < product.stage.rank(); ++a)
+      if (product.stage.type.shape[a] > 1) axes.push_back(a);
     const std::vector<int64_t> extents = s.extents();
     walk.axis_at.resize(extents.size());
     std::vector<bool> known(extents.size(), false);
@@ -117,13 +128,15 @@ class TileSums {
       known[a] = true, walk.axis_at[a] = at;
       return true;
     };
+    auto of_product = axes.begin();
     for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
       const ExprP& e = walk.read[d];
       if (shape[d] == 1) continue;
+      const int axis_of_product = *of_product++;
       if (e->kind == Expr::Kind::axis) {
         if (!know(e->axis, shape[d], axis(d))) return std::nullopt;
-        if (e->axis >= s.rank() && in(product.contraction->m, d))
-          walk.rows.push_back(d), walk.reduced.push_back(e->axis);
+        if (e->axis >= s.rank() && in(product.contraction->m, axis_of_product))
+          walk.rows.push_back(d), walk.reduced.push_back(e->axis), walk.of_product.push_back(axis_of_product);
         continue;
       }
       // outer * extent + inner: channels in groups, say.
@@ -144,7 +157,7 @@ class TileSums {
     const int64_t rows = rows_of(walk), tiles = blocks(rows, kTileRows);
     const bool even = 8 * tiles * kTileRows <= 9 * rows;  // or the last tiles are idle for an eighth of the time
     if (walk.rows.empty() || !even || mtmc::product(shape) < kWorthIt) return std::nullopt;
-    if (!rows_.empty() && rows_ != walk.rows) return std::nullopt;  // of another part of the same product
+    if (!rows_.empty() && rows_ != walk.of_product) return std::nullopt;  // of another part of the same product
     return walk;
   }
 
@@ -157,28 +170,27 @@ class TileSums {
     return std::any_of(group_.stages.begin() + static_cast<std::ptrdiff_t>(*product_), group_.stages.end(),
                        [&](const GroupStage& one) { return one.dest == tensor; });
   }
-  const Shape& shape() const { return group_.stages[*product_].stage.type.shape; }
   int64_t rows_of(const Walk& walk) const {
     int64_t rows = 1;
-    for (const int d : walk.rows) rows *= shape()[d];
+    for (const int d : walk.rows) rows *= walk.shape[d];
     return rows;
   }
 
-  // A part's axes: the dimensions that are not rows, then the tile; along a row of it.
+  // A part's axes: the dimensions that are not rows, if they are longer than 1, then the tile; along a row of it.
   std::vector<int> others(const Walk& walk) const {
     std::vector<int> all;
-    for (int d = 0; d < static_cast<int>(shape().size()); ++d)
-      if (!in(walk.rows, d)) all.push_back(d);
+    for (int d = 0; d < static_cast<int>(walk.shape.size()); ++d)
+      if (walk.shape[d] > 1 && !in(walk.rows, d)) all.push_back(d);
     return all;
   }
   // The dimensions over a part's axes.
   std::vector<ExprP> dimensions(const Walk& walk) const {
-    std::vector<ExprP> at(shape().size());
+    std::vector<ExprP> at(walk.shape.size(), index_constant(0));
     const std::vector<int> whole = others(walk);
     for (size_t i = 0; i < whole.size(); ++i) at[whole[i]] = axis(static_cast<int>(i));
     ExprP rest = row(walk);
     for (size_t i = walk.rows.size(); i-- > 0;) {
-      const ExprP extent = index_constant(shape()[walk.rows[i]]);
+      const ExprP extent = index_constant(walk.shape[walk.rows[i]]);
       at[walk.rows[i]] = i == 0 ? rest : rest % extent;
       rest = rest / extent;
     }
@@ -222,11 +234,11 @@ class TileSums {
   int part(const Walk& walk, const GroupStage& whole, Make&& make) {
     GroupStage made = whole;
     made.contraction.reset();
-    made.tile_rows = walk.rows;
+    made.tile_rows = walk.of_product;
     Stage& s = made.stage;
     s.name += "_of_tile";
     s.type = {DType::f32, {}};
-    for (const int d : others(walk)) s.type.shape.push_back(shape()[d]);
+    for (const int d : others(walk)) s.type.shape.push_back(walk.shape[d]);
     s.type.shape.push_back(blocks(rows_of(walk), kTileRows));
     s.reduce = {kTileRows};
     const ExprP body = make(axis(s.rank()));
@@ -235,7 +247,7 @@ class TileSums {
     result_.tensors.push_back({GroupTensor::Role::scratch, kNoValue, group_.tensors[whole.dest].name + "_of_tile",
                                s.type, contiguous_strides(s.type.shape), false});
     made.dest = static_cast<int>(result_.tensors.size()) - 1;
-    rows_ = walk.rows;
+    rows_ = walk.of_product;
     result_.stages.push_back(std::move(made));
     return result_.stages.back().dest;
   }
@@ -312,7 +324,7 @@ void part_rows(Group& group) {
   GroupStage* product = nullptr;  // in whose launch a stage may be
   for (GroupStage& one : group.stages) {
     if (one.contraction) product = &one;
-    if (one.tile_rows.empty() && one.stage.type.shape != (product ? product->stage.type.shape : Shape{}))
+    if (one.tile_rows.empty() && product && long_axes(one.stage.type.shape) != long_axes(product->stage.type.shape))
       product = nullptr;
     if (one.tile_rows.empty() || product == nullptr) continue;
     std::vector<int>& m = product->contraction->m;
