@@ -233,7 +233,8 @@ class Key {
       add(stage.stage.name), add(stage.stage.type), add(stage.stage.reduce), add(stage.stage.combine);
       add(stage.stage.scan_axis), add(stage.stage.body), add(stage.dest), add(stage.op), add(stage.location);
       add(stage.contraction.has_value()), add(stage.place), add(stage.placed), add(stage.peak_of);
-      add(stage.peak_tensor), add(stage.run_if), add(stage.producers), add(stage.tf32), add(stage.tile_rows);
+      add(stage.peak_tensor), add(stage.run_if), add(stage.producers), add(stage.tf32), add(stage.tile_rows),
+          add(stage.in_tile);
       if (stage.contraction) add(*stage.contraction);
     }
   }

@@ -70,6 +70,9 @@ struct GroupStage {
   // Of parts of a reduction, one for each tile of a product (targets/triton/tile_sums.h), which are its last spatial
   // axis: the axes of the product that the tile's rows walk. Empty: it is none.
   std::vector<int> tile_rows;
+  // Of a stage that a product's launch computes of rows that a tile holds whole (targets/triton/whole_rows.h): each of
+  // its axes over those of the product. Empty: it is none.
+  std::vector<ExprP> in_tile;
 };
 
 struct Group {

@@ -22,13 +22,62 @@ void ContractionPrinter::walk_tile(int s) {
   axes_[s].push_back(row_axis_);
 }
 
-void ContractionPrinter::keep_tile_rows(std::vector<Numbers>& candidates) {
+// The axes of a stage whose rows a tile holds whole are those of the product, or say where in one of them it is.
+void ContractionPrinter::hold_columns(int s) {
+  const std::vector<int64_t> extents = stage(s).extents();
+  std::vector<ExprP> to;
+  for (const int a : axes_[first_]) to.push_back(a < 0 ? index_constant(0) : axis(a));
+  axes_[s].clear();
+  for (size_t a = 0; a < extents.size(); ++a) {
+    const ExprP at = simplify(substitute_axes(group_.stages[s].in_tile[a], to), extents_);
+    if (at->kind == Expr::Kind::axis || extents[a] == 1) {
+      axes_[s].push_back(extents[a] == 1 ? -1 : at->axis);
+      continue;
+    }
+    axes_[s].push_back(static_cast<int>(extents_.size()));
+    extents_.push_back(extents[a]);
+    stand_in(axes_[s].back(), at);
+  }
+  if (!is_reduction(stage(s).combine)) return;
+  const int64_t reduced = product(stage(s).reduce);
+  whole_rows_ = whole_rows_ || reduced == extent_of(n_);
+  columns_ = std::max(columns_, power_of_two(reduced));
+}
+
+// Tiles have the rows of a part, and all columns that are reduced together.
+void ContractionPrinter::fit_tiles() {
   std::vector<Numbers> kept;
-  for (Numbers one : candidates) {
-    one["m"] = kTileRows;
+  for (Numbers one : candidates_) {
+    if (tile_axis_ >= 0) one["m"] = kTileRows;
+    if (one["n"] < columns_) one["n"] = columns_;
     if (std::find(kept.begin(), kept.end(), one) == kept.end()) kept.push_back(std::move(one));
   }
-  candidates = std::move(kept);
+  candidates_ = std::move(kept);
+}
+
+void ContractionPrinter::reduce_columns(int s) {
+  const Stage& one = stage(s);
+  Value each = value(body(s), result_);
+  if (each.dims != (kRows | kColumns)) throw Unsupported{"a reduction of what is the same along rows or columns"};
+  const auto reduced = [&](const std::string& values, const char* dim) {
+    if (one.combine == Combine::sum) return "tl.sum(" + values + ", axis=" + dim + ", keep_dims=True)";
+    const std::string helper = one.combine == Combine::max ? "_maximum" : "_minimum";
+    need(helper);
+    return "tl.reduce(" + values + ", " + dim + ", " + helper + ", keep_dims=True)";
+  };
+  if (product(one.reduce) == extent_of(n_)) {
+    if (const std::string live = result_.mask(kColumns); !live.empty())
+      each.text = "tl.where(" + live + ", " + each.text + ", " + number_text(*neutral(one.combine, DType::f32)) + ")";
+    keep(s, {reduced(each.text, "1"), kRows}, DType::f32, result_);
+    return;
+  }
+  const auto text = [](int64_t n) { return std::to_string(n); };
+  const int64_t columns = result_.columns.block, width = product(one.reduce);
+  const std::string groups = "[" + text(bm_) + ", " + text(columns / width) + ", " + text(width) + "]";
+  const std::string whole = "[" + text(bm_) + ", " + text(columns) + "]";
+  const std::string sums = reduced("tl.reshape(" + each.text + ", " + groups + ")", "2");
+  keep(s, {"tl.reshape(tl.broadcast_to(" + sums + ", " + groups + "), " + whole + ")", kRows | kColumns}, DType::f32,
+       result_);
 }
 
 void ContractionPrinter::sum_tile(int s) {

@@ -16,7 +16,7 @@ constexpr int64_t kMostColumns = 4;
 // Elements lie between each other where the rows' innermost axis goes on by as many elements as another axis has.
 void ContractionPrinter::find_phase() {
   const GroupStage& last = group_.stages[last_];
-  if (m_.empty() || n_.empty() || tile_axis_ >= 0) return;
+  if (m_.empty() || n_.empty() || is_of_tile(last)) return;
   for (int s = first_; s < last_; ++s)
     if (stored(s)) return;
   std::vector<ExprP> place;

@@ -49,7 +49,7 @@ bool is_contraction(const Group& group, const Frame& frame) {
   for (size_t a = 0; a < frame.shared.size(); ++a)
     if (frame.shared[a].extent > 1 && frame.axis_of(static_cast<int>(a), frame.first) < 0) return false;
   for (int s = frame.first + 1; s <= frame.last; ++s) {
-    if (!group.stages[s].tile_rows.empty()) continue;
+    if (is_of_tile(group.stages[s])) continue;
     if (group.stages[s].stage.combine != Combine::none) return false;
     for (int a = 0; a < group.stages[s].stage.rank(); ++a)
       if (group.stages[s].stage.type.shape[a] > 1 && frame.shared_of(s, a) < 0) return false;
@@ -68,7 +68,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   const bool two = phase_ >= 0 && !within_;
   candidates_ = contraction_numbers(
       {extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_, products_.two_part, two});
-  if (tile_axis_ >= 0) keep_tile_rows(candidates_);
+  fit_tiles();
   Numbers chosen = candidates_.front();
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
@@ -98,8 +98,11 @@ void ContractionPrinter::plan_axes() {
   role(contraction.batch, batch_);
   role(contraction.m, m_);
   role(contraction.n, n_);
-  for (int s = first_; s <= last_; ++s)
-    if (gives_part(s)) walk_tile(s);
+  for (int s = first_ + 1; s <= last_; ++s)
+    if (gives_part(s))
+      walk_tile(s);
+    else if (!group_.stages[s].in_tile.empty())
+      hold_columns(s);
   k_lane_ = lane_axes(k, extents_);
   for (int a : k)
     if (std::find(k_lane_.begin(), k_lane_.end(), a) == k_lane_.end()) k_loop_.push_back(a);
@@ -197,7 +200,8 @@ void ContractionPrinter::header() {
 // registers. Halves of wider tiles would have to move between threads, which costs more.
 void ContractionPrinter::epilogue() {
   if (phases_ > 1) return finish_phases();
-  const bool halves = last_ > first_ && bm_ * bn_ / (32 * warps_) >= kManyResults && bn_ <= 128;
+  const bool halves =
+      last_ > first_ && bm_ * bn_ / (32 * warps_) >= kManyResults && bn_ <= 128 && !whole_rows_ && bn_ / 2 >= columns_;
   if (!halves) return finish("acc", n_start_);
   const std::string both = out_.fresh("halves"), half = out_.fresh("half"), width = std::to_string(bn_ / 2);
   out_.line(both + " = tl.split(tl.permute(tl.reshape(acc, [" + std::to_string(bm_) + ", 2, " + width +
@@ -217,6 +221,8 @@ void ContractionPrinter::finish(const std::string& sums, const std::string& star
   for (int s = first_ + 1; s <= last_; ++s)
     if (gives_part(s))
       sum_tile(s);
+    else if (is_reduction(stage(s).combine))
+      reduce_columns(s);
     else
       keep(s, value(body(s), result_), stage(s).body->dtype, result_);
 }

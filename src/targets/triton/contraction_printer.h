@@ -51,8 +51,10 @@ class ContractionPrinter : public StagePrinter {
   // Parts of reductions that a tile gives (contraction_parts.cpp).
   bool gives_part(int s) const { return !group_.stages[s].tile_rows.empty(); }
   void walk_tile(int s);
-  static void keep_tile_rows(std::vector<Numbers>& candidates);
   void sum_tile(int s);
+  void hold_columns(int s);
+  void reduce_columns(int s);
+  void fit_tiles();
   // Products that do not exist (contraction_live.cpp).
   void plan_live();
   int live_tap() const;
@@ -83,6 +85,8 @@ class ContractionPrinter : public StagePrinter {
   Rectangles rectangles_;
   int left_part_ = -1, right_part_ = -1;  // axes: which part of an operand
   int tile_axis_ = -1, row_axis_ = -1;    // axes, of parts of reductions: which tile of rows, and which row of it
+  bool whole_rows_ = false;               // a tile has all columns of its rows
+  int64_t columns_ = 1;                   // that a tile has at least: of groups that are reduced
   bool f32_ = false;
   int64_t programs_ = 1;
   // The axis along which results are neighbours in memory (-1: none, or that of the rows), and whether it is the last
@@ -105,6 +109,8 @@ std::vector<Numbers> contraction_candidates(const Group& group, const Frame& fra
 // `now` with other "stages"; none where K is one block.
 std::vector<Numbers> contraction_depths(const Group& group, const Frame& frame, const Products& products,
                                         const Numbers& now);
+// Is this stage computed of the rows that a product's tiles have (tile_sums.h, whole_rows.h)?
+inline bool is_of_tile(const GroupStage& stage) { return !stage.tile_rows.empty() || !stage.in_tile.empty(); }
 // Whether the frame is a contraction followed by pointwise stages that share all axes of its result.
 bool is_contraction(const Group& group, const Frame& frame);
 

@@ -263,8 +263,7 @@ class Kernels {
   // Where tiles give parts of reductions, the best guess without them comes second.
   std::vector<Numbers> reading_again(std::vector<Numbers> all) const {
     const std::vector<GroupStage>& stages = group().stages;
-    if (std::none_of(stages.begin(), stages.end(), [](const GroupStage& s) { return !s.tile_rows.empty(); }))
-      return all;
+    if (std::none_of(stages.begin(), stages.end(), is_of_tile)) return all;
     all.insert(all.begin() + 1, all.front());
     all[1][kReadsAgain] = 1;
     return all;
@@ -300,19 +299,30 @@ class Kernels {
     return stages - 1;
   }
 
-  // The parts that a product's tiles give of reductions are computed in its launch.
+  // The axis of a stage that is this one of the product; -1: none.
+  static int spatial_axis(const GroupStage& one, int of_product) {
+    for (int a = 0; a < one.stage.rank(); ++a)
+      if (one.in_tile[a]->kind == Expr::Kind::axis && one.in_tile[a]->axis == of_product) return a;
+    return -1;
+  }
+
+  // What a product's tiles compute of the rows that they have is computed in its launch.
   void add_parts(Frame& frame) const {
     const std::vector<GroupStage>& stages = group().stages;
     if (!is_contraction(group(), frame)) return;
     Frame more = frame;
     const Shape& shape = stages[frame.first].stage.type.shape;
-    for (size_t s = frame.last + 1; s < stages.size() && !stages[s].tile_rows.empty(); ++s) {
+    for (size_t s = frame.last + 1; s < stages.size() && is_of_tile(stages[s]); ++s) {
       more.last = static_cast<int>(s);
       std::map<int, int> parts;  // axes of the product that are longer than 1 and no rows -> those of its parts
       for (int a = 0; a < static_cast<int>(shape.size()); ++a)
         if (shape[a] > 1 && std::count(stages[s].tile_rows.begin(), stages[s].tile_rows.end(), a) == 0)
           parts.emplace(a, static_cast<int>(parts.size()));
       for (SharedAxis& axis : more.shared) {
+        if (!stages[s].in_tile.empty()) {
+          axis.stage_axis.push_back(spatial_axis(stages[s], axis.stage_axis[0]));
+          continue;
+        }
         const auto part = parts.find(axis.stage_axis[0]);
         axis.stage_axis.push_back(part == parts.end() ? -1 : part->second);
       }

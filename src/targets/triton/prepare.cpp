@@ -10,6 +10,7 @@
 #include "targets/triton/split.h"
 #include "targets/triton/split_k.h"
 #include "targets/triton/tile_sums.h"
+#include "targets/triton/whole_rows.h"
 
 namespace mtmc::triton {
 namespace {
@@ -136,6 +137,7 @@ Prepared prepare(const Group& group, const Preparation& wanted) {
   const Prepared packed = pack_operands(split_reductions(laid, chosen, wanted.parts), wanted.precision);
   Prepared result = split ? split_contractions(packed, wanted.parts) : packed;
   part_rows(result.group);
+  if (wanted.in_tiles) hold_rows(result.group);
   return result;
 }
 

@@ -29,7 +29,7 @@ std::string way_of(const GroupStage& stage, const std::string& precision);
 
 // `parts`: into how many chunks reductions along too few rows, and contractions of too few tiles, are cut; 0: as many
 // as keep a GPU busy. `im2win`: windows and channels of a convolution are one axis (windows.cpp). `in_tiles`: tiles of
-// products give parts of the reductions behind them (tile_sums.cpp).
+// products give parts of the reductions behind them (tile_sums.cpp), or compute them (whole_rows.cpp).
 struct Preparation {
   std::string precision = "ieee";
   bool split = false, im2win = false, in_tiles = true;

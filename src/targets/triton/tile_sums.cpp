@@ -11,7 +11,7 @@ namespace mtmc::triton {
 namespace {
 
 constexpr int64_t kHeldParts = int64_t{1} << 15;
-constexpr int64_t kWorthIt = int64_t{1} << 16;  // elements that are not read again
+constexpr int64_t kBusy = 96;  // tiles that keep a GPU busy: fewer would be smaller ones
 
 // Extents but those of 1, which not all stages have.
 Shape long_axes(Shape shape) {
@@ -156,7 +156,11 @@ class TileSums {
       if (!known[a] && extents[a] > 1) return std::nullopt;
     const int64_t rows = rows_of(walk), tiles = blocks(rows, kTileRows);
     const bool even = 8 * tiles * kTileRows <= 9 * rows;  // or the last tiles are idle for an eighth of the time
-    if (walk.rows.empty() || !even || mtmc::product(shape) < kWorthIt) return std::nullopt;
+    const Contraction& c = *product.contraction;
+    int64_t matrices = 1, columns = 1;
+    for (const int a : axes)
+      if (!in(walk.of_product, a)) (in(c.n, a) ? columns : matrices) *= product.stage.type.shape[a];
+    if (walk.rows.empty() || !even || matrices * tiles * blocks(columns, kTileRows) < kBusy) return std::nullopt;
     if (!rows_.empty() && rows_ != walk.of_product) return std::nullopt;  // of another part of the same product
     return walk;
   }
