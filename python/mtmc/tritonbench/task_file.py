@@ -21,7 +21,11 @@ DEVICE = re.compile(r"""(["'])cuda(?::\d+)?\1""")
 
 def on_cpu(text: str) -> str:
     """The same code for a machine without a GPU: 'cuda' becomes 'cpu', whether it is said or called."""
-    return DEVICE.sub(r"\1cpu\1", text).replace(".cuda()", ".cpu()").replace("torch.cuda.synch", "torch.cpu.synch")
+    return (
+        DEVICE.sub(r"\1cpu\1", text)
+        .replace(".cuda()", ".cpu()")
+        .replace("torch.cuda.synchronize(", "torch.cpu.synchronize(")
+    )
 
 
 @dataclass(frozen=True)
