@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtmc.tritonbench.performance import at_places, chosen, memory, spread, taken
+from mtmc.tritonbench.performance import at_places, chosen, memory_of, spread, taken
 from mtmc.tritonbench.task_file import TaskFile, run_script
 from mtmc.wire.task_error import TaskError
 
@@ -75,19 +75,28 @@ def test_one_size_is_made_at_a_time(tmp_path: Path) -> None:
     assert sizes_called(task, file) == [4, 32]
     for word in ("triton", "sys", "TorchBench", "performance_utils", "get_gbps", "__main__"):
         assert word not in task.tests
-    assert taken(at_places(TASK, file, [35]).on_cpu(), file) == 2**37 * 4 + 4, "what no machine here could hold"
+    assert taken(at_places(TASK, file, [35]).on_cpu(), file).passed == 2**37 * 4 + 4, "what no machine here could hold"
 
 
 def test_sizes_are_spread_and_the_largest_that_fits_is_among_them(tmp_path: Path) -> None:
     file = written(tmp_path, HEAD + INPUTS + REST)
-    words = "33 of 40 sizes, which take more than 1,030 bytes"
+    between = f"or a value in between more than {memory_of('cpu') // 4:,}"
+    words = f"33 of 40 sizes, whose arguments and results take more than 1,030 bytes, {between}"
     assert chosen(TASK, "cpu", str(file), 3, 1030) == ([0, 3, 6], words)
     assert chosen(TASK, "cpu", str(file), 1, 1030) == ([6], words)
     places, _ = chosen(TASK, "cpu", str(file), 2, 0)
-    assert places[0] == 0 and 2 ** places[1] * 16 <= memory("cpu") / 16 < 2 ** places[1] * 32
-    assert chosen(TASK, "cpu", str(file), 3, 3) == ([], "40 of 40 sizes, which take more than 3 bytes")
+    assert places[0] == 0 and 2 ** places[1] * 16 <= memory_of("cpu") / 16 < 2 ** places[1] * 32
+    assert chosen(TASK, "cpu", str(file), 3, 3) == ([], words.replace("33", "40").replace("1,030", "3"))
     assert [spread([0, 1, 2, 3, 4], each) for each in (1, 2, 3, 9)] == [[4], [0, 4], [0, 2, 4], [0, 1, 2, 3, 4]]
     assert spread([], 3) == []
+
+
+def test_what_is_computed_in_between_has_to_fit_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtmc.tritonbench.performance.memory_of", lambda device: 1 << 20)
+    task = TaskFile("max", "largest", "def largest(x, y):\n    return (x[:, None] * x + y).sum()\n", "")
+    places, words = chosen(task, "cpu", str(written(tmp_path, HEAD + INPUTS + REST)), 3, 0)
+    assert places == [0, 3, 6], "256 * 256 floats are a quarter of the memory"
+    assert words.endswith("more than 65,536 bytes, or a value in between more than 262,144")
 
 
 def test_what_cannot_be_made_a_script_is_named(tmp_path: Path) -> None:
@@ -105,5 +114,5 @@ def test_what_cannot_be_made_a_script_is_named(tmp_path: Path) -> None:
 def test_a_result_of_unknown_size_counts_as_nothing(tmp_path: Path) -> None:
     task = TaskFile("max", "largest", "def largest(x, y):\n    return x[x > y]\n", "")
     file = written(tmp_path, HEAD + INPUTS + REST)
-    assert taken(at_places(task, file, [4]).on_cpu(), file) == 64 * 4
+    assert taken(at_places(task, file, [4]).on_cpu(), file).passed == 64 * 4
     assert torch.ones(1).sum() == 1, "nothing is left of the mode that made no values"

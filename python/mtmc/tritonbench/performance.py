@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import os
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from mtmc.tritonbench import inputs
 from mtmc.tritonbench.dispatch import tensors_of
@@ -24,6 +26,9 @@ from mtmc.wire.task_error import TaskError
 CLASS = "performance_metrics"  # as the benchmark's files call it
 MEASURING = ("get_gbps", "get_tflops", "get_runtime", "get_do_bench_config", "run_benchmark")
 SHARE = 16  # arguments and results of a size may take one part of so many of the memory: they are kept several times
+SHARE_BETWEEN = (
+    4  # and what the golden code computes in between one of so many: the judge's truth takes twice its bytes
+)
 BEYOND = 1 << 30  # a place that no list of sizes has
 
 
@@ -97,17 +102,24 @@ def imports_of(node: ast.stmt, used: set[str], function: str) -> list[str]:
 def chosen(task: TaskFile, device: str, file: str, each: int, largest: int) -> tuple[list[int], str]:
     """The places of `each` sizes, spread evenly over those whose arguments and results take `largest` bytes at most (0: a share of
     the memory), the largest of them included; and which were left out, in words, or ""."""
-    path, limit = Path(file), largest or memory(device) // SHARE
+    path, memory = Path(file), memory_of(device)
+    limit, between = largest or memory // SHARE, memory // SHARE_BETWEEN
     with heard():
         head = at_places(task, path, []).on_cpu()
         metrics = run_script(head, head.golden, path, None, 0)[CLASS]()
         metrics.place = BEYOND
         metrics.get_input_tensors()
         sizes = [taken(at_places(task, path, [place]).on_cpu(), path) for place in range(metrics.places)]
-    fitting = sorted((place for place, size in enumerate(sizes) if size <= limit), key=lambda place: sizes[place])
-    beyond = len(sizes) - len(fitting)
-    words = f"{beyond} of {len(sizes)} sizes, which take more than {limit:,} bytes" if beyond else ""
-    return spread(fitting, each), words
+    fitting = [place for place, size in enumerate(sizes) if size.passed <= limit and size.largest <= between]
+    words = (
+        ""
+        if len(fitting) == len(sizes)
+        else (
+            f"{len(sizes) - len(fitting)} of {len(sizes)} sizes, whose arguments and results take more than {limit:,} bytes, "
+            f"or a value in between more than {between:,}"
+        )
+    )
+    return spread(sorted(fitting, key=lambda place: sizes[place].passed), each), words
 
 
 def spread(items: list[int], each: int) -> list[int]:
@@ -116,31 +128,44 @@ def spread(items: list[int], each: int) -> list[int]:
     return [items[last - (last * part + parts // 2) // max(parts, 1)] for part in range(parts, -1, -1)]
 
 
-def taken(task: TaskFile, file: Path) -> int:
-    """The bytes of all arguments and results of the script's calls, found without computing or holding any of them. What cannot
-    be known so (how many elements a mask chooses) counts as nothing."""
-    total = 0
+class Taken(TorchDispatchMode):
+    """The bytes of the largest tensor that is made while it is on, and of the arguments and results that are `passed`."""
 
-    def measured(function: Callable[..., Any]) -> Callable[..., Any]:
+    def __init__(self) -> None:
+        super().__init__()
+        self.largest = self.passed = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for tensor in tensors_of(result):
+            self.largest = max(self.largest, int(tensor.untyped_storage().nbytes()))
+        return result
+
+    def of(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def called(*args: Any, **kwargs: Any) -> Any:
-            nonlocal total
-            total += sum(tensor.numel() * tensor.itemsize for tensor in tensors_of([args, kwargs]))
+            self.passes([args, kwargs])
             result = function(*args, **kwargs)
-            total += sum(int(tensor.numel()) * tensor.itemsize for tensor in tensors_of(result))
+            self.passes(result)
             return result
 
         return called
 
-    try:
-        with FakeTensorMode(shape_env=ShapeEnv()):
+    def passes(self, values: Any) -> None:
+        self.passed += sum(int(tensor.numel()) * tensor.itemsize for tensor in tensors_of(values))
+
+
+def taken(task: TaskFile, file: Path) -> Taken:
+    """Of all calls of the script, found without computing or holding a value. What cannot be known so (how many elements a mask
+    chooses) counts as nothing."""
+    found = Taken()
+    with contextlib.suppress(Exception):  # the run with values will say what is wrong, if anything is
+        with FakeTensorMode(shape_env=ShapeEnv()), found:
             for part in task.scripts():
-                run_script(part, part.golden, file, measured, 0)
-    except Exception:
-        return total  # the run with values will say what is wrong, if anything is
-    return total
+                run_script(part, part.golden, file, found.of, 0)
+    return found
 
 
-def memory(device: str) -> int:
+def memory_of(device: str) -> int:
     """Bytes: the machine's, or those of its GPU where they are fewer."""
     own = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return own if device == "cpu" else min(own, torch.cuda.get_device_properties(0).total_memory)
