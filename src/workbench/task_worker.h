@@ -1,6 +1,8 @@
 // Who makes the rows of a suite whose tasks are more than one module each.
 #pragma once
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -19,9 +21,16 @@ struct WorkPlace {
   std::filesystem::path folder;  // of the task's files; it is there
 };
 
+// Which of the sizes that a benchmark measures its functions at.
+struct PerformanceSizes {
+  int64_t each = 3;     // so many of each task, spread evenly
+  int64_t largest = 0;  // bytes of a call's arguments and results at most; 0: a share of the memory
+};
+
 struct WorkerOptions {
-  bool untouched = false;  // programs as they are traced, without a search and a judge
-  bool goldens = false;    // of tasks that are instructions: the golden code instead of a model's
+  bool untouched = false;                       // programs as they are traced, without a search and a judge
+  bool goldens = false;                         // of tasks that are instructions: the golden code instead of a model's
+  std::optional<PerformanceSizes> performance;  // of tasks that are functions: these sizes instead of their tests' own
 };
 
 class TaskWorker {

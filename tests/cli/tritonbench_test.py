@@ -94,6 +94,49 @@ except ValueError as error:
 }
 
 
+# What measures a task, as the benchmark writes it.
+MEASURED = """
+import sys
+import os
+sys.path.append(os.path.abspath(os.path.join(os.path.dirname(__file__), '..')))
+from TorchBench_v1.{name} import {name}
+from performance_utils import Performance_Metrics, do_bench_config
+import torch
+import triton
+import triton.language as tl
+
+class performance_metrics(Performance_Metrics):
+    def __init__(self, dtype=None, is_backward=False, **kwargs):
+        super().__init__('{name}', dtype=dtype, is_backward=is_backward, **kwargs)
+
+    def get_input_tensors(self):
+        self.input_tensors = []
+        for i in range(4, 40):
+            size = 2 ** i
+            self.input_tensors.append(({made}))
+
+    def to_cuda(self, input_tuple):
+        return tuple(t.cuda() for t in input_tuple)
+
+    def call_op(self, input_tuple):
+        return {name}(*input_tuple)
+
+    def get_gbps(self, input_tuple, runtime):
+        return triton.no_such_function(runtime)
+
+if __name__ == '__main__':
+    op_perf = performance_metrics()
+    op_perf.get_input_tensors()
+    op_perf.get_do_bench_config(warmup=100, rep=1000)
+    op_perf.run_benchmark()
+"""
+MADE = {
+    "scaled": "torch.randn(size, dtype=self.dtype), torch.rand(size)",
+    "shifted_": "torch.rand(size),",
+    "qr": "torch.rand(size, forgotten),",  # one of the benchmark's own files is like this
+}
+
+
 def bench(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     argv = [str(BINARY), "bench", "tritonbench", "--root", str(root), "--out", str(root / "out")]
     argv += ["--store", str(root / "s.db"), "--target", "cpu", *words]
@@ -167,9 +210,47 @@ def test_each_call_gets_its_kernel_and_the_rest_is_named(checkout: Path) -> None
     assert again.stdout.count("(remembered)") == 6, "nothing is done twice"
 
 
+def test_sizes_are_those_that_the_benchmark_measures(checkout: Path) -> None:
+    measured = checkout / "performance_metrics/perf_T/golden_metrics"
+    measured.mkdir(parents=True)
+    for name, made in MADE.items():
+        (measured / f"{name}_perf.py").write_text(MEASURED.format(name=name, made=made))
+    words = ["--untouched", "--sizes", "performance", "--sizes-largest", "100000", "--tasks"]
+    done = bench(checkout, *words, "T/scaled,T/shifted_,T/waves")
+    assert done.returncode == 1, done.stdout + done.stderr
+    found = {row["task"]: row for row in rows(checkout)}
+    assert "reading the performance sizes of waves: no such file" in found["T/waves"]["error"]
+    for name in ("scaled", "shifted_"):
+        row = found[f"T/{name}"]
+        assert [row[key] for key in ("sizes", "called", "executed", "strict")] == ["performance", True, True, True], row
+    # Three arrays of 2^13 floats take 98304 bytes: nothing as large as the last sizes is made.
+    assert found["T/scaled"]["places"] == [0, 4, 9]
+    words_for_it = "26 of 36 sizes, whose arguments and results take more than 100,000 bytes, or a value in between "
+    assert found["T/scaled"]["left_out"].startswith(words_for_it)
+    keys = [case["key"] for case in found["T/scaled"]["cases"]]
+    assert keys[2] == "input=float32[8192], other=float32[8192], factor=2.0, out=None"
+    assert [case["changed"] for case in found["T/shifted_"]["cases"]] == [[0]] * 3
+    summary = (checkout / "out/summary.md").read_text()
+    assert "| strict accuracy at performance sizes, without the excluded | 2 of 3 (66.7 %) |" in summary
+    assert not list(checkout.glob("out/T/*/golden.pt"))
+
+    script = checkout / "out/T/scaled/official.py"
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+
+    one = bench(checkout, *words, "T/qr,T/scaled", "--sizes-each", "1", "--out", str(checkout / "one"))
+    assert one.returncode == 0, one.stdout + one.stderr
+    two = [json.loads(line) for line in (checkout / "one/rows.jsonl").read_text().splitlines()]
+    assert two[0]["golden_fails"] == "NameError: name 'forgotten' is not defined"
+    assert two[1]["places"] == [9]
+    mixed = bench(checkout, "--untouched")
+    assert mixed.returncode == 2 and 'of other sizes: got "performance", wanted another --out' in mixed.stderr
+
+
 def test_mistakes_are_told(checkout: Path) -> None:
     for words, wanted in (
         (("--suite", "G"), "choosing tasks: the suite has no such task: got 'G'"),
+        (("--sizes", "large"), "wrong value for --sizes: got 'large', wanted one of tests, performance"),
         (("--coder", "faulty"), "tests run candidates outside the judge's walls: got 'faulty', wanted builtin"),
     ):
         done = bench(checkout, *words)

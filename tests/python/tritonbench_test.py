@@ -44,6 +44,7 @@ def test_a_gpu_is_replaced_where_there_is_none() -> None:
     assert on_cpu("a = x.cuda(); b = torch.ones(1, device='cuda:0'); c = \"cuda\"; cuda = 'no cuda'") == (
         "a = x.cpu(); b = torch.ones(1, device='cpu'); c = \"cpu\"; cuda = 'no cuda'"
     )
+    assert on_cpu("torch.cuda.synchronize()") == "torch.cpu.synchronize()"
 
 
 def test_a_case_is_told_by_types_and_values() -> None:

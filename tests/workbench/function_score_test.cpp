@@ -36,6 +36,22 @@ TEST(FunctionScore, CountsAndNames) {
   EXPECT_THAT(table, Not(HasSubstr("its signs")));
 }
 
+TEST(FunctionScore, SizesAreNamedAndOnlyTheBenchmarksRuleDropsExtremes) {
+  TaskRows rows;
+  for (const auto& [task, speedup] : {std::pair("T/a", 0.05), {"T/b", 2.0}, {"T/c", 4.0}, {"T/d", 40.0}}) {
+    rows[task] = row(true, true, "");
+    rows[task].update(Json{{"certified", true}, {"sizes", "performance"}, {"speedup", {{"eager", speedup}}}});
+  }
+  rows["T/b"]["left_out"] = "2 of 16 sizes, which take more than 64 bytes";
+  const std::string table = function_table(rows);
+  EXPECT_THAT(table, HasSubstr("| strict accuracy at performance sizes, without the excluded | 4 of 4 (100.0 %) |"));
+  EXPECT_THAT(table, HasSubstr("| sizes left out for the memory that they take | 1 of 4 (25.0 %) |"));
+  EXPECT_THAT(table, HasSubstr("| over eager at performance sizes, geometric mean | 2.00 (mean 11.51, over all"));
+  EXPECT_THAT(table, HasSubstr("mean of those between 0.1 and 10 | 3.00 (2 of 4 tasks) |"));
+  for (auto& [task, one] : rows) one["sizes"] = "tests";
+  EXPECT_THAT(function_table(rows), Not(HasSubstr("sizes")));
+}
+
 TEST(FunctionScore, InstructionsAreNeitherCertifiedNorTimed) {
   TaskRows rows = {{"G/a", row(true, true, "")}, {"G/b", row(false, false, "NameError")}};
   for (auto& [task, one] : rows) one["goldens"] = false;

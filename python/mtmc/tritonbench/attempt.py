@@ -17,7 +17,7 @@ from mtmc.tritonbench.heard import heard
 from mtmc.tritonbench.reconstruct import RECONSTRUCTED, reconstructed
 from mtmc.tritonbench.record import Recorder
 from mtmc.tritonbench.split import SEEDS
-from mtmc.tritonbench.task_file import SEPARATOR, TaskFile, definition, read_task_file, run_script
+from mtmc.tritonbench.task_file import SEPARATOR, TaskFile, definition, run_script
 from mtmc.wire.task_error import first_line
 
 
@@ -48,22 +48,23 @@ def names_in_order(parameters: ast.arguments) -> list[str]:
     return [one.arg for one in [*parameters.posonlyargs, *parameters.args, *star, *parameters.kwonlyargs, *stars]]
 
 
-def attempt(file: Path, folder: Path, device: str, output: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
+def attempt(task: TaskFile, folder: Path, device: str, output: str, cases: list[dict[str, Any]]) -> dict[str, Any]:
     """Writes candidate.py and official.py (the candidate, the separator, the tests) into the folder and runs the latter. `output`
     is what the golden code printed. {called, executed, strict, reconstructed (null where that is not asked), reason}"""
-    task = read_task_file(file)
     here = task.on_cpu() if device == "cpu" else task
-    golden = torch.load(folder / "golden.pt", weights_only=True)
+    golden = torch.load(folder / "golden.pt", weights_only=True, mmap=True)
+    (folder / "golden.pt").unlink()  # maybe gigabytes, and this was its use
     text = candidate_text(here, cases, {call["key"]: call["raised"] for call in golden[0] if call["raised"]})
     script = folder / "official.py"
     (folder / "candidate.py").write_text(text)
-    script.write_text(f"{text}\n{SEPARATOR}\n{here.tests}")
+    script.write_text(f"{text}\n{SEPARATOR}\n{here.tests}{''.join(here.parts)}")
     verdict = {"called": False, "executed": False, "strict": False, "reconstructed": None, "reason": ""}
     for place, seed in enumerate(SEEDS):
         recorder = Recorder()
         with heard() as said:
             try:
-                run_script(here, text, script, recorder.of, seed)
+                for part in here.scripts():
+                    run_script(part, text, script, recorder.of, seed)
             except (Exception, SystemExit) as error:
                 return verdict | {"reason": first_line(error)}
             printed = said()

@@ -39,7 +39,8 @@ class Case:
         self.function, self.name, self.tests, self.call = function, name, tests, call
         self.changed, self.returns, self.decisions = changed, returns, decisions
         self.signature = inspect.signature(function)
-        self.given = self.replayed()
+        meta = torch.device("meta")  # of tensors nothing but the type is asked for
+        self.given = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to(meta), self.replayed())
 
     def replayed(self) -> dict[str, Any]:
         """The arguments of the call, drawn anew."""

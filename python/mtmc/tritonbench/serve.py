@@ -17,7 +17,9 @@ import torch
 from mtmc.trace.trace import write_trace
 from mtmc.tritonbench.attempt import attempt
 from mtmc.tritonbench.instructed import attempt_script, golden
+from mtmc.tritonbench.performance import at_places
 from mtmc.tritonbench.split import split
+from mtmc.tritonbench.task_file import read_task_file
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.task_error import TaskError
 
@@ -33,12 +35,15 @@ def answer(request: Message) -> dict[str, Any]:
         return {"code": write_trace(request["task"], request["out"])}
     file, folder, device = Path(request["file"]), Path(request["folder"]), request["device"]
     if request["op"] == "split":
-        return split(file, folder, device)
+        return split(file, folder, device, request["sizes"])
     if request["op"] == "golden":
         return golden(file, folder, device, request["hidden"])
     if request["op"] == "attempt_script":
         return attempt_script(file, folder, device, request["output"], request["code"], request["hidden"])
-    return attempt(file, folder, device, request["output"], request["cases"])
+    task = read_task_file(file)
+    if request["sizes"]:
+        task = at_places(task, Path(request["sizes"]["file"]), request["places"])
+    return attempt(task, folder, device, request["output"], request["cases"])
 
 
 def in_a_process(request: Message) -> Message:

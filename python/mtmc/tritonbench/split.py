@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from mtmc.tritonbench.heard import heard
+from mtmc.tritonbench.performance import at_places, chosen
 from mtmc.tritonbench.record import Call, Recorder, complex_places
 from mtmc.tritonbench.task_file import TaskFile, read_task_file, run_script
 from mtmc.wire.task_error import first_line
@@ -31,30 +32,51 @@ def get_inputs():
 '''
 
 
-def split(file: Path, folder: Path, device: str) -> dict[str, Any]:
-    """Writes golden.pt (what each call gave, for each of SEEDS) and caseN.py into the folder. {failed: why the golden code does not
-    run here, or ""; output: what it printed; cases: [{name, file, key, refused, changed, returns, complex, decisions}]}"""
+def split(file: Path, folder: Path, device: str, sizes: dict[str, Any] | None) -> dict[str, Any]:
+    """Writes golden.pt (what each call gave, for each of SEEDS) and caseN.py into the folder. `sizes`: of a task at performance sizes
+    {file, each, largest}, see performance.py. {failed: why the golden code does not run here, or ""; output: what it printed; places,
+    left_out: which of its sizes; cases: [{name, file, key, refused, changed, returns, complex, decisions}]}"""
     task = read_task_file(file)
+    found: dict[str, Any] = {"failed": "", "output": "", "places": [], "left_out": "", "cases": []}
+    if sizes:
+        try:
+            found["places"], found["left_out"] = chosen(task, device, **sizes)
+        except (RuntimeError, NameError) as error:
+            return found | {"failed": f"its sizes cannot be listed: {first_line(error)}"}
+        if not found["places"]:
+            return found | {"failed": f"no size fits: left out are {found['left_out']}"}
+        task = at_places(task, Path(sizes["file"]), found["places"])
     here = task.on_cpu() if device == "cpu" else task
-    runs, output = [], ""
+    runs = []
     for seed in SEEDS:
-        recorder = Recorder()
         with heard() as said:
             try:
-                run_script(here, here.golden, file, recorder.of, seed)
+                runs.append([recorded(part, file, seed) for part in here.scripts()])
             except (Exception, SystemExit) as error:
-                return {"failed": first_line(error), "output": said(), "cases": []}
-            output = output or said()
-        runs.append(recorder.calls)
-    if not runs[0]:
-        return {"failed": f"the tests never call {task.function}", "output": output, "cases": []}
-    torch.save([[call.to_plain() for call in calls] for calls in runs], folder / "golden.pt")
-    return {"failed": "", "output": output, "cases": written(task.on_cpu(), runs[0], folder)}
+                return found | {"failed": first_line(error), "output": said()}
+            found["output"] = found["output"] or said()
+    if not any(runs[0]):
+        return found | {"failed": f"the tests never call {task.function}"}
+    torch.save([[plain(call) for calls in run for call in calls] for run in runs], folder / "golden.pt")
+    return found | {"cases": written(task.on_cpu().scripts(), runs[0], folder)}
 
 
-def written(task: TaskFile, calls: list[Call], folder: Path) -> list[dict[str, Any]]:
+def recorded(task: TaskFile, file: Path, seed: int) -> list[Call]:
+    recorder = Recorder()
+    run_script(task, task.golden, file, recorder.of, seed)
+    return recorder.calls
+
+
+def plain(call: Call) -> dict[str, Any]:
+    """Without the arguments, which nothing is compared with and may be gigabytes."""
+    return call.to_plain() | {"arguments": []}
+
+
+def written(scripts: list[TaskFile], runs: list[list[Call]], folder: Path) -> list[dict[str, Any]]:
+    """`runs`: the calls of each script."""
     cases: dict[tuple[str, ...], dict[str, Any]] = {}
-    for index, call in enumerate(calls):
+    all_calls = [(task, *numbered) for task, calls in zip(scripts, runs, strict=True) for numbered in enumerate(calls)]
+    for task, index, call in all_calls:
         way = (call.key, call.raised, str(call.decisions))
         if way in cases:
             continue

@@ -7,7 +7,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,7 +21,11 @@ DEVICE = re.compile(r"""(["'])cuda(?::\d+)?\1""")
 
 def on_cpu(text: str) -> str:
     """The same code for a machine without a GPU: 'cuda' becomes 'cpu', whether it is said or called."""
-    return DEVICE.sub(r"\1cpu\1", text).replace(".cuda()", ".cpu()")
+    return (
+        DEVICE.sub(r"\1cpu\1", text)
+        .replace(".cuda()", ".cpu()")
+        .replace("torch.cuda.synchronize(", "torch.cpu.synchronize(")
+    )
 
 
 @dataclass(frozen=True)
@@ -30,9 +34,15 @@ class TaskFile:
     function: str  # that the tests call
     golden: str
     tests: str
+    parts: tuple[str, ...] = ("",)  # ends of the tests: they are run with each, one after the other
 
     def on_cpu(self) -> TaskFile:
-        return TaskFile(self.name, self.function, on_cpu(self.golden), on_cpu(self.tests))
+        parts = tuple(map(on_cpu, self.parts))
+        return replace(self, golden=on_cpu(self.golden), tests=on_cpu(self.tests), parts=parts)
+
+    def scripts(self) -> list[TaskFile]:
+        """The task with each of the ends alone."""
+        return [replace(self, tests=self.tests + part, parts=("",)) for part in self.parts]
 
 
 def read_task_file(path: Path) -> TaskFile:

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/cores.h"
 #include "base/file.h"
@@ -26,6 +27,7 @@
 #include "workbench/rows.h"
 #include "workbench/score.h"
 #include "workbench/suite.h"
+#include "workbench/task_worker.h"
 
 namespace mtmc {
 namespace {
@@ -38,6 +40,8 @@ struct BenchOptions {
   std::vector<std::string> tasks, levels, groups, compared, ways;
   double budget = 0;  // seconds; 0: none
   int64_t jobs = 0;   // 0: one for each GPU
+  std::string sizes = "tests";
+  PerformanceSizes performance;
   SearchOptions search;
   bool list = false, member = false, untouched = false, goldens = false;
 };
@@ -116,10 +120,25 @@ Status coder_fits(const BenchOptions& options, const std::vector<SuiteTask>& tas
                    "builtin"};
     if (wanted == "llm" && options.untouched)
       return Error{"reading --untouched", "no program is traced for this task", task.name, "--goldens, or --suite T"};
+    if (wanted == "llm" && options.sizes != "tests")
+      return Error{"reading --sizes", "this task is not called at other sizes", task.name, "--suite T"};
     if (wanted == "llm" && coder != wanted && !options.goldens)
       return Error{"choosing a coder", "these tasks are instructions in words", "'" + coder + "'",
                    "--coder llm with --model, or --goldens"};
   }
+  return ok_status();
+}
+
+// What is remembered must be of the same sizes: rows of both would be summed up as one run.
+Status rows_fit(const BenchOptions& options) {
+  const fs::path file = fs::path(options.out) / "rows.jsonl";
+  std::error_code code;
+  if (!fs::exists(file, code)) return ok_status();
+  MTMC_TRY(const TaskRows rows, read_rows(file));
+  for (const auto& [task, row] : rows)
+    if (row.contains("sizes") && row.at("sizes") != Json(options.sizes))
+      return Error{"going on with " + file.string(), "its rows are of other sizes", row.at("sizes").dump(),
+                   "another --out, or --sizes as before"};
   return ok_status();
 }
 
@@ -208,7 +227,9 @@ class Member {
  private:
   Member(const BenchOptions& options, std::unique_ptr<Store> store, std::unique_ptr<Workbench> bench)
       : options_(options), store_(std::move(store)), bench_(std::move(bench)) {
-    if (const auto make = find_suite(options.suite)->worker) worker_ = make({options.untouched, options.goldens});
+    if (const auto make = find_suite(options.suite)->worker)
+      worker_ = make({options.untouched, options.goldens,
+                      options.sizes == "tests" ? std::nullopt : std::optional(options.performance)});
   }
   const BenchOptions& options_;
   std::unique_ptr<Store> store_;
@@ -276,6 +297,7 @@ Result<int> run_bench(const BenchOptions& options) {
   MTMC_RETURN_IF_ERROR(coder_fits(options, chosen));
   if (options.member) return run_as_member(options, tasks);
   MTMC_TRY(const size_t wanted, jobs_of(options));
+  MTMC_RETURN_IF_ERROR(rows_fit(options));
   MTMC_TRY(const auto run, BenchRun::open(options.out, names, options.budget));
   const std::vector<std::string> left = run->left();
   const size_t jobs = std::min(wanted, left.size());
@@ -361,15 +383,24 @@ VerbBody declare(Options& options) {
   options.flag(given->list, "--list", "print the names of the tasks");
   options.flag(given->untouched, "--untouched",
                "tritonbench only: programs as they are traced, not searched or judged");
+  options.choice(given->sizes, "--sizes", {"tests", "performance"},
+                 "tritonbench --suite T only: call each function as its tests do, or at the sizes that the benchmark "
+                 "measures it at");
+  options.integer(given->performance.each, "--sizes-each", 1,
+                  "of --sizes performance: so many of each task, spread evenly, the largest among them (3)");
+  options.integer(given->performance.largest, "--sizes-largest", 1,
+                  "of --sizes performance: leave out what takes more bytes for arguments and results (a sixteenth of "
+                  "the memory, the GPU's where that is less)");
   options.flag(given->goldens, "--goldens",
                "tritonbench --suite G only: the golden code itself through the same tests, without a model");
   options.flag(given->member, "--member", "be one of another bench's --jobs, which tells it what to do");
-  options.text(given->out, "--out", "DIR", "where rows.jsonl and a folder for each task go (mtmc-out/SUITE)");
+  options.text(given->out, "--out", "DIR",
+               "where rows.jsonl and a folder for each task go (mtmc-out/SUITE, mtmc-out/SUITE-performance)");
   given->search.declare(options);
   return [given]() -> Result<int> {
     if (!given->compared.empty()) return print_comparison(given->compared);
     const bool ablation = given->suite == "ablation";
-    if (given->out.empty()) given->out = "mtmc-out/" + given->suite;
+    if (given->out.empty()) given->out = "mtmc-out/" + given->suite + (given->sizes == "tests" ? "" : "-performance");
     if (ablation) given->suite = given->of;
     if (find_suite(given->suite) == nullptr)
       return Error{"choosing a suite", "there is no such one", "'" + given->suite + "'", join(suite_names(), ", ")};
@@ -380,6 +411,8 @@ VerbBody declare(Options& options) {
     if (given->untouched && !functions)
       return Error{"reading --untouched", "this suite's results are searched for", "'" + given->suite + "'",
                    "tritonbench"};
+    if (given->sizes != "tests" && !functions)
+      return Error{"reading --sizes", "this suite's tasks have one size each", "'" + given->suite + "'", "tritonbench"};
     if (given->goldens && !functions)
       return Error{"reading --goldens", "this suite has no golden code", "'" + given->suite + "'",
                    "tritonbench --suite G"};

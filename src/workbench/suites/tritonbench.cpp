@@ -37,23 +37,27 @@ const std::map<std::string, const char*> kExcluded = {
     {"lu", kFactors},        {"ldl_factor", kFactors},
 };
 
-// The files of a folder that have the line between golden code and tests.
-void add_tasks(const fs::path& folder, const std::string& group, std::vector<SuiteTask>& all) {
+// The files of a folder that have the line between golden code and tests. What measures each of T is in `measured`.
+void add_tasks(const fs::path& folder, const std::string& group, const fs::path& measured,
+               std::vector<SuiteTask>& all) {
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder, code)) {
     const fs::path file = fs::absolute(entry.path()).lexically_normal();
     const auto text = file.extension() == ".py" ? read_file(file) : Result<std::string>(std::string());
     if (!text.ok() || text->find("\n" + std::string(146, '#') + "\n") == text->npos) continue;
-    all.push_back({group + "/" + file.stem().string(), {file.stem().string(), Json{{"file", file.string()}}.dump()}});
+    const std::string name = file.stem().string();
+    const fs::path sizes = fs::absolute(measured / (name + "_perf.py")).lexically_normal();
+    const Json json = {{"file", file.string()}, {"sizes", sizes.string()}};
+    all.push_back({group + "/" + name, {name, json.dump()}});
   }
 }
 
 Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
   std::vector<SuiteTask> all;
   std::error_code code;
-  const fs::path data = root / "data";
-  add_tasks(data / "TritonBench_G_v1", "G", all);
-  add_tasks(fs::is_directory(data, code) ? data / "TritonBench_T_v1" : root, "T", all);
+  const fs::path data = root / "data", measured = root / "performance_metrics/perf_T/golden_metrics";
+  add_tasks(data / "TritonBench_G_v1", "G", measured, all);
+  add_tasks(fs::is_directory(data, code) ? data / "TritonBench_T_v1" : root, "T", measured, all);
   std::sort(all.begin(), all.end(), [](const SuiteTask& a, const SuiteTask& b) { return a.name < b.name; });
   if (all.empty())
     return Error{"opening the suite tritonbench", "no task of suite T or G", "'" + root.string() + "'",
@@ -63,14 +67,14 @@ Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
 
 class FunctionWorker final : public TaskWorker {
  public:
-  explicit FunctionWorker(bool untouched) : untouched_(untouched) {}
+  explicit FunctionWorker(const WorkerOptions& options) : options_(options) {}
   Result<Json> row(const SuiteTask& task, const WorkPlace& place) override;
 
  private:
   // The case's kernel file is in its folder afterwards; fields of its result.json. An Error: why there is none.
   Result<Json> work(const Json& one, const fs::path& folder, const WorkPlace& place);
   Json kernels(Json& cases, const WorkPlace& place);
-  bool untouched_;
+  WorkerOptions options_;
   FunctionServer server_{kSeconds};
 };
 
@@ -79,7 +83,7 @@ Result<Json> FunctionWorker::work(const Json& one, const fs::path& folder, const
   const Json json = {{"name", name}, {"file", one.at("file")}, {"module", nullptr}, {"attr", "Model"}};
   const Task task{name, json.dump()};
   MTMC_RETURN_IF_ERROR(ready_result_folder(folder));
-  if (untouched_) {
+  if (options_.untouched) {
     MTMC_TRY(const Traced traced, server_.trace(task));
     MTMC_TRY(const Code code, place.bench.target().emit(traced.program, place.bench.hardware(), traced.shell));
     MTMC_RETURN_IF_ERROR(write_file(folder / "kernel.py", code.text));
@@ -161,8 +165,14 @@ Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) 
   const std::string device(to_string(place.bench.target().device));
   if (device == "none")
     return Error{"choosing a target", "tritonbench runs its candidates", "null", "a target whose kernels run here"};
-  const std::string file = Json::parse(task.task.json).at("file").get<std::string>();
-  Json request = {{"op", "split"}, {"file", file}, {"folder", fs::absolute(place.folder).string()}, {"device", device}};
+  const Json files = Json::parse(task.task.json);
+  Json request = {{"op", "split"},
+                  {"file", files.at("file")},
+                  {"folder", fs::absolute(place.folder).string()},
+                  {"device", device},
+                  {"sizes", nullptr}};
+  if (const auto& sizes = options_.performance)
+    request["sizes"] = {{"file", files.at("sizes")}, {"each", sizes->each}, {"largest", sizes->largest}};
   MTMC_TRY(const Json parts, server_.ask(request));
   const auto left_out = kExcluded.find(task.task.name);
   Json row = {{"task", task.name},
@@ -171,16 +181,18 @@ Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) 
               {"hardware", place.bench.hardware().name},
               {"excluded", left_out == kExcluded.end() ? Json() : Json(left_out->second)},
               {"golden_fails", parts.at("failed")},
-              {"untouched", untouched_},
+              {"untouched", options_.untouched},
+              {"sizes", options_.performance ? "performance" : "tests"},
               {"called", false},
               {"executed", false},
               {"strict", false},
               {"reconstructed", nullptr},
               {"reason", parts.at("failed")},
               {"cases", parts.at("cases")}};
+  if (options_.performance) row["places"] = parts.at("places"), row["left_out"] = parts.at("left_out");
   if (parts.at("failed").get<std::string>().empty()) {
     request["cases"] = kernels(row["cases"], place);
-    request["op"] = "attempt", request["output"] = parts.at("output");
+    request["op"] = "attempt", request["output"] = parts.at("output"), request["places"] = parts.at("places");
     MTMC_TRY(const Json verdict, server_.ask(request));
     row.update(verdict);
     if (const std::string why = first_error(row["cases"]); !row["called"].get<bool>() && !why.empty())
@@ -194,7 +206,7 @@ Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) 
 // Each suite's tasks to whoever knows them.
 class Worker final : public TaskWorker {
  public:
-  explicit Worker(const WorkerOptions& options) : functions_(options.untouched), scripts_(options.goldens) {}
+  explicit Worker(const WorkerOptions& options) : functions_(options), scripts_(options.goldens) {}
   Result<Json> row(const SuiteTask& task, const WorkPlace& place) override {
     return group_of(task.name) == "G" ? scripts_.row(task, place) : functions_.row(task, place);
   }
