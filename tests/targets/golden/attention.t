@@ -230,7 +230,7 @@ extern "C" void k0_matmul_softmax_matmul(const _Float16* __restrict q, const _Fl
 
 >>> triton
 @triton.jit
-def k0_product(product, q_tiles, k__tiles):
+def k0_row_sum(exps, row_sum, q_tiles, k__tiles):
     _wait()
     pid = tl.program_id(0)
     matrix = pid // 1
@@ -246,22 +246,11 @@ def k0_product(product, q_tiles, k__tiles):
         right = k__tiles.load([step * 16 + matrix * 16, 0])
         acc = tl.dot(left, right, acc)
     product_value = acc  # matmul
-    tl.store(product + (matrix * 1600 + m[:, None] * 40 + n[None, :]), product_value, mask=m_live[:, None] & n_live[None, :])
-
-
-@triton.jit
-def k0_row_sum(product, exps, row_sum):
-    _wait()
-    pid = tl.program_id(0)
-    row = pid
-    column = tl.arange(0, 64)
-    column_live = column < 40
-    product_ = tl.load(product + (row * 40 + column), mask=column_live, other=0)
-    row_max_value = tl.reduce(tl.where(column_live, ((product_).to(tl.float16)).to(tl.float32), float("-inf")), 0, _maximum)  # softmax
-    exps_value = tl.exp((((product_).to(tl.float16)).to(tl.float32) - row_max_value))  # softmax
-    tl.store(exps + (row * 40 + column), exps_value, mask=column_live)
-    row_sum_value = tl.sum(tl.where(column_live, exps_value, 0.0), axis=0)  # softmax
-    tl.store(row_sum + row, row_sum_value)
+    row_max_value = tl.reduce(tl.where(n_live[None, :], ((product_value).to(tl.float16)).to(tl.float32), float("-inf")), 1, _maximum, keep_dims=True)  # softmax
+    exps_value = tl.exp((((product_value).to(tl.float16)).to(tl.float32) - row_max_value))  # softmax
+    tl.store(exps + (matrix * 1600 + m[:, None] * 40 + n[None, :]), exps_value, mask=m_live[:, None] & n_live[None, :])
+    row_sum_value = tl.sum(tl.where(n_live[None, :], exps_value, 0.0), axis=1, keep_dims=True)  # softmax
+    tl.store(row_sum + (matrix * 40 + m[:, None]), row_sum_value, mask=m_live[:, None])
 
 
 @triton.jit
@@ -292,11 +281,9 @@ def k0_out_rounded(exps, row_sum, v, out_rounded):
         k = _expect("k", k, (2, 3, 16, 40), torch.float16)
         v = _expect("v", v, (2, 3, 40, 32), torch.float16)
         v5 = torch.empty((2, 3, 40, 32), dtype=torch.float16, device=_DEVICE)
-        _k0_product = _scratch("k0_product", 9600, torch.float32)
         _k0_exps = _scratch("k0_exps", 9600, torch.float32)
         _k0_row_sum = _scratch("k0_row_sum", 240, torch.float32)
-        _launch(k0_product, 6, _k0_product, _tiles(q, 240, 16, 64, 16), _tiles(k, 96, 40, 16, 64), warps=4, stages=4)
-        _launch(k0_row_sum, 240, _k0_product, _k0_exps, _k0_row_sum, warps=1)
+        _launch(k0_row_sum, 6, _k0_exps, _k0_row_sum, _tiles(q, 240, 16, 64, 16), _tiles(k, 96, 40, 16, 64), warps=4, stages=4)
         _launch(k0_out_rounded, 6, _k0_exps, _k0_row_sum, v, v5, warps=4, stages=4)
         _warn_about_gradients(self)
         return v5
