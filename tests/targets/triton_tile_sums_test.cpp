@@ -119,6 +119,9 @@ TEST(TritonTileSums, BothWaysAreMeasuredWhereTilesAre) {
   EXPECT_FALSE(reads_again(all.front()));
   EXPECT_EQ(std::count_if(all.begin(), all.end(), reads_again), 1);
   for (const auto& numbers : all) EXPECT_FALSE(printed(program, numbers).empty());
+  auto older = all.front();
+  older["m"] = 64;
+  EXPECT_EQ(printed(program, older), printed(program, all.front())) << "parts are of 128 rows";
 }
 
 // Passing the product on costs what it has bytes: without that, only parts do.

@@ -44,15 +44,10 @@ void ContractionPrinter::hold_columns(int s) {
   columns_ = std::max(columns_, power_of_two(reduced));
 }
 
-// Tiles have the rows of a part, and all columns that are reduced together.
-void ContractionPrinter::fit_tiles() {
-  std::vector<Numbers> kept;
-  for (Numbers one : candidates_) {
-    if (tile_axis_ >= 0) one["m"] = kTileRows;
-    if (one["n"] < columns_) one["n"] = columns_;
-    if (std::find(kept.begin(), kept.end(), one) == kept.end()) kept.push_back(std::move(one));
-  }
-  candidates_ = std::move(kept);
+// A tile has the rows of a part, and all columns that are reduced together.
+void ContractionPrinter::fit_tile(Numbers& numbers) const {
+  if (tile_axis_ >= 0) numbers["m"] = kTileRows;
+  numbers["n"] = std::max(numbers["n"], columns_);
 }
 
 void ContractionPrinter::reduce_columns(int s) {

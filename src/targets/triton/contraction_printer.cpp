@@ -68,10 +68,14 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   const bool two = phase_ >= 0 && !within_;
   candidates_ = contraction_numbers(
       {extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_, products_.two_part, two});
-  fit_tiles();
+  std::vector<Numbers> fitting;
+  for (Numbers& one : candidates_)
+    if (fit_tile(one); std::find(fitting.begin(), fitting.end(), one) == fitting.end()) fitting.push_back(one);
+  candidates_ = std::move(fitting);
   Numbers chosen = candidates_.front();
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
+  fit_tile(chosen);  // numbers may be older than what the tile computes
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
   while (stages_ > 2 && (stages_ - 1) * bytes_of_step() > kMostAhead) --stages_;

@@ -54,7 +54,7 @@ class ContractionPrinter : public StagePrinter {
   void sum_tile(int s);
   void hold_columns(int s);
   void reduce_columns(int s);
-  void fit_tiles();
+  void fit_tile(Numbers& numbers) const;
   // Products that do not exist (contraction_live.cpp).
   void plan_live();
   int live_tap() const;
