@@ -1,7 +1,6 @@
 // How a policy was trained to read and to score, which stands beside its weights in mtmc.json and holds wherever it is
-// used: {"scores": "token", "view": "program", "context": 1024, "prior": 4, "voice": 0.1}. Where
-// there is no such file, or the
-// weights are a file themselves, all is as by default; so is what an older file does not say.
+// used: {"scores": "token", "view": "program", "context": 1024, "prior": 4, "voice": 0.1}. Where there is no such file,
+// or the weights are a file themselves, all is as by default; so is what an older file does not say.
 #pragma once
 #include <cstdint>
 #include <filesystem>

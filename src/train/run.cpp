@@ -76,9 +76,9 @@ Result<Json> asked_of(const RunOptions& options, const std::map<std::string, dou
                 {"steps", options.steps},
                 {"context", config.context},
                 {"prior", config.prior.weight},
-                {"voice", config.prior.voice},
                 {"held out", options.held_out},
                 {"seed", options.seed}};
+  if (config.prior.voice != 1) asked["voice"] = config.prior.voice;
   if (!options.adapter.empty()) {
     MTMC_TRY(const Weights weights, find_weights(options.adapter));
     asked["adapter"] = weights.digest;

@@ -84,6 +84,10 @@ def test_a_cluster_explores_into_the_store_of_its_owner(tmp_path: Path, monkeypa
     assert not (tmp_path / "nobody.db").exists()
     there = mtmc("dataset", "export", dataset, "--store", store)
     assert there.stdout == mtmc("dataset", "export", dataset, "--store", tmp_path / "here.db").stdout != "", here.stdout
+    (tasks / "broken.py").unlink()
+    at = words.index("greedy/tree") + 1
+    more = mtmc(*words[:at], "greedy/beam", *words[at:])
+    assert "2 explorations" in more.stdout and "4 explored before" in more.stdout, "only the way that is new"
 
 
 def test_what_is_shipped_can_be_read(tmp_path: Path) -> None:

@@ -244,7 +244,13 @@ def test_sizes_are_those_that_the_benchmark_measures(checkout: Path) -> None:
     assert two[0]["golden_fails"] == "NameError: name 'forgotten' is not defined"
     assert two[1]["places"] == [9]
     mixed = bench(checkout, "--untouched")
-    assert mixed.returncode == 2 and 'of other sizes: got "performance", wanted another --out' in mixed.stderr
+    assert (
+        mixed.returncode == 2 and 'of other sizes: got ["performance",3,100000], wanted ["tests",0,0]' in mixed.stderr
+    )
+    fewer = bench(checkout, *words, "T/scaled", "--sizes-each", "2")
+    assert fewer.returncode == 2 and 'wanted ["performance",2,100000], or another --out' in fewer.stderr
+    neither = bench(checkout, "--untouched", "--sizes-each", "2", "--out", str(checkout / "one"))
+    assert neither.returncode == 2 and "tests have their own sizes" in neither.stderr
 
 
 def test_mistakes_are_told(checkout: Path) -> None:

@@ -11,7 +11,7 @@ from mtmc.tritonbench.heard import heard
 from mtmc.tritonbench.performance import at_places, chosen
 from mtmc.tritonbench.record import Call, Recorder, complex_places
 from mtmc.tritonbench.task_file import TaskFile, read_task_file, run_script
-from mtmc.wire.task_error import first_line
+from mtmc.wire.task_error import TaskError, first_line
 
 SEEDS = (0, 1)  # the tests are run with each; the first one's output is the official comparison's
 CASE = '''"""Case {number} of TritonBench's {name}: {function}({key})."""
@@ -41,7 +41,9 @@ def split(file: Path, folder: Path, device: str, sizes: dict[str, Any] | None) -
     if sizes:
         try:
             found["places"], found["left_out"] = chosen(task, device, **sizes)
-        except (RuntimeError, NameError) as error:
+        except TaskError:
+            raise
+        except Exception as error:  # the benchmark's code, whatever it raises
             return found | {"failed": f"its sizes cannot be listed: {first_line(error)}"}
         if not found["places"]:
             return found | {"failed": f"no size fits: left out are {found['left_out']}"}

@@ -135,10 +135,16 @@ Status rows_fit(const BenchOptions& options) {
   std::error_code code;
   if (!fs::exists(file, code)) return ok_status();
   MTMC_TRY(const TaskRows rows, read_rows(file));
-  for (const auto& [task, row] : rows)
-    if (row.contains("sizes") && row.at("sizes") != Json(options.sizes))
-      return Error{"going on with " + file.string(), "its rows are of other sizes", row.at("sizes").dump(),
-                   "another --out, or --sizes as before"};
+  const bool measured = options.sizes == "performance";
+  const Json wanted = {options.sizes, measured ? options.performance.each : 0,
+                       measured ? options.performance.largest : 0};
+  for (const auto& [task, row] : rows) {
+    if (!row.value("error", Json()).is_null()) continue;  // it names no sizes, and is tried again
+    const Json has = {row.value("sizes", "tests"), row.value("sizes_each", 0), row.value("sizes_largest", 0)};
+    if (has != wanted)
+      return Error{"going on with " + file.string(), "its rows are of other sizes", has.dump(),
+                   wanted.dump() + ", or another --out (--sizes, --sizes-each, --sizes-largest)"};
+  }
   return ok_status();
 }
 
@@ -411,6 +417,11 @@ VerbBody declare(Options& options) {
     if (given->untouched && !functions)
       return Error{"reading --untouched", "this suite's results are searched for", "'" + given->suite + "'",
                    "tritonbench"};
+    const PerformanceSizes usual;
+    if (given->sizes == "tests" &&
+        (given->performance.each != usual.each || given->performance.largest != usual.largest))
+      return Error{"reading --sizes-each and --sizes-largest", "tests have their own sizes", "--sizes tests",
+                   "--sizes performance"};
     if (given->sizes != "tests" && !functions)
       return Error{"reading --sizes", "this suite's tasks have one size each", "'" + given->suite + "'", "tritonbench"};
     if (given->goldens && !functions)

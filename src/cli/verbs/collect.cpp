@@ -2,6 +2,7 @@
 // a policy to learn from. What was explored already is not explored again: the same command goes on.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -28,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kLedger = "collected";               // what the store remembers finished explorations under,
-constexpr const char* kElsewhere = "collected by others";  // and tasks that a cluster has explored in all ways
+constexpr const char* kElsewhere = "collected by others";  // and those of a cluster
 
 struct CollectOptions {
   std::vector<std::string> roots, ways;
@@ -117,12 +118,13 @@ class Explorer {
     return Explorer(options, std::move(ways), std::move(store), std::move(bench));
   }
 
-  // The user's mistakes, and our bugs in one task, are lines; the next task may be explored all the same.
-  Json work(const SuiteTask& task, ProgressListener& listener) {
+  // The user's mistakes, and our bugs in one task, are lines; the next task may be explored all the same. `some`: the
+  // numbers of the ways to go; null: all.
+  Json work(const SuiteTask& task, ProgressListener& listener, const Json& some = {}) {
     Json reply = nothing_yet();
     std::string failure;
     try {
-      const Status done = explore(task, listener, reply);
+      const Status done = explore(task, listener, some, reply);
       if (!done.ok()) failure = done.error().message();
     } catch (const std::exception& bug) {
       reply["bugs"] = 1, failure = std::string("a bug of ours: ") + bug.what();
@@ -144,17 +146,19 @@ class Explorer {
                       .dump());
   }
 
-  Status explore(const SuiteTask& task, ProgressListener& listener, Json& reply) {
+  Status explore(const SuiteTask& task, ProgressListener& listener, const Json& some, Json& reply) {
     MTMC_TRY(const std::string source, read_file(Json::parse(task.task.json).at("file").get<std::string>()));
-    std::vector<Exploration> open;
-    for (const Exploration& way : ways_) {
-      MTMC_TRY(const auto known, store_->recall(kLedger, key_of(source, way)));
-      if (!known) open.push_back(way);
+    std::vector<size_t> open;
+    for (size_t i = 0; i < ways_.size(); ++i) {
+      if (!some.is_null() && std::find(some.begin(), some.end(), i) == some.end()) continue;
+      MTMC_TRY(const auto known, store_->recall(kLedger, key_of(source, ways_[i])));
+      if (!known) open.push_back(i);
     }
     reply["remembered"] = ways_.size() - open.size();
     if (open.empty()) return ok_status();
     MTMC_TRY(const TracedTask traced, bench_->trace(task.task));
-    for (const Exploration& way : open) {
+    for (const size_t number : open) {
+      const Exploration& way = ways_[number];
       MTMC_RETURN_IF_ERROR(bench_->search_by(way.way, way.seed));
       MTMC_TRY(const Optimized done, bench_->optimize(traced, listener));
       const Speedup* best = speedup_over(done.verdict, "eager");
@@ -164,7 +168,7 @@ class Explorer {
       reply["judged"] = reply["judged"].get<int>() + done.evaluations;
       if (options_.sends) {
         MTMC_TRY(Json run, run_to_json(*store_, done.run));
-        reply["runs"].push_back(std::move(run));
+        reply["runs"].push_back({{"way", number}, {"run", std::move(run)}});
       }
       MTMC_RETURN_IF_ERROR(store_->remember(kLedger, key_of(source, way), Json{{"run", done.run}}.dump()));
     }
@@ -242,47 +246,72 @@ Status explore_in_crew(size_t jobs, const std::vector<std::string>& gpus, const 
   return work_off(members, names, listener);
 }
 
-// A cluster's members have no store: their answers hold the runs, and this process writes them. A task is remembered
-// when it was explored in all ways without a failure.
-Status explore_elsewhere(const CollectOptions& options, const std::vector<std::string>& names, const Tasks& tasks,
-                         Ledger& ledger) {
-  MTMC_TRY(const auto store, open_store(store_path(options.store)));
-  MTMC_TRY(const std::vector<Exploration> ways, explorations(options));
-  std::map<std::string, std::string> keys;
-  std::vector<std::string> left;
-  for (const std::string& name : names) {
-    MTMC_TRY(const std::string source, read_file(Json::parse(tasks.at(name).task.json).at("file").get<std::string>()));
-    Json shaped = {source,        options.bench.target, options.bench.hardware, options.bench.coder,
-                   options.judge, options.steps,        options.evaluations,    options.ray};
-    for (const Exploration& way : ways) shaped.push_back(way.text());
-    keys[name] = sha256(shaped.dump());
-    MTMC_TRY(const auto known, store->recall(kElsewhere, keys[name]));
-    if (!known) {
-      left.push_back(name);
-      continue;
-    }
-    Json reply = nothing_yet();
-    reply["remembered"] = ways.size();
-    ledger.ended(name, reply);
+// A cluster's members have no store: they are told which ways to go, their answers hold the runs, and this process
+// writes them.
+class Cluster {
+ public:
+  static Result<Cluster> open(const CollectOptions& options) {
+    MTMC_TRY(std::vector<Exploration> ways, explorations(options));
+    MTMC_TRY(auto store, open_store(store_path(options.store)));
+    return Cluster(options, std::move(ways), std::move(store));
   }
-  const auto keep = [&](const std::string& task, const Json& reply) -> Status {
-    for (const Json& run : reply.at("runs")) {
-      MTMC_TRY([[maybe_unused]] const RunId added, add_run(*store, run));
+
+  Status explore(const std::vector<std::string>& names, const Tasks& tasks, Ledger& ledger) {
+    std::vector<std::string> left;
+    for (const std::string& name : names) {
+      MTMC_TRY(sources_[name], read_file(Json::parse(tasks.at(name).task.json).at("file").get<std::string>()));
+      Json open = Json::array();
+      for (size_t i = 0; i < ways_.size(); ++i) {
+        MTMC_TRY(const auto known, store_->recall(kElsewhere, key_of(name, i)));
+        if (!known) open.push_back(i);
+      }
+      if (!open.empty()) {
+        left.push_back(Json{{"task", name}, {"ways", std::move(open)}}.dump());
+        continue;
+      }
+      Json reply = nothing_yet();
+      reply["remembered"] = ways_.size();
+      ledger.ended(name, reply);
     }
-    return reply.at("failed") == 0 ? store->remember(kElsewhere, keys.at(task), "{}") : ok_status();
-  };
-  const CrewListener listener{.begins = [&](const std::string& task) { return ledger.begins(task); },
-                              .ended =
-                                  [&](const std::string& task, const Result<Json>& reply) {
-                                    const Status kept = reply.ok() ? keep(task, *reply) : Status(reply.error());
-                                    ledger.ended(task, kept.ok() ? *reply : lost(kept.error()));
-                                  }};
-  MTMC_TRY(std::vector<std::string> command, own_command());
-  command.insert(command.end(), {"--member", "--sends"});
-  MTMC_TRY(const size_t places,
-           options.jobs > 0 ? Result<size_t>(static_cast<size_t>(options.jobs)) : remote_places(options.ray));
-  return work_off(remote_commands(command, std::min(places, left.size()), options.ray), left, listener);
-}
+    if (left.empty()) return ok_status();
+    const auto name_of = [](const std::string& line) { return Json::parse(line).at("task").get<std::string>(); };
+    const CrewListener listener{.begins = [&](const std::string& line) { return ledger.begins(name_of(line)); },
+                                .ended =
+                                    [&](const std::string& line, const Result<Json>& reply) {
+                                      const std::string name = name_of(line);
+                                      const Status kept = reply.ok() ? keep(name, *reply) : Status(reply.error());
+                                      ledger.ended(name, kept.ok() ? *reply : lost(kept.error()));
+                                    }};
+    MTMC_TRY(std::vector<std::string> command, own_command());
+    command.insert(command.end(), {"--member", "--sends"});
+    MTMC_TRY(const size_t places,
+             options_.jobs > 0 ? Result<size_t>(static_cast<size_t>(options_.jobs)) : remote_places(options_.ray));
+    return work_off(remote_commands(command, std::min(places, left.size()), options_.ray), left, listener);
+  }
+
+ private:
+  Cluster(const CollectOptions& options, std::vector<Exploration> ways, std::unique_ptr<Store> store)
+      : options_(options), ways_(std::move(ways)), store_(std::move(store)) {}
+
+  std::string key_of(const std::string& name, size_t way) const {
+    return sha256(Json{sources_.at(name), ways_[way].text(), options_.bench.target, options_.bench.hardware,
+                       options_.bench.coder, options_.judge, options_.steps, options_.evaluations, options_.ray}
+                      .dump());
+  }
+
+  Status keep(const std::string& name, const Json& reply) {
+    for (const Json& one : reply.at("runs")) {
+      MTMC_TRY(const RunId added, add_run(*store_, one.at("run")));
+      MTMC_RETURN_IF_ERROR(store_->remember(kElsewhere, key_of(name, one.at("way")), Json{{"run", added}}.dump()));
+    }
+    return ok_status();
+  }
+
+  const CollectOptions& options_;
+  std::vector<Exploration> ways_;
+  std::unique_ptr<Store> store_;
+  std::map<std::string, std::string> sources_;  // by task
+};
 
 Result<int> collect(const CollectOptions& options) {
   MTMC_TRY(const std::vector<Exploration> ways, explorations(options));
@@ -295,13 +324,19 @@ Result<int> collect(const CollectOptions& options) {
   if (options.member) {
     MTMC_TRY(Explorer explorer, Explorer::open(options));
     Silence silence;
-    serve_crew([&](const std::string& task) { return explorer.work(tasks.at(task), silence); });
+    serve_crew([&](const std::string& line) {
+      if (!options.sends) return explorer.work(tasks.at(line), silence);
+      const Json asked = Json::parse(line);
+      return explorer.work(tasks.at(asked.at("task").get<std::string>()), silence, asked.at("ways"));
+    });
     return kDone;
   }
+  if (options.sends) return Error{"collecting", "--sends is for a member, which keeps nothing", "", "--member, too"};
   Progress progress(stdout);
   Ledger ledger(options.budget, names.size(), progress);
   if (!options.ray.empty()) {
-    MTMC_RETURN_IF_ERROR(explore_elsewhere(options, names, tasks, ledger));
+    MTMC_TRY(Cluster cluster, Cluster::open(options));
+    MTMC_RETURN_IF_ERROR(cluster.explore(names, tasks, ledger));
   } else {
     MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs, true));
     const size_t jobs = std::min(wanted, names.size());

@@ -46,8 +46,12 @@ void ContractionPrinter::hold_columns(int s) {
 
 // A tile has the rows of a part, and all columns that are reduced together.
 void ContractionPrinter::fit_tile(Numbers& numbers) const {
+  constexpr int64_t kOfFourWarps = 128 * 128;
   if (tile_axis_ >= 0) numbers["m"] = kTileRows;
-  numbers["n"] = std::max(numbers["n"], columns_);
+  if (numbers["n"] >= columns_) return;
+  numbers["n"] = columns_;
+  if (2 * columns_ > kTileRows) numbers["m"] = std::min(numbers["m"], kTileRows);
+  if (numbers["m"] * columns_ > kOfFourWarps) numbers["warps"] = 8;
 }
 
 void ContractionPrinter::reduce_columns(int s) {

@@ -45,7 +45,8 @@ Numbers of_copies(const Numbers& numbers) {
 // One kernel of the Program, cut into launches.
 class Kernels {
  public:
-  Kernels(const Group& group, const Kernel& kernel) : kernel_(kernel) {
+  // Both must outlive it.
+  Kernels(const Group& group, const Kernel& kernel) : built_(group), kernel_(kernel) {
     for (const GroupStage& one : group.stages)
       if (product(one.stage.extents()) == 0) throw Unsupported{"tensors without elements"};
     const auto precision = kernel.choices.find("precision");
@@ -132,7 +133,7 @@ class Kernels {
     const auto add = [&](const std::vector<Numbers>& more) {
       for (Numbers one : more) {
         for (const auto& number : all.front())  // the other products stay as they are
-          if (number.first.starts_with("of")) one.insert(number);
+          if (number.first.starts_with("of") || number.first == kReadsAgain) one.insert(number);
         if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
       }
     };
@@ -264,8 +265,11 @@ class Kernels {
   std::vector<Numbers> reading_again(std::vector<Numbers> all) const {
     const std::vector<GroupStage>& stages = group().stages;
     if (std::none_of(stages.begin(), stages.end(), is_of_tile)) return all;
-    all.insert(all.begin() + 1, all.front());
-    all[1][kReadsAgain] = 1;
+    Kernel other = kernel_;
+    other.numbers = {{kReadsAgain, 1}};
+    Numbers without = Kernels(built_, other).tiles().front();
+    without[kReadsAgain] = 1;
+    all.insert(all.begin() + 1, std::move(without));
     return all;
   }
   Numbers own_numbers(const Frame& frame) const { return computes_copy(frame) ? copies_ : Numbers{}; }
@@ -403,6 +407,7 @@ class Kernels {
     return name + (part > 1 ? "_part" + std::to_string(part) : "");
   }
 
+  const Group& built_;
   const Kernel& kernel_;
   const Numbers copies_ = of_copies(kernel_.numbers);
   Prepared prepared_;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "targets/triton/packer.h"
+#include "targets/triton/product_launch.h"
 #include "targets/triton/split.h"
 #include "targets/triton/tile.h"
 
@@ -12,12 +13,6 @@ namespace {
 
 constexpr int64_t kHeldParts = int64_t{1} << 15;
 constexpr int64_t kBusy = 96;  // tiles that keep a GPU busy: fewer would be smaller ones
-
-// Extents but those of 1, which not all stages have.
-Shape long_axes(Shape shape) {
-  std::erase(shape, 1);
-  return shape;
-}
 
 bool in(const std::vector<int>& list, int a) { return std::find(list.begin(), list.end(), a) != list.end(); }
 
@@ -64,16 +59,11 @@ class TileSums {
   }
 
   // The last stage that is computed element by element in the launch of a product.
-  size_t end_of_launch(size_t s) const {
-    const std::vector<GroupStage>& stages = group_.stages;
-    size_t last = s;
-    const auto follows = [&](const GroupStage& one) {
-      return one.stage.combine == Combine::none && one.place.empty() && !one.run_if && one.peak_tensor < 0 &&
-             long_axes(one.stage.type.shape) == long_axes(stages[s].stage.type.shape);
-    };
-    while (last + 1 < stages.size() && follows(stages[last + 1])) ++last;
-    made_.clear();
-    for (size_t i = s; i <= last; ++i) made_.push_back(stages[i].dest);
+  size_t end_of_launch(size_t product) {
+    size_t last = product;
+    made_ = {group_.stages[product].dest};
+    while (last + 1 < group_.stages.size() && follows_product(group_, product, group_.stages[last + 1], made_))
+      made_.push_back(group_.stages[++last].dest);
     return last;
   }
 
@@ -139,17 +129,12 @@ class TileSums {
           walk.rows.push_back(d), walk.reduced.push_back(e->axis), walk.of_product.push_back(axis_of_product);
         continue;
       }
-      // outer * extent + inner: channels in groups, say.
-      const Affine form = affine(e, static_cast<int>(extents.size()));
-      std::vector<int> along;
-      for (int a = 0; form.ok && a < static_cast<int>(extents.size()); ++a)
-        if (form.coefficients[a] != 0) along.push_back(a);
-      if (along.size() != 2) return std::nullopt;
-      if (form.coefficients[along[0]] < form.coefficients[along[1]]) std::swap(along[0], along[1]);
-      const int64_t each = extents[along[1]];
-      if (form.coefficients[along[1]] != 1 || form.coefficients[along[0]] != each || shape[d] % each != 0 ||
-          !know(along[0], shape[d] / each, axis(d) / index_constant(each)) ||
-          !know(along[1], each, axis(d) % index_constant(each)))
+      const auto along = outer_and_inner(e, extents);  // channels in groups, say
+      if (!along) return std::nullopt;
+      const auto [outer, inner] = *along;
+      const int64_t each = extents[inner];
+      if (shape[d] % each != 0 || !know(outer, shape[d] / each, axis(d) / index_constant(each)) ||
+          !know(inner, each, axis(d) % index_constant(each)))
         return std::nullopt;
     }
     for (int a = 0; a < static_cast<int>(extents.size()); ++a)
@@ -306,8 +291,8 @@ class TileSums {
   Group result_;
   std::optional<size_t> product_;  // the last one, and the last stage that may be in its launch
   size_t last_ = 0;
-  mutable std::vector<int> made_;  // what the launch makes
-  std::vector<int> rows_;          // that the tiles of the product walk
+  std::vector<int> made_;  // what the launch makes
+  std::vector<int> rows_;  // that the tiles of the product walk
   std::vector<GroupStage> combinations_;
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "targets/triton/product_launch.h"
 #include "targets/triton/split.h"
 #include "targets/triton/tile.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr int64_t kLeastGroup = 8, kMostGroup = 128;  // columns of a group, a power of two
 // Tiles of whole rows that keep a GPU busy, where tiles of fewer columns could be more.
-constexpr int64_t kBusy = 96, kRowsOfTile = 64, kNarrow = 64;
+constexpr int64_t kBusy = 96, kRowsOfTile = 128, kNarrow = 64;
 
 using Places = std::vector<ExprP>;  // of a tensor's dimensions, or a stage's axes, over the product's axes
 
@@ -31,9 +32,12 @@ class Rows {
     }
     if (column_ < 0) return;
     size_t at = product_;
+    std::vector<int> made;
     do {
       note(group_.stages[at], places_of_product(group_.stages[at].stage));
-    } while (++at < group_.stages.size() && is_element_by_element(group_.stages[at]));
+      made.push_back(group_.stages[at].dest);
+    } while (++at < group_.stages.size() && group_.stages[at].tile_rows.empty() &&
+             follows_product(group_, product_, group_.stages[at], made));
     std::vector<GroupStage> now = group_.stages;
     bool reduces = false;
     for (; at < now.size(); ++at) {
@@ -62,15 +66,6 @@ class Rows {
     return !one.contraction && one.place.empty() && !one.run_if && one.peak_tensor < 0 && one.producers == 0 &&
            one.tile_rows.empty();
   }
-  bool is_element_by_element(const GroupStage& one) const {
-    const auto longer = [](Shape shape) {
-      std::erase(shape, 1);
-      return shape;
-    };
-    return is_plain(one) && one.stage.combine == Combine::none &&
-           longer(one.stage.type.shape) == longer(stage_.type.shape);
-  }
-
   void note(const GroupStage& one, Places places) {
     places.resize(one.stage.rank());
     made_[one.dest] = std::move(places);
@@ -99,7 +94,7 @@ class Rows {
     }
     for (size_t a = 0; a < extents.size(); ++a) {
       if (extents[a] == 1) places[a] = index_constant(0);
-      if (!places[a]) return std::nullopt;
+      if (!places[a] || extents[a] != reach(places[a])) return std::nullopt;
     }
     for (const auto& [index, wanted] : equal)
       if (to_string(simplify(substitute_axes(index, places), stage_.type.shape)) !=
@@ -111,6 +106,17 @@ class Rows {
           }))
         return std::nullopt;
     return is_reduction(s.combine) && !reduces_columns(s, places) ? std::nullopt : std::optional(places);
+  }
+
+  // How many values a place has: a slice of a row is no row of the tile.
+  int64_t reach(const ExprP& place) const {
+    if (is_constant(place)) return 1;
+    if (place->kind == Expr::Kind::axis) return stage_.type.shape[place->axis];
+    const bool parts = (place->fn == Fn::div || place->fn == Fn::mod) && place->args[0]->kind == Expr::Kind::axis &&
+                       is_constant(place->args[1]);
+    if (!parts) return 0;
+    const int64_t each = place->args[1]->integer;
+    return place->fn == Fn::mod ? each : stage_.type.shape[place->args[0]->axis] / each;
   }
 
   // axis = place, axis / c = place / c, or outer * c + inner = place.
@@ -128,16 +134,12 @@ class Rows {
         places[index->args[0]->axis] = place->args[0];
       return;
     }
-    const Affine form = affine(index, static_cast<int>(extents.size()));
-    std::vector<int> along;
-    for (int a = 0; form.ok && a < static_cast<int>(extents.size()); ++a)
-      if (form.coefficients[a] != 0) along.push_back(a);
-    if (along.size() != 2) return;
-    if (form.coefficients[along[0]] < form.coefficients[along[1]]) std::swap(along[0], along[1]);
-    const int64_t each = extents[along[1]];
-    if (form.coefficients[along[1]] != 1 || form.coefficients[along[0]] != each) return;
-    if (!places[along[0]]) places[along[0]] = place / index_constant(each);
-    if (!places[along[1]]) places[along[1]] = place % index_constant(each);
+    const auto along = outer_and_inner(index, extents);
+    if (!along) return;
+    const auto [outer, inner] = *along;
+    const ExprP each = index_constant(extents[inner]);
+    if (!places[outer]) places[outer] = place / each;
+    if (!places[inner]) places[inner] = place % each;
   }
 
   // Whole rows, or groups of columns of which a tile has several.
@@ -166,6 +168,11 @@ class Rows {
                        [&](const GroupStage& one) { return one.dest == tensor; });
   }
 
+  static bool reads(const ExprP& e, int tensor) {
+    const auto loads = loads_of(e);
+    return std::any_of(loads.begin(), loads.end(), [&](const Expr* one) { return one->tensor == tensor; });
+  }
+
   // Moments about a row's first element become moments about zero, and so does what is made of them. False where that
   // element is not only read beside the mean of the differences from it.
   static bool about_zero(std::vector<GroupStage>& stages, size_t at) {
@@ -177,9 +184,9 @@ class Rows {
     };
     for (size_t s = at + 1; s < stages.size(); ++s) {
       ExprP& body = stages[s].stage.body;
+      if (stages[s].contraction && reads(body, sum)) return false;  // what it multiplies is written down elsewhere, too
       const ExprP without = transform(body, [&](const ExprP& e) { return is_mean(e) ? constant(e->dtype, 0) : e; });
-      const auto loads = loads_of(without);
-      if (std::any_of(loads.begin(), loads.end(), [&](const Expr* e) { return e->tensor == sum; })) return false;
+      if (reads(without, sum)) return false;
       body = transform(body, [&](const ExprP& e) { return is_mean(e) ? e->args[1] : e; });
     }
     stages[at].stage.body = stages[at].stage.body->args[0];

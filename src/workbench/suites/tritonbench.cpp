@@ -189,7 +189,10 @@ Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) 
               {"reconstructed", nullptr},
               {"reason", parts.at("failed")},
               {"cases", parts.at("cases")}};
-  if (options_.performance) row["places"] = parts.at("places"), row["left_out"] = parts.at("left_out");
+  if (const auto& sizes = options_.performance) {
+    row["places"] = parts.at("places"), row["left_out"] = parts.at("left_out");
+    row["sizes_each"] = sizes->each, row["sizes_largest"] = sizes->largest;
+  }
   if (parts.at("failed").get<std::string>().empty()) {
     request["cases"] = kernels(row["cases"], place);
     request["op"] = "attempt", request["output"] = parts.at("output"), request["places"] = parts.at("places");

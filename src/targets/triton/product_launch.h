@@ -1,0 +1,20 @@
+// What the launch of a product may compute beside it: stages that read its results where they are.
+#pragma once
+#include <optional>
+#include <utility>
+
+#include "targets/frame.h"
+
+namespace mtmc::triton {
+
+// Extents but those of 1, which not all stages have.
+Shape long_axes(Shape shape);
+
+// Is a stage computed element by element of the product that is stage `product`, reading what its launch makes (`made`,
+// tensors) nowhere else than at the element's own place?
+bool follows_product(const Group& group, size_t product, const GroupStage& stage, const std::vector<int>& made);
+
+// The axes (o, i) of an index o * extent(i) + i: groups and what is in them.
+std::optional<std::pair<int, int>> outer_and_inner(const ExprP& index, const std::vector<int64_t>& extents);
+
+}  // namespace mtmc::triton
