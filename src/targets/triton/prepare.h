@@ -41,6 +41,9 @@ Prepared prepare(const Group& group, const Preparation& wanted);
 // knows only by its group is cut in two.
 Group ungroup(const Group& group);
 
+// What reads the norm of its group has the group as an axis, where a program can hold one: then both are one launch.
+Group cut_groups(const Group& group);
+
 // Concatenations become one stage a part where a part is computed here (joins.cpp).
 Group cut_joins(const Group& group);
 

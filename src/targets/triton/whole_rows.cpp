@@ -38,19 +38,24 @@ class Rows {
       made.push_back(group_.stages[at].dest);
     } while (++at < group_.stages.size() && group_.stages[at].tile_rows.empty() &&
              follows_product(group_, product_, group_.stages[at], made));
-    std::vector<GroupStage> now = group_.stages;
+    std::optional<std::vector<GroupStage>> now;  // what the stages become; most products have no such stage behind them
     bool reduces = false;
-    for (; at < now.size(); ++at) {
-      std::vector<GroupStage> next = now;
-      if (at + 1 < now.size() && are_moments(now[at], now[at + 1]) && !about_zero(next, at)) break;
-      const auto places = places_of(next[at]);
+    for (; at < group_.stages.size(); ++at) {
+      const std::vector<GroupStage>& stages = now ? *now : group_.stages;
+      std::optional<std::vector<GroupStage>> about;
+      if (at + 1 < stages.size() && are_moments(stages[at], stages[at + 1])) {
+        about = stages;
+        if (!about_zero(*about, at)) break;
+      }
+      const auto places = places_of(about ? (*about)[at] : stages[at]);
       if (!places) break;
-      next[at].in_tile = *places;
-      note(next[at], *places);
-      reduces |= is_reduction(next[at].stage.combine);
-      now = std::move(next);
+      if (about) now = std::move(about);
+      if (!now) now = group_.stages;
+      (*now)[at].in_tile = *places;
+      note((*now)[at], *places);
+      reduces |= is_reduction((*now)[at].stage.combine);
     }
-    if (reduces) group_.stages = std::move(now);
+    if (reduces) group_.stages = std::move(*now);
   }
 
  private:
