@@ -32,8 +32,8 @@ struct Hardware {
 
 Json to_json(const Hardware& hardware);
 Result<Hardware> hardware_from_json(const Json& json);
-// This machine's CPU: name and caches from the system, rates from a 0.2 s measurement cached under the user's cache
-// folder.
+// This machine's CPU: name and caches from the system, rates from a 0.2 s measurement kept under the user's cache
+// folder. An hour later it is measured again, and the better rates are kept: something else may have used the machine.
 Hardware detect_cpu();
 // This machine's NVIDIA GPUs as CUDA_VISIBLE_DEVICES names them, without starting the driver: those that it names where
 // it is set.

@@ -1,5 +1,6 @@
 #include "ir/hardware_cache.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -25,6 +26,14 @@ std::optional<Hardware> kept_hardware(const std::string& kind, const std::string
   if (!text.ok()) return std::nullopt;
   const auto known = hardware_from_json(Json::parse(*text, nullptr, false));
   return known.ok() ? std::optional<Hardware>(*known) : std::nullopt;
+}
+
+double hours_kept(const std::string& kind, const std::string& key) {
+  std::error_code code;
+  const auto written = std::filesystem::last_write_time(cache_file(kind, key), code);
+  if (code) return 0;
+  return std::chrono::duration<double, std::ratio<3600>>(std::filesystem::file_time_type::clock::now() - written)
+      .count();
 }
 
 void keep_hardware(const std::string& kind, const std::string& key, const Hardware& hardware) {
