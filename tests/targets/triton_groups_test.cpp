@@ -1,5 +1,5 @@
-// Norms of groups on the triton target: what reads a group's norm has the group as an axis (cut_groups), so that both
-// are one launch; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
+// Norms of groups on the triton target: what reads a group's norm has the group as an axis (norm_groups.cpp), so that
+// both are one launch; run by Triton's interpreter (or on the GPU) and compared with their definition in double.
 #include <gtest/gtest.h>
 
 #include <cmath>

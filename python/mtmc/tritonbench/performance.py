@@ -21,7 +21,7 @@ from mtmc.tritonbench import inputs
 from mtmc.tritonbench.dispatch import tensors_of
 from mtmc.tritonbench.heard import heard
 from mtmc.tritonbench.task_file import TaskFile, run_script
-from mtmc.wire.task_error import TaskError
+from mtmc.wire.task_error import TaskError, first_line
 
 CLASS = "performance_metrics"  # as the benchmark's files call it
 MEASURING = ("get_gbps", "get_tflops", "get_runtime", "get_do_bench_config", "run_benchmark")
@@ -30,6 +30,10 @@ SHARE_BETWEEN = (
     4  # and what the golden code computes in between one of so many: the judge's truth takes twice its bytes
 )
 BEYOND = 1 << 30  # a place that no list of sizes has
+
+
+class Unlisted(Exception):
+    """The benchmark's own code fails where it lists its sizes."""
 
 
 def at_places(task: TaskFile, file: Path, places: list[int]) -> TaskFile:
@@ -106,9 +110,12 @@ def chosen(task: TaskFile, device: str, file: str, each: int, largest: int) -> t
     limit, between = largest or memory // SHARE, memory // SHARE_BETWEEN
     with heard():
         head = at_places(task, path, []).on_cpu()
-        metrics = run_script(head, head.golden, path, None, 0)[CLASS]()
-        metrics.place = BEYOND
-        metrics.get_input_tensors()
+        try:
+            metrics = run_script(head, head.golden, path, None, 0)[CLASS]()
+            metrics.place = BEYOND
+            metrics.get_input_tensors()
+        except (Exception, SystemExit) as error:  # whatever it raises
+            raise Unlisted(first_line(error)) from error
         sizes = [taken(at_places(task, path, [place]).on_cpu(), path) for place in range(metrics.places)]
     fitting = [place for place, size in enumerate(sizes) if size.passed <= limit and size.largest <= between]
     words = (

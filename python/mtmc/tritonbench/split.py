@@ -8,10 +8,10 @@ from typing import Any
 import torch
 
 from mtmc.tritonbench.heard import heard
-from mtmc.tritonbench.performance import at_places, chosen
+from mtmc.tritonbench.performance import Unlisted, at_places, chosen
 from mtmc.tritonbench.record import Call, Recorder, complex_places
 from mtmc.tritonbench.task_file import TaskFile, read_task_file, run_script
-from mtmc.wire.task_error import TaskError, first_line
+from mtmc.wire.task_error import first_line
 
 SEEDS = (0, 1)  # the tests are run with each; the first one's output is the official comparison's
 CASE = '''"""Case {number} of TritonBench's {name}: {function}({key})."""
@@ -41,10 +41,8 @@ def split(file: Path, folder: Path, device: str, sizes: dict[str, Any] | None) -
     if sizes:
         try:
             found["places"], found["left_out"] = chosen(task, device, **sizes)
-        except TaskError:
-            raise
-        except Exception as error:  # the benchmark's code, whatever it raises
-            return found | {"failed": f"its sizes cannot be listed: {first_line(error)}"}
+        except Unlisted as error:
+            return found | {"failed": f"its sizes cannot be listed: {error}"}
         if not found["places"]:
             return found | {"failed": f"no size fits: left out are {found['left_out']}"}
         task = at_places(task, Path(sizes["file"]), found["places"])

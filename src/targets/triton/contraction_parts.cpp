@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "targets/triton/contraction_printer.h"
-#include "targets/triton/tile_sums.h"
+#include "targets/triton/product_launch.h"
 
 namespace mtmc::triton {
 

@@ -18,8 +18,6 @@ namespace {
 
 using namespace triton;
 
-constexpr double kBusy = 256;        // programs that are enough for any GPU we know
-constexpr double kLight = 8192;      // elements that one program may just as well walk alone
 constexpr int64_t kLongRow = 16384;  // results of a row that one program cannot hold
 
 double work_of_stage(const GroupStage& stage) { return static_cast<double>(product(stage.stage.extents())); }
@@ -361,11 +359,12 @@ class Kernels {
       const GroupStage& stage = group().stages[s];
       const double work = work_of_stage(stage);
       all += work;
-      if (work > kLight * programs && programs < kBusy && programs < static_cast<double>(stage.stage.type.elements()))
+      if (work > static_cast<double>(kLightWork) * programs && programs < static_cast<double>(kEnoughPrograms) &&
+          programs < static_cast<double>(stage.stage.type.elements()))
         return false;
       if (frame.last > frame.first && walks_windows(frame, s)) return false;
     }
-    if (frame.shared.empty() && all > 8 * kLight) return false;
+    if (frame.shared.empty() && all > static_cast<double>(8 * kLightWork)) return false;
     try {
       guess(frame);
       return true;

@@ -20,6 +20,9 @@ struct Prepared {
   std::vector<ScaledCopy> copies;
 };
 
+constexpr int64_t kEnoughPrograms = 256;  // programs that are enough for any GPU we know
+constexpr int64_t kLightWork = 8192;      // elements that one program may just as well walk alone
+
 // How a contraction of f32 is multiplied in a kernel of this `precision`: "ieee" (operands as they are), "half"
 // (rounded to f16, about as exact as TF32) or "two_part" (each a sum of two f16 numbers, three products; as exact as
 // f32: Ootomo and Yokota, 2022). "as_eager" differs from one to the next: half where eager multiplies in TF32, else
@@ -27,9 +30,10 @@ struct Prepared {
 // multiplication.
 std::string way_of(const GroupStage& stage, const std::string& precision);
 
-// `parts`: into how many chunks reductions along too few rows, and contractions of too few tiles, are cut; 0: as many
-// as keep a GPU busy. `im2win`: windows and channels of a convolution are one axis (windows.cpp). `in_tiles`: tiles of
-// products give parts of the reductions behind them (tile_sums.cpp), or compute them (whole_rows.cpp).
+// What the schedule of a kernel says. `parts`: into how many chunks reductions along too few rows, and contractions of
+// too few tiles, are cut; 0: as many as keep a GPU busy. `im2win`: windows and channels of a convolution are one axis
+// (windows.cpp). `in_tiles`: tiles of products give parts of the reductions behind them (tile_sums.cpp), or compute
+// them (whole_rows.cpp).
 struct Preparation {
   std::string precision = "ieee";
   bool split = false, im2win = false, in_tiles = true;
@@ -41,7 +45,8 @@ Prepared prepare(const Group& group, const Preparation& wanted);
 // knows only by its group is cut in two.
 Group ungroup(const Group& group);
 
-// What reads the norm of its group has the group as an axis, where a program can hold one: then both are one launch.
+// What reads the norm of its group has the group as an axis, where a program can hold one: then both are one launch
+// (norm_groups.cpp).
 Group cut_groups(const Group& group);
 
 // Concatenations become one stage a part where a part is computed here (joins.cpp).

@@ -31,6 +31,11 @@ bool follows_product(const Group& group, size_t product, const GroupStage& stage
   });
 }
 
+bool is_made_from(const Group& group, size_t first, int tensor) {
+  return std::any_of(group.stages.begin() + static_cast<std::ptrdiff_t>(first), group.stages.end(),
+                     [&](const GroupStage& one) { return one.dest == tensor; });
+}
+
 std::optional<std::pair<int, int>> outer_and_inner(const ExprP& index, const std::vector<int64_t>& extents) {
   const Affine form = affine(index, static_cast<int>(extents.size()));
   std::vector<int> along;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kEnoughRows = 1024, kWorthSplitting = int64_t(1) << 18;
 // A row that a program holds at once is read once; in chunks it would be read again for what is made of it.
-constexpr int64_t kHeld = int64_t(1) << 15, kEnoughHeldRows = 96;
+constexpr int64_t kEnoughHeldRows = 96;
 constexpr int64_t kChunk = 8192;  // elements that a program holds while it computes both moments of them
 // Rows so long are gone from the L2 when they are read again: 0.5 MB for each of 132 multiprocessors.
 constexpr int64_t kLongRow = int64_t(1) << 17;

@@ -6,6 +6,8 @@
 
 namespace mtmc::triton {
 
+constexpr int64_t kHeld = int64_t{1} << 15;  // elements of a row that a program holds at once
+
 // A sum of f - c, then of (f - (c + sum / count))^2: both moments of f.
 bool are_moments(const GroupStage& sum, const GroupStage& squares);
 // A sum of f - mean, behind squares of it: what rounding left of the mean. The mean is c + sum / count with the same c

@@ -11,9 +11,6 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kHeldParts = int64_t{1} << 15;
-constexpr int64_t kBusy = 96;  // tiles that keep a GPU busy: fewer would be smaller ones
-
 bool in(const std::vector<int>& list, int a) { return std::find(list.begin(), list.end(), a) != list.end(); }
 
 // How a reduction walks the tensor that a product's launch makes.
@@ -81,7 +78,7 @@ class TileSums {
     if (one.stage.combine != Combine::sum || one.contraction) return 0;
     const auto walk = walk_of(one, one.stage.body);
     if (!walk) return 0;
-    const int parts = part(*walk, one, [&](const ExprP&) { return over_tile(*walk, one, one.stage.body); });
+    const int parts = part(*walk, one, over_tile(*walk, one, one.stage.body));
     combined(*walk, one, read_part(*walk, one, parts));
     return 1;
   }
@@ -99,7 +96,7 @@ class TileSums {
     int made = -1;
     for (const Expr* e : loads_of(body)) {
       if (!in(made_, e->tensor)) {
-        if (is_later(e->tensor)) return std::nullopt;
+        if (is_made_from(group_, *product_, e->tensor)) return std::nullopt;  // later than the product
         continue;
       }
       if (e->guard || (made >= 0 && (made != e->tensor || !same(walk.read, e->args)))) return std::nullopt;
@@ -145,7 +142,7 @@ class TileSums {
     int64_t matrices = 1, columns = 1;
     for (const int a : axes)
       if (!in(walk.of_product, a)) (in(c.n, a) ? columns : matrices) *= product.stage.type.shape[a];
-    if (walk.rows.empty() || !even || matrices * tiles * blocks(columns, kTileRows) < kBusy) return std::nullopt;
+    if (walk.rows.empty() || !even || matrices * tiles * blocks(columns, kTileRows) < kBusyTiles) return std::nullopt;
     if (!rows_.empty() && rows_ != walk.of_product) return std::nullopt;  // of another part of the same product
     return walk;
   }
@@ -153,11 +150,6 @@ class TileSums {
   static bool same(const std::vector<ExprP>& a, const std::vector<ExprP>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const ExprP& x, const ExprP& y) { return to_string(x) == to_string(y); });
-  }
-  // Is it computed behind the product's launch?
-  bool is_later(int tensor) const {
-    return std::any_of(group_.stages.begin() + static_cast<std::ptrdiff_t>(*product_), group_.stages.end(),
-                       [&](const GroupStage& one) { return one.dest == tensor; });
   }
   int64_t rows_of(const Walk& walk) const {
     int64_t rows = 1;
@@ -218,9 +210,8 @@ class TileSums {
                   number_of(rest));
   }
 
-  // A stage of parts, of what `make` says of a part's axes; its tensor.
-  template <typename Make>
-  int part(const Walk& walk, const GroupStage& whole, Make&& make) {
+  // A stage of parts, whose `body` is over a part's axes; its tensor.
+  int part(const Walk& walk, const GroupStage& whole, const ExprP& body) {
     GroupStage made = whole;
     made.contraction.reset();
     made.tile_rows = walk.of_product;
@@ -230,7 +221,6 @@ class TileSums {
     for (const int d : others(walk)) s.type.shape.push_back(walk.shape[d]);
     s.type.shape.push_back(blocks(rows_of(walk), kTileRows));
     s.reduce = {kTileRows};
-    const ExprP body = make(axis(s.rank()));
     const ExprP live = inside(walk);
     s.body = simplify(live ? select(live, body, neutral(s.combine, DType::f32)) : body, s.extents());
     result_.tensors.push_back({GroupTensor::Role::scratch, kNoValue, group_.tensors[whole.dest].name + "_of_tile",
@@ -273,9 +263,9 @@ class TileSums {
     const int tile = static_cast<int>(others(walk).size());
     std::vector<ExprP> own;
     for (int a = 0; a <= tile; ++a) own.push_back(axis(a));
-    const int sums = part(walk, sum, [&](const ExprP&) { return x; });
-    const auto difference = [&](const ExprP&) { return x - load(sums, DType::f32, own) / count(walk, tile); };
-    const int around = part(walk, squares, [&](const ExprP& row) { return difference(row) * difference(row); });
+    const int sums = part(walk, sum, x);
+    const ExprP difference = x - load(sums, DType::f32, own) / count(walk, tile);
+    const int around = part(walk, squares, difference * difference);
     const int rests = rest ? part(walk, *rest, difference) : -1;
     // Sums are about zero in a tile, and about `start` in all.
     const ExprP many = count(walk, tile_of(walk, sum)), part_sum = read_part(walk, sum, sums);
@@ -303,7 +293,7 @@ Group sum_in_tiles(const Group& group) { return TileSums(group).run(); }
 bool combines_few_parts(const Group& group, size_t stage) {
   const Stage& s = group.stages[stage].stage;
   const auto loads = loads_of(s.body);
-  return mtmc::product(s.reduce) <= kHeldParts && std::any_of(loads.begin(), loads.end(), [&](const Expr* e) {
+  return mtmc::product(s.reduce) <= kHeld && std::any_of(loads.begin(), loads.end(), [&](const Expr* e) {
            return std::any_of(group.stages.begin(), group.stages.begin() + static_cast<std::ptrdiff_t>(stage),
                               [&](const GroupStage& one) { return one.dest == e->tensor && !one.tile_rows.empty(); });
          });

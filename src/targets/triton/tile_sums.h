@@ -6,8 +6,6 @@
 
 namespace mtmc::triton {
 
-constexpr int64_t kTileRows = 128;  // of products whose tiles give parts of reductions
-
 // The reductions right behind a product become the parts of its tiles (GroupStage::tile_rows) and their combination.
 // Moments are found about each tile's own mean (Chan, Golub and LeVeque, 1979).
 Group sum_in_tiles(const Group& group);

@@ -12,8 +12,7 @@ namespace mtmc::triton {
 namespace {
 
 constexpr int64_t kLeastGroup = 8, kMostGroup = 128;  // columns of a group, a power of two
-// Tiles of whole rows that keep a GPU busy, where tiles of fewer columns could be more.
-constexpr int64_t kBusy = 96, kRowsOfTile = 128, kNarrow = 64;
+constexpr int64_t kNarrow = 64;                       // columns that are one tile in any case
 
 using Places = std::vector<ExprP>;  // of a tensor's dimensions, or a stage's axes, over the product's axes
 
@@ -88,7 +87,7 @@ class Rows {
     for (const Expr* e : loads_of(s.body)) {
       const auto made = made_.find(e->tensor);
       if (made == made_.end()) {
-        if (is_later(e->tensor)) return std::nullopt;
+        if (is_made_from(group_, product_, e->tensor)) return std::nullopt;
         continue;
       }
       if (e->guard) return std::nullopt;
@@ -165,12 +164,7 @@ class Rows {
     int64_t rows = 1;
     for (const int a : long_)
       if (a != column_) rows *= stage_.type.shape[a];
-    return columns <= kNarrow || (columns <= kWholeRow && rows >= kBusy * kRowsOfTile);
-  }
-
-  bool is_later(int tensor) const {
-    return std::any_of(group_.stages.begin() + static_cast<std::ptrdiff_t>(product_), group_.stages.end(),
-                       [&](const GroupStage& one) { return one.dest == tensor; });
+    return columns <= kNarrow || (columns <= kWholeRow && rows >= kBusyTiles * kTileRows);
   }
 
   static bool reads(const ExprP& e, int tensor) {
