@@ -12,9 +12,11 @@ namespace mtmc {
 Result<Json> FunctionServer::ask(const Json& request, const std::map<std::string, std::string>& environment) {
   if (!process_ || !process_->alive()) {
     const char* python = std::getenv("MTMC_PYTHON");
-    MTMC_TRY(process_,
-             LineProcess::start({.argv = {python && *python ? python : "python3", "-m", "mtmc.tritonbench.serve"},
-                                 .environment = environment}));
+    Command command{.argv = {python && *python ? python : "python3", "-m", "mtmc.tritonbench.serve"},
+                    .environment = environment};
+    // Whoever asks torch whether there are GPUs initialises CUDA otherwise, and none of its children has any then.
+    command.environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1";
+    MTMC_TRY(process_, LineProcess::start(std::move(command)));
   }
   const Status sent = process_->send(request.dump());
   const Result<std::string> line = sent.ok() ? process_->receive(seconds_) : Result<std::string>(sent.error());

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mtmc.tritonbench.room import names_of
+from mtmc.tritonbench.serve import forks_have_gpus, in_a_process
 from mtmc.tritonbench.task_file import SEPARATOR
 
 GOLDEN = """
@@ -132,6 +133,15 @@ def test_goldens_that_prove_nothing_are_named(file: Path) -> None:
     assert "the golden code differs from itself: result, leaf 0: " in of_chance["excluded"]
     assert of_silent["excluded"] == "its tests keep no result"
     assert of_broken["failed"] == "AssertionError: no"
+
+
+def test_where_forks_have_no_gpu_a_process_is_begun_anew(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    (file.parent / "work").mkdir()
+    assert in_a_process(request("golden", file), forks=False) == {"failed": "", "excluded": "", "output": ""}
+    assert forks_have_gpus()
+    monkeypatch.setattr("torch.cuda._is_in_bad_fork", lambda: True)
+    assert not forks_have_gpus()
 
 
 def test_what_tests_keep_are_their_own_variables() -> None:

@@ -3,9 +3,11 @@ torch is imported already. A reply is the request's, {"error": a mistake of the 
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import os
+import subprocess
 import sys
 import traceback
 import warnings
@@ -22,6 +24,9 @@ from mtmc.tritonbench.split import split
 from mtmc.tritonbench.task_file import read_task_file
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.task_error import TaskError
+
+# What tracing imports when it is first done. It is not done here: its decompositions ask CUDA's runtime for devices.
+USED = ("torch._functorch.aot_autograd", "torch._inductor.utils")
 
 
 def answer(request: Message) -> dict[str, Any]:
@@ -46,21 +51,40 @@ def answer(request: Message) -> dict[str, Any]:
     return attempt(task, folder, device, request["output"], request["cases"])
 
 
-def in_a_process(request: Message) -> Message:
-    """The answer of a child."""
-    reading, writing = os.pipe()
+def reply_to(request: Message) -> Message:
+    try:
+        return answer(request)
+    except TaskError as error:
+        return {"error": error.message()}
+    except BaseException:
+        return {"bug": traceback.format_exc()}
+
+
+def forks_have_gpus() -> bool:
+    """Whether a process that is forked here can use CUDA. It cannot once anything has asked CUDA's runtime for its devices."""
     child = os.fork()
     if child == 0:
-        os.close(reading)
-        try:
-            reply = answer(request)
-        except TaskError as error:
-            reply = {"error": error.message()}
-        except BaseException:
-            reply = {"bug": traceback.format_exc()}
-        with os.fdopen(writing, "w") as pipe:
-            json.dump(reply, pipe)
-        os._exit(0)
+        os._exit(int(torch.cuda._is_in_bad_fork()))
+    return os.waitpid(child, 0)[1] == 0
+
+
+def in_a_process(request: Message, forks: bool) -> Message:
+    """The answer of a child: one that is forked, or else begun anew, which takes seconds."""
+    reading, writing = os.pipe()
+    if forks:
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            with os.fdopen(writing, "w") as pipe:
+                json.dump(reply_to(request), pipe)
+            os._exit(0)
+    else:
+        argv = [sys.executable, "-m", "mtmc.tritonbench.serve", str(writing)]
+        started = subprocess.Popen(argv, stdin=subprocess.PIPE, text=True, pass_fds=(writing,))
+        child = started.pid
+        assert started.stdin
+        with started.stdin:
+            json.dump(request, started.stdin)
     os.close(writing)
     with os.fdopen(reading) as pipe:
         text = pipe.read()
@@ -76,9 +100,18 @@ def main() -> int:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())
+    if len(sys.argv) > 1:  # begun for one request
+        writing = int(sys.argv[1])
+        for descriptor in {REQUESTS, REPLIES} - {writing}:  # what is forked for a room closes them
+            os.dup2(nowhere, descriptor)
+        with os.fdopen(writing, "w") as pipe:
+            json.dump(reply_to(json.load(sys.stdin)), pipe)
+        return 0
     torch.set_num_threads(1)  # a pool of threads would not survive the fork
-    torch.export.export(torch.nn.Identity(), (torch.zeros(1),)).run_decompositions({})
-    serve(Line(REQUESTS, REPLIES), in_a_process)
+    for name in USED:
+        importlib.import_module(name)
+    forks = forks_have_gpus()
+    serve(Line(REQUESTS, REPLIES), lambda request: in_a_process(request, forks))
     return 0
 
 

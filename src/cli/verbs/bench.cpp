@@ -287,7 +287,7 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
 Result<size_t> jobs_of(const BenchOptions& options) {
   if (!options.ray.empty() && options.jobs > 0) return static_cast<size_t>(options.jobs);
   if (!options.ray.empty()) return remote_places(options.ray);
-  return jobs_beside(options.search.bench, options.jobs);
+  return jobs_beside(options.search.bench, options.jobs, options.untouched || options.goldens);
 }
 
 Result<int> run_bench(const BenchOptions& options) {
