@@ -41,6 +41,18 @@ def test_a_graph_is_run_again_when_that_can_say_more(tmp_path: Path, forward: st
     assert len(called) == calls
 
 
+def test_what_only_a_gpu_can_do_is_left_to_the_judge(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(module_text("return torch.linalg.lu(x[:, :4], pivot=False)[2]"))
+    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
+    assert check_against_eager(task, task.make_model(0), lambda *_: 1 / 0, dict) is None
+    file = tmp_path / "refuses.py"
+    file.write_text(module_text("raise RuntimeError('no')"))
+    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
+    with pytest.raises(RuntimeError, match="no"):
+        check_against_eager(task, task.make_model(0), lambda *_: 1 / 0, dict)
+
+
 def test_what_takes_long_is_left_to_the_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "module.py"
     file.write_text(module_text("return torch.relu(x)", ""))

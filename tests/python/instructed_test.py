@@ -94,6 +94,7 @@ def test_scripts_are_held_to_the_golden_one(file: Path) -> None:
         "looks": "import os\nassert set(os.listdir('..')) == {'golden.pt', 'candidate'}, os.listdir('..')\n" + TORCH,
         "remembers": f"import gc\nassert {REMEMBERED} <= 1\n" + TORCH,  # its own of the first seed
         "writes": TORCH + f"open({str(file.parent / 'mark')!r}, 'w')\n",
+        "scratch": "import tempfile\ntempfile.TemporaryFile()\n" + TORCH,
     }
     tries = [request("attempt_script", file, code=code) for code in codes.values()]
     golden, *verdicts = asked(request("golden", file), *tries)
@@ -114,6 +115,7 @@ def test_scripts_are_held_to_the_golden_one(file: Path) -> None:
         "looks": [True, True, True],
         "remembers": [True, True, True],
         "writes": [False, False, False],
+        "scratch": [True, True, True],
     }, found
     assert "result_gold, leaf 0: " in found["wrong"]["reason"] and "elements differ" in found["wrong"]["reason"]
     assert "NameError" in found["broken"]["reason"]

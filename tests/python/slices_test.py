@@ -144,6 +144,20 @@ def test_a_slice_costs_what_it_holds() -> None:
     assert len(more.places) == len(found.places) + 2 == len(more.calls[0][0])
 
 
+def test_samples_may_be_single_elements_of_a_long_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "ELEMENTS", 1 << 20)
+    bench = Bench(Function(torch.abs), x(1 << 21))
+    cut = bench.cut()
+    assert cut is not None
+    found = sliced_truth(bench.run, cut, bench.arguments, bench.state, bench.calls, 3)
+    places = found.places
+    assert 1 << 19 <= len(places) <= (1 << 19) + slices.LARGEST
+    assert len(places.unique()) == len(places) and {0, (1 << 21) - 1} <= set(places.tolist())
+    assert torch.equal(found.calls[0][0], bench.calls[0][0].double()[places])
+    other = slices.choose(cut, bench.arguments, bench.calls[0], 4)
+    assert torch.isin(other, places).double().mean() < 0.3  # others, that only the seed knows: a quarter by chance
+
+
 def test_largest_and_not_finite_samples_are_in_the_slice() -> None:
     a = x(640, 20)
     a[17, 3], a[40, 4], a[23, 9] = 50.0, float("nan"), -60.0

@@ -10,7 +10,7 @@ import torch
 
 from mtmc.tritonbench.compare import difference
 from mtmc.tritonbench.decisions import Decisions
-from mtmc.tritonbench.dispatch import shown_call
+from mtmc.tritonbench.dispatch import Kernels, shown_call
 from mtmc.tritonbench.reconstruct import RECONSTRUCTED, reconstructed
 from mtmc.tritonbench.record import Recorder
 from mtmc.tritonbench.task_file import SEPARATOR, on_cpu, read_task_file
@@ -119,3 +119,17 @@ def test_hermitian_factors_are_solved_with_as_such() -> None:
 
 def flipped(leaves):
     return [-leaves[0], *leaves[1:-1], -leaves[-1]]
+
+
+def test_arguments_of_the_host_go_to_where_the_kernel_runs(tmp_path: Path) -> None:
+    """`meta` stands for a GPU: what is returned says where the arguments were."""
+    file = tmp_path / "kernel.py"
+    file.write_text(
+        "import torch\n_DEVICE = 'meta'\nclass ModelNew(torch.nn.Module):\n"
+        "    def forward(self, x):\n        return torch.tensor([float(x.is_meta)])\n"
+    )
+    case = {"kernel": str(file), "changed": [], "returns": None, "complex": [], "decisions": []}
+    kernels = Kernels("f", {"x=float32[2]": [case]}, {})
+    assert kernels({"x": torch.ones(2)}).tolist() == [1.0]
+    file.write_text(file.read_text().replace("'meta'", "'cpu'"))
+    assert Kernels("f", {"x=float32[2]": [case]}, {})({"x": torch.ones(2)}).tolist() == [0.0]

@@ -27,6 +27,7 @@ ELEMENTS = 1 << 22  # of arguments and results that are taken into a slice
 FEWEST_SAMPLES = 3  # the first, the last, and one that nobody can foretell
 SMALLEST_AXIS = 8
 LARGEST = 4  # samples that are added because they hold eager's largest elements
+DRAWN = 256  # among which are some that are not in a slice, of at most half the samples
 TRIES = 12  # cuts that are tried along one axis of the result
 SAME, ROUNDING = 1e-9, 1e-12  # how far two values in double may part: of their own size, and of the largest
 COARSE = 0.1  # a truth of a slice that is further from eager's is none
@@ -142,19 +143,21 @@ def _axes_of(size: int, value: Any, first: int) -> list[int]:
 def choose(
     cut: Cut, arguments: list[Any], results: list[torch.Tensor], seed: int, elements: int | None = None
 ) -> torch.Tensor:
-    """The first sample, the last, and others that only the seed knows: as many as `elements` (ELEMENTS) allow."""
+    """The first sample, the last, and others that only the seed knows, one of each of as many equal parts as `elements` (ELEMENTS)
+    allow: samples can be millions of single elements, which no list should hold."""
     most = ELEMENTS if elements is None else elements
     count = min(max(FEWEST_SAMPLES, int(most / cut.cost(arguments, results))), cut.size)
-    inner = random.Random(seed).sample(range(1, cut.size - 1), max(count - 2, 0))
-    return _at([0, *sorted(inner), cut.size - 1], results[0])
+    bounds = 1 + torch.arange(count - 1, dtype=torch.int64) * (cut.size - 2) // (count - 2)
+    chance = torch.rand(count - 2, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    inner = bounds[:-1] + (chance * bounds.diff()).long()
+    ends = torch.tensor([0, cut.size - 1])
+    return torch.cat([ends[:1], inner, ends[1:]]).to(results[0].device)
 
 
-def largest(cut: Cut, results: list[torch.Tensor], count: int) -> list[int]:
+def largest(cut: Cut, results: list[torch.Tensor], count: int) -> torch.Tensor:
     """The samples that hold the largest elements of each result, what is not finite first."""
-    found: list[int] = []
-    for result, axis in zip(results, cut.results, strict=True):
-        found += by_sample(result, axis).topk(min(count, cut.size)).indices.tolist()
-    return list(dict.fromkeys(found))
+    axes = zip(results, cut.results, strict=True)
+    return torch.cat([by_sample(x, axis).topk(min(count, cut.size)).indices for x, axis in axes]).unique()
 
 
 def furthest(cut: Cut, truth: list[torch.Tensor], eager: list[torch.Tensor]) -> int:
@@ -189,9 +192,8 @@ def sliced_truth(
 ) -> Slices:
     """The truth of a slice of so many `elements`, ELEMENTS by default; NotSeparableError where it is `checked` and cannot be trusted."""
     places = choose(cut, arguments, calls[0], seed, elements)
-    chosen, known = len(places), set(places.tolist())
-    more = [place for place in largest(cut, calls[0], min(LARGEST, 1 + chosen // 8)) if place not in known]
-    places = torch.cat([places, _at(more, places)])
+    more = largest(cut, calls[0], min(LARGEST, 1 + len(places) // 8))
+    places = torch.cat([places, more[~torch.isin(more, places)]])
     found = Slices(cut, places, *run(cut.of_arguments(arguments, places), cut.of_state(state, places)))
     if checked:
         check(run, found, arguments, state, calls, seed)
@@ -212,20 +214,20 @@ def extended(run: Run, found: Slices, arguments: list[Any], state: State, more: 
 def check(run: Run, found: Slices, arguments: list[Any], state: State, calls: list[list[Any]], seed: int) -> None:
     """Two of the samples, the one where eager is furthest off and any other, among some that are not in the slice, at other
     places: are they the same? And is the truth roughly what eager returned?"""
-    cut, generator, known = found.cut, random.Random(seed + 1), found.places.tolist()
+    cut, generator, known = found.cut, random.Random(seed + 1), found.places
     own = cut.of_call(calls[0], found.places)
     if [t.shape for t in found.calls[0]] != [e.shape for e in own]:
         raise NotSeparableError("a slice is not what eager returned")
     worst = furthest(cut, found.calls[0], own)
-    shared = [worst, generator.choice([place for place in range(len(known)) if place != worst])]
-    drawn = generator.sample(range(cut.size), min(cut.size, len(known) + 3))
-    others = [place for place in drawn if place not in set(known)][:3]
-    if not others:
+    shared = [worst, (worst + generator.randrange(1, len(known))) % len(known)]
+    drawn = _at(generator.sample(range(cut.size), min(cut.size, DRAWN)), known)
+    others = drawn[~torch.isin(drawn, known)][:3]
+    if not len(others):
         raise NotSeparableError("the slice is everything")
-    company = [others[0], known[shared[1]], *others[1:], known[shared[0]]]
-    places = _at(company, found.places)
+    company = [others[:1], known[shared[1:]], others[1:], known[shared[:1]]]
+    places = torch.cat(company)
     again, states = run(cut.of_arguments(arguments, places), cut.of_state(state, places))
-    mine, theirs = _at(shared, places), _at([len(company) - 1, 1], places)
+    mine, theirs = _at(shared, places), _at([len(places) - 1, 1], places)
     for one, other, eager in zip(found.calls, again, calls, strict=True):
         if not all(map(same, cut.of_call(one, mine), cut.of_call(other, theirs))):
             raise NotSeparableError("samples depend on each other")

@@ -52,6 +52,7 @@ class Kernels:
 
     def __init__(self, function: str, cases: dict[str, list[dict[str, Any]]], refused: dict[str, str]) -> None:
         self.function, self.cases, self.refused = function, cases, refused
+        self.files: dict[str, Any] = {}
         self.modules: dict[tuple[str, Any], torch.nn.Module] = {}
 
     def __call__(self, arguments: dict[str, Any]) -> Any:
@@ -71,8 +72,12 @@ class Kernels:
         raise NotImplementedError(f"calling {self.function}: {wrong}: got ({key}), wanted {wanted}")
 
     def parts(self, case: dict[str, Any], tensors: list[torch.Tensor]) -> list[Any]:
-        """What the kernel returns: one thing, or a tuple of so many as the case says."""
-        results = self.module(case["kernel"], tensors)(*(as_real(tensor) for tensor in tensors))
+        """What the kernel returns: one thing, or a tuple of so many as the case says. Arguments of the host are moved to where the
+        kernel runs, and what it returns is moved back."""
+        device = self.device(case["kernel"], tensors)
+        results = self.module(case["kernel"], device)(*(as_real(tensor.to(device)) for tensor in tensors))
+        if tensors and tensors[0].is_cpu:
+            results = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.cpu(), results)
         leaves, spec = pytree.tree_flatten(results)
         for place in case["complex"]:
             leaves[place] = torch.view_as_complex(leaves[place].contiguous())
@@ -86,11 +91,20 @@ class Kernels:
             tensors[place].resize_(value.shape).copy_(value)
         return parts[0] if case["returns"] is None else tensors[case["returns"]]
 
-    def module(self, file: str, tensors: list[torch.Tensor]) -> torch.nn.Module:
-        device = tensors[0].device if tensors else None
+    def device(self, file: str, tensors: list[torch.Tensor]) -> torch.device | None:
+        """That of the arguments; the kernel's own, where all of them lie on the host."""
+        if {tensor.device.type for tensor in tensors} == {"cpu"}:
+            return torch.device(getattr(self.loaded(file), "_DEVICE", "cpu"))
+        return tensors[0].device if tensors else None
+
+    def module(self, file: str, device: torch.device | None) -> torch.nn.Module:
         if (file, device) not in self.modules:
-            spec = importlib.util.spec_from_file_location(f"kernel_{len(self.modules)}", file)
-            namespace = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(namespace)
-            self.modules[file, device] = namespace.ModelNew().to(device)
+            self.modules[file, device] = self.loaded(file).ModelNew().to(device)
         return self.modules[file, device]
+
+    def loaded(self, file: str) -> Any:
+        if file not in self.files:
+            spec = importlib.util.spec_from_file_location(f"kernel_{len(self.files)}", file)
+            self.files[file] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(self.files[file])
+        return self.files[file]

@@ -7,6 +7,7 @@ import ast
 import os
 import select
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -64,6 +65,7 @@ def run_in_room(task: TaskFile, code: str, folder: Path, device: str, seed: int,
         close_all_but(line)
         for name in ("HOME", "TMPDIR", "TRITON_CACHE_DIR", "TRITON_HOME", "XDG_CACHE_HOME"):
             os.environ[name] = str(folder)
+        tempfile.tempdir = None  # known from before
         os.chdir(folder)
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4 * 3
         lock(writable, Limits(memory_bytes=memory, device=device))
