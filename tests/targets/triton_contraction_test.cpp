@@ -61,6 +61,22 @@ std::vector<Case> f32_cases() {
   return cases;
 }
 
+// A convolution whose windows of a row overlap within a block of K.
+Case convolution(const char* x, const char* weight, const Choices& choices, const Attrs& attrs = {}) {
+  Maker m("convolution");
+  const ValueId y = m.op("conv2d", {m.in(x), m.in(weight), kNoValue}, attrs);
+  return m.one_kernel({m.op("relu", {y})}, choices);
+}
+
+std::vector<Case> windows() {
+  const std::vector<int64_t> two = {2, 2};
+  return {
+      convolution("f32[2,8,18,19]", "f32[20,8,3,3]", kSplit), convolution("f32[3,1,11,40]", "f32[4,1,1,9]", kSplit),
+      convolution("f32[2,4,21,17]", "f32[24,4,5,5]", kSplit, {{"stride", two}, {"padding", two}}),
+      convolution("f32[2,16,12,13]", "f32[100,16,5,5]", kSplit),  // sums are promoted
+  };
+}
+
 // What is not finite spoils its row or column as it does in f32, wherever it meets what is not either.
 Case not_finite() {
   Case result = matmul("f32[40,64]", "f32[64,48]", kSplit, {{"m", 16}, {"n", 16}, {"k", 16}, {"warps", 4}});
@@ -73,6 +89,7 @@ Case not_finite() {
 void expect_contractions(const std::string& device) {
   std::vector<Case> exact = f32_cases();
   exact.push_back(not_finite());
+  for (Case& one : windows()) exact.push_back(std::move(one));
   expect_close(exact, 2e-6, device);
   expect_close({linear_gelu("f16[40,512]", "f16[48,512]", "f16[48]", {{"split", ""}}, {})}, 1.5e-3, device);
 }
@@ -88,6 +105,23 @@ TEST(TritonContraction, LoadsNoMoreAheadThanSharedMemoryHolds) {
   };
   EXPECT_THAT(last_call(1), ::testing::HasSubstr("stages=3"));
   EXPECT_THAT(last_call(8), ::testing::HasSubstr("stages=2"));
+}
+
+// Windows that overlap are not loaded ahead; each of their parts is loaded once for all products with it.
+TEST(TritonContraction, LoadsOverlappingWindowsWhenTheyAreMultiplied) {
+  const auto printed = [](const char* x, const char* weight) {
+    const Case one = convolution(x, weight, kSplit);
+    const auto text = print_triton_kernel(one.program, one.program.kernels[0]).value();
+    return std::pair(text.text, text.calls.back());
+  };
+  const auto [few, few_call] = printed("f32[2,8,18,19]", "f32[20,8,3,3]");
+  EXPECT_THAT(few, ::testing::HasSubstr("small = tl.dot(left, right_1, small)\n"
+                                        "        small = tl.dot(left_1, right, small)\n"
+                                        "        acc = tl.dot(left, right, acc)\n"));
+  EXPECT_THAT(few_call, ::testing::Not(::testing::HasSubstr("stages")));
+  const auto [many, many_call] = printed("f32[2,64,18,19]", "f32[20,64,3,3]");
+  EXPECT_THAT(many, ::testing::Not(::testing::HasSubstr("small")));
+  EXPECT_THAT(many_call, ::testing::HasSubstr("stages=4"));
 }
 
 // A left operand that is computed on the way.

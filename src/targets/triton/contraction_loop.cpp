@@ -7,6 +7,8 @@
 namespace mtmc::triton {
 namespace {
 
+constexpr int64_t kTwoSums = 64;  // results of one thread, which has two sums of each
+
 std::string text(int64_t n) { return std::to_string(n); }
 
 }  // namespace
@@ -83,11 +85,31 @@ void ContractionPrinter::open_block(std::string step) {
   left_.columns = right_.rows = k;
 }
 
-// An operand over the axes of the launch; of a split one, the part that the step multiplies.
-ExprP ContractionPrinter::operand_expr(bool left) const {
+// Do neighbouring rows of an operand share elements of a block of K? So it is with the windows of a convolution of few
+// channels, of which a block has several elements next to each other.
+bool ContractionPrinter::overlaps() const {
+  for (const bool left : {true, false}) {
+    const std::vector<int>& lane = left ? m_ : n_;
+    const ExprP operand = canonical(first_, left ? products_.left : products_.right);
+    for (const Expr* one : loads_of(operand)) {
+      const ExprP flat = simplify(flat_index(one->args, group_.tensors[one->tensor].strides), extents_);
+      const Affine at = affine(flat, static_cast<int>(extents_.size()));
+      const auto last = std::find_if(lane.rbegin(), lane.rend(), [&](int a) { return extents_[a] > 1; });
+      if (!at.ok || last == lane.rend()) continue;
+      int64_t run = 1;  // elements of a row that lie next to each other
+      for (size_t i = k_lane_.size(); i-- > 0 && at.coefficients[k_lane_[i]] == run;) run *= extents_[k_lane_[i]];
+      const int64_t step = at.coefficients[*last];
+      if (step > 0 && step < std::min<int64_t>(64, run)) return true;
+    }
+  }
+  return false;
+}
+
+// An operand over the axes of the launch; of a split one, this part of it (null: the one that the step multiplies).
+ExprP ContractionPrinter::operand_expr(bool left, ExprP part) const {
   const ExprP expr = canonical(first_, left ? products_.left : products_.right);
   if (!products_.two_part) return expr;
-  const ExprP part = axis(left ? left_part_ : right_part_);
+  if (!part) part = axis(left ? left_part_ : right_part_);
   return transform(expr, [&](const ExprP& e) -> ExprP {
     if (e->kind != Expr::Kind::load) return e;
     std::vector<ExprP> indices = e->args;  // the low part lies right behind the high one
@@ -100,6 +122,8 @@ ExprP ContractionPrinter::operand_expr(bool left) const {
 // times high, high times high. So the pipeline of loads never drains, a step multiplies two tiles as in any product of
 // half precision, and only the last third adds to large partial sums.
 void ContractionPrinter::accumulate() {
+  const bool one_stage = products_.two_part && stages_ == 1 && phases_ == 1 && taps_ == 1;
+  if (one_stage && bm_ * bn_ <= kTwoSums * 32 * warps_) return accumulate_at_once();
   const std::string zeros = "tl.zeros([" + text(bm_) + ", " + text(bn_) + "], tl.float32)";
   out_.line("acc = " + zeros);
   const int64_t count = blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_);
@@ -150,6 +174,46 @@ void ContractionPrinter::accumulate() {
     turn_to(p, 0);
     clear_dead(promotes ? "acc" : sums_[p]);
   }
+}
+
+// The same where no loads are under way ahead of a step: it multiplies all parts of one block, so that each is loaded
+// once. The small products add up apart.
+void ContractionPrinter::accumulate_at_once() {
+  const std::string zeros = "tl.zeros([" + text(bm_) + ", " + text(bn_) + "], tl.float32)";
+  const int64_t count = blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_);
+  const int64_t together = std::max<int64_t>(1, products_.promote / bk_);
+  const bool promotes = together < count;
+  const std::string sum = promotes ? "part" : "acc", small = out_.fresh("small"), step = out_.fresh("step");
+  computes_left_ = false;
+  out_.line("acc = " + zeros);
+  out_.line(small + " = " + zeros);
+  if (promotes) out_.line("part = " + zeros);
+  out_.open("for " + step + " in range(" + text(count) + "):");
+  open_block(count > 1 ? step : "0");
+  std::string left[2], right[2];
+  for (const int low : {0, 1}) {
+    left[low] = without_dead(operand(operand_expr(true, index_constant(low)), true));
+    right[low] = operand(operand_expr(false, index_constant(low)), false);
+  }
+  const auto add = [&](const std::string& to, const std::string& a, const std::string& b) {
+    out_.line(to + " = tl.dot(" + a + ", " + b + ", " + to + ")");
+  };
+  add(small, left[0], right[1]);
+  add(small, left[1], right[0]);
+  add(sum, left[0], right[0]);
+  if (computes_left_) {
+    need("_settled");
+    for (const std::string& one : {small, sum}) out_.line(one + " = _settled(" + one + ")");
+  }
+  if (promotes) {
+    out_.open("if " + step + " % " + text(together) + " == " + text(together - 1) + ":");
+    out_.line("acc += part");
+    out_.line("part = " + zeros);
+    out_.close();
+  }
+  out_.close();
+  out_.line("acc += " + small + (promotes ? " + part" : ""));
+  clear_dead("acc");
 }
 
 }  // namespace mtmc::triton

@@ -66,8 +66,8 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
     if (extent_of(*lane) > kMostAlong) throw Unsupported{"a contraction of too many rows or columns"};
   find_phase();
   const bool two = phase_ >= 0 && !within_;
-  candidates_ = contraction_numbers(
-      {extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_, products_.two_part, two});
+  candidates_ = contraction_numbers({extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_,
+                                     products_.two_part, two, !f32_ && overlaps()});
   std::vector<Numbers> fitting;
   for (Numbers& one : candidates_)
     if (fit_tile(one); std::find(fitting.begin(), fitting.end(), one) == fitting.end()) fitting.push_back(one);
@@ -232,7 +232,7 @@ void ContractionPrinter::finish(const std::string& sums, const std::string& star
 }
 
 std::vector<Numbers> ContractionPrinter::depths(const Numbers& now) const {
-  if (blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_) == 1) return {};
+  if (stages_ == 1 || blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_) == 1) return {};
   return other_depths(now, stages_, (bm_ + bn_) * bk_ * (f32_ ? 4 : 2));
 }
 

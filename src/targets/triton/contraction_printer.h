@@ -41,8 +41,9 @@ class ContractionPrinter : public StagePrinter {
   void header();
   // The loop over K (contraction_loop.cpp).
   void accumulate();
+  void accumulate_at_once();
   void open_block(std::string step);
-  ExprP operand_expr(bool left) const;
+  ExprP operand_expr(bool left, ExprP part = nullptr) const;
   std::string operand(const ExprP& expr, bool left);
   std::optional<Rectangle> rectangle(const ExprP& expr, bool left) const;
   std::string rectangle_text(const Rectangle& view, bool left);
@@ -74,6 +75,7 @@ class ContractionPrinter : public StagePrinter {
   void put_interleaved(const std::string& values, const Lane& columns);
   int64_t extent_of(const std::vector<int>& axes) const;
   int64_t bytes_of_step() const;
+  bool overlaps() const;
 
   const Frame& frame_;
   Products products_;
