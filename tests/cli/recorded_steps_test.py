@@ -87,6 +87,36 @@ TASKS = [
             ),
         ],
     ),
+    Task(
+        "centre",
+        "triton",
+        [
+            (
+                "fuse mean, sub, mul, add and sigmoid",
+                [Answer("centre_fuse_global", "compile-error", shows=False), Answer("centre_fuse")],
+            ),
+            ("split", [Answer("centre_split_kept", STALE + " precision"), Answer("centre_split")]),
+            (
+                "reorder",
+                [
+                    Answer("centre_reorder_in_place", "input-modified output-aliases-input", shows=False),
+                    Answer("centre_reorder"),
+                ],
+            ),
+        ],
+    ),
+    Task(
+        "sharpen",
+        "cuda",
+        [
+            ("fuse", [Answer("sharpen_fuse_zeros", "wrong-result precision"), Answer("sharpen_fuse")]),
+            ("tile", [Answer("sharpen_tile_race", UNWRITTEN), Answer("sharpen_tile")]),
+            (
+                "simplify",
+                [Answer("sharpen_simplify_short", "precision wrong-result"), Answer("sharpen_simplify")],
+            ),
+        ],
+    ),
 ]
 NAMES = [task.name for task in TASKS]
 
@@ -101,11 +131,12 @@ for name, task, code in json.load(open(sys.argv[1])):
         for path, names in ((task, module), (code, made)):
             exec(compile(open(path).read(), path, "exec"), names)
         torch.manual_seed(1)
-        inputs, model = module["get_inputs"](), made["ModelNew"]()
+        inputs, eager, model = module["get_inputs"](), module["Model"](), made["ModelNew"]()
+        model.load_state_dict(eager.state_dict())
         for _ in range(2):
             for x in inputs:
                 x.copy_(torch.randn(x.shape))
-            wanted, got = module["Model"]()(*inputs), model(*inputs)
+            wanted, got = eager(*inputs), model(*inputs)
             error = ((got.double() - wanted).norm() / wanted.double().norm()).item()
             found[name] = max(error, found.get(name, 0)) if error == error else 9
     except RuntimeError as error:
