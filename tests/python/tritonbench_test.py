@@ -13,6 +13,7 @@ from mtmc.tritonbench.decisions import Decisions
 from mtmc.tritonbench.dispatch import Kernels, shown_call
 from mtmc.tritonbench.reconstruct import RECONSTRUCTED, reconstructed
 from mtmc.tritonbench.record import Recorder
+from mtmc.tritonbench.replay import Case
 from mtmc.tritonbench.task_file import SEPARATOR, on_cpu, read_task_file
 from mtmc.wire.task_error import TaskError
 
@@ -133,3 +134,12 @@ def test_arguments_of_the_host_go_to_where_the_kernel_runs(tmp_path: Path) -> No
     assert kernels({"x": torch.ones(2)}).tolist() == [1.0]
     file.write_text(file.read_text().replace("'meta'", "'cpu'"))
     assert Kernels("f", {"x=float32[2]": [case]}, {})({"x": torch.ones(2)}).tolist() == [0.0]
+
+
+def test_earlier_calls_that_only_a_gpu_can_compute_are_passed_over() -> None:
+    def solve(x: torch.Tensor, pivot: bool) -> torch.Tensor:
+        return torch.linalg.lu(x, pivot=pivot)[2]
+
+    tests = "import torch\nkept = [solve(torch.ones(2, 2), False), solve(2 * torch.ones(2, 2), True)]\n"
+    case = Case(solve, "solve", tests, 1, [], None, [])
+    assert case.draw()[0].tolist() == [[2.0, 2.0], [2.0, 2.0]] and case.given["pivot"] is True

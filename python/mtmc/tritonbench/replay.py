@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from mtmc.device.device import needs_gpu
 from mtmc.tritonbench.decisions import Decisions
 from mtmc.tritonbench.dispatch import as_real, tensors_of
 from mtmc.tritonbench.record import bound, call_with, with_tensors
@@ -43,7 +44,7 @@ class Case:
         self.given = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to(meta), self.replayed())
 
     def replayed(self) -> dict[str, Any]:
-        """The arguments of the call, drawn anew."""
+        """The arguments of the call, drawn anew. An earlier call that only a GPU can compute is None to the tests."""
         found: dict[str, Any] = {}
         left = self.call
 
@@ -53,7 +54,12 @@ class Case:
                 found.update(bound(self.signature, args, kwargs))
                 raise Reached
             left -= 1
-            return self.function(*args, **kwargs)
+            try:
+                return self.function(*args, **kwargs)
+            except RuntimeError as error:
+                if not needs_gpu(error):
+                    raise
+                return None
 
         namespace = dict(self.function.__globals__)
         namespace[self.function.__name__] = probe
