@@ -182,8 +182,3 @@ def random_state() -> torch.Tensor:
     if torch.cuda.is_initialized():
         states.append(torch.cuda.get_rng_state())
     return torch.cat(states)
-
-
-def needs_gpu(error: Exception) -> bool:
-    """Is it torch's word for an operator, or a type, that the host lacks?"""
-    return re.search(r"not implemented (on the CPU|for ')", str(error)) is not None

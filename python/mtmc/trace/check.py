@@ -13,10 +13,10 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from mtmc.device.device import needs_gpu, random_state
+from mtmc.device.device import random_state
 from mtmc.task.task import Task, seed_everything
 from mtmc.wire.plain import plain_tensors
-from mtmc.wire.task_error import TaskError
+from mtmc.wire.task_error import TaskError, needs_gpu
 
 DRAWS = (1, 2)
 CHEAP_SECONDS = 3.0  # of a call of eager

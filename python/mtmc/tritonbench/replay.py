@@ -12,11 +12,11 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from mtmc.device.device import needs_gpu
 from mtmc.tritonbench.decisions import Decisions
 from mtmc.tritonbench.dispatch import as_real, tensors_of
 from mtmc.tritonbench.record import bound, call_with, with_tensors
 from mtmc.tritonbench.task_file import importable
+from mtmc.wire.task_error import needs_gpu
 
 
 class Reached(BaseException):

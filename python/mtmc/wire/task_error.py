@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class TaskError(Exception):
     """What was being done, what is wrong, what was found and what would have been right (the last two may be empty)."""
@@ -33,3 +35,8 @@ def out_of_memory(doing: str, error: BaseException) -> TaskError:
     """The GPU's memory is full of what the judge must hold."""
     wanted = "smaller arguments, or a GPU with more memory: the judge holds them several times"
     return TaskError(doing, "out of memory", first_line(error), wanted)
+
+
+def needs_gpu(error: Exception) -> bool:
+    """Is it torch's word for an operator, or a type, that the host lacks?"""
+    return re.search(r"not implemented (on the CPU|for ')", str(error)) is not None
