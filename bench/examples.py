@@ -126,6 +126,8 @@ def main() -> None:
     over_eager, over_compile, over_other = [], [], []
     for name in names:
         out = optimise(args, name)
+        if args.against and not (args.against / out.name / "kernel.py").exists():
+            raise SystemExit(f"reading --against: no kernel.py for {name}: wanted {args.against / out.name}/kernel.py")
         result = json.loads((out / "result.json").read_text())
         ms = measure_alone(name, out, args.against and args.against / out.name, args.rounds)
         over_eager.append(ms["eager"] / ms["kernel"])

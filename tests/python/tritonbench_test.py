@@ -132,6 +132,9 @@ def test_arguments_of_the_host_go_to_where_the_kernel_runs(tmp_path: Path) -> No
     case = {"kernel": str(file), "changed": [], "returns": None, "complex": [], "decisions": []}
     kernels = Kernels("f", {"x=float32[2]": [case]}, {})
     assert kernels({"x": torch.ones(2)}).tolist() == [1.0]
+    file.write_text(file.read_text().replace("(self, x)", "(self, x, *others)"))
+    both = Kernels("f", {"y=float32[], x=float32[2]": [case]}, {})  # a number of the host beside what lies on the GPU
+    assert both({"y": torch.ones(()), "x": torch.ones(2, device="meta")}).tolist() == [0.0], "nothing is moved"
     file.write_text(file.read_text().replace("'meta'", "'cpu'"))
     assert Kernels("f", {"x=float32[2]": [case]}, {})({"x": torch.ones(2)}).tolist() == [0.0]
 

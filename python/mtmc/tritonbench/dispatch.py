@@ -72,11 +72,15 @@ class Kernels:
         raise NotImplementedError(f"calling {self.function}: {wrong}: got ({key}), wanted {wanted}")
 
     def parts(self, case: dict[str, Any], tensors: list[torch.Tensor]) -> list[Any]:
-        """What the kernel returns: one thing, or a tuple of so many as the case says. Arguments of the host are moved to where the
-        kernel runs, and what it returns is moved back."""
-        device = self.device(case["kernel"], tensors)
-        results = self.module(case["kernel"], device)(*(as_real(tensor.to(device)) for tensor in tensors))
-        if tensors and tensors[0].is_cpu:
+        """What the kernel returns: one thing, or a tuple of so many as the case says. Where all arguments lie on the host, they
+        are moved to where the kernel runs, and what it returns is moved back."""
+        on_host = {tensor.device.type for tensor in tensors} == {"cpu"}
+        device = tensors[0].device if tensors else None
+        if on_host:
+            device = torch.device(getattr(self.loaded(case["kernel"]), "_DEVICE", "cpu"))
+        given = [tensor.to(device) for tensor in tensors] if on_host else tensors
+        results = self.module(case["kernel"], device)(*(as_real(tensor) for tensor in given))
+        if on_host:
             results = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.cpu(), results)
         leaves, spec = pytree.tree_flatten(results)
         for place in case["complex"]:
@@ -90,12 +94,6 @@ class Kernels:
         for place, value in zip(changed, parts[len(parts) - len(changed) :], strict=True):
             tensors[place].resize_(value.shape).copy_(value)
         return parts[0] if case["returns"] is None else tensors[case["returns"]]
-
-    def device(self, file: str, tensors: list[torch.Tensor]) -> torch.device | None:
-        """That of the arguments; the kernel's own, where all of them lie on the host."""
-        if {tensor.device.type for tensor in tensors} == {"cpu"}:
-            return torch.device(getattr(self.loaded(file), "_DEVICE", "cpu"))
-        return tensors[0].device if tensors else None
 
     def module(self, file: str, device: torch.device | None) -> torch.nn.Module:
         if (file, device) not in self.modules:

@@ -85,8 +85,8 @@ void ContractionPrinter::open_block(std::string step) {
   left_.columns = right_.rows = k;
 }
 
-// Do neighbouring rows of an operand share elements of a block of K? So it is with the windows of a convolution of few
-// channels, of which a block has several elements next to each other.
+// Does a block of K hold elements that three or more neighbouring rows of an operand share? So it is with the windows
+// of a convolution of few channels, of which a block has several elements next to each other.
 bool ContractionPrinter::overlaps() const {
   for (const bool left : {true, false}) {
     const std::vector<int>& lane = left ? m_ : n_;
@@ -99,7 +99,7 @@ bool ContractionPrinter::overlaps() const {
       int64_t run = 1;  // elements of a row that lie next to each other
       for (size_t i = k_lane_.size(); i-- > 0 && at.coefficients[k_lane_[i]] == run;) run *= extents_[k_lane_[i]];
       const int64_t step = at.coefficients[*last];
-      if (step > 0 && step < std::min<int64_t>(64, run)) return true;
+      if (step > 0 && 2 * step < std::min<int64_t>(64, run)) return true;
     }
   }
   return false;

@@ -43,14 +43,15 @@ void add_default(Candidates& to, const ContractionSizes& sizes) {
 }
 
 // Copies to shared memory that run ahead are slow where several rows ask for the same bytes (they pass by the
-// first-level cache, which has them). Few channels, level 2's 21 of KernelBench on an H100: 3.04 ms with three
-// stages, 1.19 with one, 0.97 with both parts of a block in one step.
+// first-level cache, which has them). Tried by hand on an H100, 8 channels in two parts (KernelBench, level 2,
+// 21): 3.04 ms with three stages, 1.19 with one, 0.97 with both parts of a block in one step. How others fare, the
+// tuner finds out.
 void add_overlapping(Candidates& to, const ContractionSizes& sizes) {
   to.add(128, 64, 64, 4, 1);
   to.add(128, 128, 64, 8, 1);
   to.add(256, 64, 64, 8, 1);
   to.add(64, 64, 64, 4, 1);
-  to.add(128, 64, 64, 8, sizes.two_part ? 4 : 3);
+  add_default(to, sizes);
 }
 
 // With all taps along the phases' axis in one step, a tile that both phases read is read once, but every product waits

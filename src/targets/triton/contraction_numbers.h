@@ -12,7 +12,7 @@ struct ContractionSizes {
   bool f32 = false;       // multiplied as f32
   bool two_part = false;  // operands are sums of two f16 numbers
   bool phases = false;    // one program may compute two matrices
-  bool overlaps = false;  // rows of the left operand share elements within a block of K
+  bool overlaps = false;  // several rows of an operand share elements within a block of K
 };
 
 // "m", "n" and "k" of a block, "warps", "stages", and "group", tiles of rows one after the other; where there are
