@@ -8,6 +8,7 @@
 #include "targets/frame.h"
 #include "targets/triton/attention.h"
 #include "targets/triton/kernel_printer.h"
+#include "targets/triton/pack.h"
 #include "targets/triton/prepare.h"
 #include "targets/triton/split_k.h"
 
@@ -21,6 +22,7 @@ constexpr double kLibraryGrouped = 0.03;  // of the f32 peak: convolutions in gr
 constexpr double kOwnHalf = 0.85, kConvolution = 0.57, kAttention = 0.55;  // of the f16 peak
 // Likewise; fitted, with kConvolution, to the tasks for training of datasets/h100. The last one is not measured.
 constexpr double kTwoPart = 0.26, kTwoPartConvolution = 0.19, kTwoPartAttention = 0.15;
+constexpr double kTwoPartInLoop = 0.23;  // of whole tiles of rows: splitting takes as long whatever a tile has of them
 constexpr double kLibraryWindow = 0.015, kOwnWindow = 0.06;  // elements of windows a second, of the f32 peak
 constexpr double kTileRows = 128, kTileColumns = 256;        // of a product's usual tile
 constexpr double kWindow = 128;                              // a reduction of fewer elements is walked by every lane
@@ -58,10 +60,16 @@ std::string way_of(const Kernel& kernel, const GroupStage& stage) {
   return triton::way_of(stage, precision == kernel.choices.end() ? "ieee" : precision->second);
 }
 
-double contraction_rate(const Kernel& kernel, const GroupStage& stage, bool attention, const Hardware& hardware) {
+double contraction_rate(const Group& group, const Kernel& kernel, const GroupStage& stage, bool attention,
+                        const Hardware& hardware) {
   if (reads_half(stage)) return (attention ? kAttention : kOwnHalf) * hardware.flops_f16;
   const std::string way = way_of(kernel, stage);
   if (way == "two_part") {
+    if (!attention && triton::splits_in_loop(group, stage)) {
+      double rows = 1;
+      for (const int a : stage.contraction->m) rows *= static_cast<double>(stage.stage.extents()[a]);
+      return kTwoPartInLoop * rows / (kTileRows * std::ceil(rows / kTileRows)) * hardware.flops_f16;
+    }
     const double share = attention ? kTwoPartAttention : stage.op.starts_with("conv") ? kTwoPartConvolution : kTwoPart;
     return share * hardware.flops_f16;
   }
@@ -178,7 +186,7 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
     const bool attention = attended.contains(s);
     const double elements = static_cast<double>(product(stage.stage.extents()));
     if (stage.contraction) {
-      const double rate = contraction_rate(kernel, stage, attention, hardware);
+      const double rate = contraction_rate(*group, kernel, stage, attention, hardware);
       const bool split = kernel.has("split") && triton::chunks_of_k(stage) > 1;
       time.arithmetic += 2 * elements / (rate * (attention ? 1 : busy_share(stage, split, hardware)));
       if (!attention) time.arithmetic += operand_seconds(kernel, stage, reads_half(stage), hardware);

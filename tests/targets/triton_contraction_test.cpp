@@ -58,6 +58,16 @@ std::vector<Case> f32_cases() {
   const Choices by_columns = {{"precision", "two_part"}, {"order", "reversed"}};
   cases.push_back(matmul("f32[70,64]", "f32[64,150]", by_columns, {{"m", 16}, {"n", 16}, {"k", 32}, {"warps", 4}}));
   cases.push_back(matmul("f32[3,40,64]", "f32[3,64,36]", by_columns, small));
+  // The right operand is split in the loop: with whole blocks and without, along K or N first, for each of several
+  // matrices, in chunks of K.
+  const auto in_loop = [](Numbers numbers) {
+    numbers["in_loop"] = 1;
+    return numbers;
+  };
+  cases.push_back(linear_gelu("f32[40,416]", "f32[48,416]", "f32[48]", kSplit, in_loop(small)));
+  cases.push_back(linear_gelu("f32[33,404]", "f32[35,404]", "f32[35]", kSplit, in_loop(small)));
+  cases.push_back(matmul("f32[33,403]", "f32[403,35]", kSplit, in_loop(small)));
+  cases.push_back(matmul("f32[3,20,512]", "f32[3,512,24]", kInChunks, in_loop(small)));
   return cases;
 }
 
@@ -165,6 +175,27 @@ TEST(TritonContraction, EachProductOfAKernelHasItsTiles) {
   const size_t second = before.rfind("@triton.jit");
   EXPECT_EQ(before.substr(0, second), after.substr(0, second)) << "the larger product is as it was";
   EXPECT_EQ(parse_program(print(program)).value(), program);
+}
+
+// Weights of 64 MB that 128 rows are multiplied with are split where they are multiplied, and the tuner tries without.
+TEST(TritonContraction, LargeWeightsOfFewRowsAreSplitInTheLoop) {
+  const auto text = [](const char* rows, const char* weights, const Numbers& numbers = {}) {
+    Maker m("linear");
+    const Program program = m.kernel_of({m.op("linear", {m.in(rows), m.in(weights), kNoValue})},
+                                        {{"precision", "two_part"}, {"tiled", ""}}, numbers);
+    return print_triton_kernel(program, program.kernels[0]).value().text;
+  };
+  using ::testing::HasSubstr, ::testing::Not, ::testing::AllOf;
+  const auto in_loop = AllOf(HasSubstr(" = _parts(right)"), Not(HasSubstr("right_high")));
+  EXPECT_THAT(text("f32[128,4096]", "f32[4096,4096]"), in_loop);
+  EXPECT_THAT(text("f32[1024,4096]", "f32[4096,4096]"), Not(in_loop));
+  EXPECT_THAT(text("f32[128,512]", "f32[512,512]"), Not(in_loop));
+  Maker m("linear");
+  const Program program = m.kernel_of({m.op("linear", {m.in("f32[128,4096]"), m.in("f32[4096,4096]"), kNoValue})},
+                                      {{"precision", "two_part"}, {"tiled", ""}});
+  const Numbers without = triton_candidates(program, program.kernels[0])[1];
+  EXPECT_EQ(without.at("in_loop"), 0);
+  EXPECT_THAT(text("f32[128,4096]", "f32[4096,4096]", without), Not(in_loop));
 }
 
 TEST(TorchTritonContraction, EqualsItsDefinition) {

@@ -108,7 +108,7 @@ bool ContractionPrinter::overlaps() const {
 // An operand over the axes of the launch; of a split one, this part of it (null: the one that the step multiplies).
 ExprP ContractionPrinter::operand_expr(bool left, ExprP part) const {
   const ExprP expr = canonical(first_, left ? products_.left : products_.right);
-  if (!products_.two_part) return expr;
+  if (!products_.two_part || (splits_ && !left)) return expr;
   if (!part) part = axis(left ? left_part_ : right_part_);
   return transform(expr, [&](const ExprP& e) -> ExprP {
     if (e->kind != Expr::Kind::load) return e;
@@ -122,6 +122,7 @@ ExprP ContractionPrinter::operand_expr(bool left, ExprP part) const {
 // times high, high times high. So the pipeline of loads never drains, a step multiplies two tiles as in any product of
 // half precision, and only the last third adds to large partial sums.
 void ContractionPrinter::accumulate() {
+  if (splits_) return accumulate_split();
   const bool one_stage = products_.two_part && stages_ == 1 && phases_ == 1 && taps_ == 1;
   if (one_stage && bm_ * bn_ <= kTwoSums * 32 * warps_) return accumulate_at_once();
   const std::string zeros = "tl.zeros([" + text(bm_) + ", " + text(bn_) + "], tl.float32)";
@@ -213,6 +214,29 @@ void ContractionPrinter::accumulate_at_once() {
   }
   out_.close();
   out_.line("acc += " + small + (promotes ? " + part" : ""));
+  clear_dead("acc");
+}
+
+// The same where the right operand comes as it is: each block is split in two parts of scales of its own, multiplied,
+// and brought back before it is added, which registers do (no sum of the matrix units is longer than a block).
+void ContractionPrinter::accumulate_split() {
+  const int64_t count = blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_);
+  const std::string step = out_.fresh("step");
+  out_.line("acc = tl.zeros([" + text(bm_) + ", " + text(bn_) + "], tl.float32)");
+  out_.open("for " + step + " in range(" + text(count) + "):");
+  open_block(count > 1 ? step : "0");
+  std::string left[2];
+  for (const int low : {0, 1})
+    left[low] = without_dead(operand(operand_expr(true, index_constant(low)), true));
+  const std::string right = operand(operand_expr(false), false);
+  const std::string high = out_.fresh("high"), low = out_.fresh("low"), scale = out_.fresh("scale");
+  need("_parts");
+  out_.line(high + ", " + low + ", " + scale + " = _parts(" + right + ")");
+  out_.line("part = tl.dot(" + left[1] + ", " + high + ")");
+  out_.line("part = tl.dot(" + left[0] + ", " + low + ", part)");
+  out_.line("part = tl.dot(" + left[0] + ", " + high + ", part)");
+  out_.line("acc += part * (1.0 / " + scale + ")");
+  out_.close();
   clear_dead("acc");
 }
 

@@ -11,6 +11,7 @@ struct ContractionSizes {
           matrices = 1;   // of one matrix, `lane` of its K in blocks; how many matrices there are
   bool f32 = false;       // multiplied as f32
   bool two_part = false;  // operands are sums of two f16 numbers
+  bool splits = false;    // of which the right one's are found in the loop
   bool phases = false;    // one program may compute two matrices
   bool overlaps = false;  // several rows of an operand share elements within a block of K
 };

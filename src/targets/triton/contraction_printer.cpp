@@ -60,14 +60,15 @@ bool is_contraction(const Group& group, const Frame& frame) {
 ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
                                        const Numbers& numbers)
     : StagePrinter(group, frame.first, frame.last, std::move(name)), frame_(frame), products_(std::move(products)) {
-  f32_ = is_f32(products_);
+  splits_ = splits_in_loop(products_);
+  f32_ = !splits_ && is_f32(products_);
   plan_axes();
   for (const auto* lane : {&m_, &n_, &k_lane_})  // where a tile begins is i32
     if (extent_of(*lane) > kMostAlong) throw Unsupported{"a contraction of too many rows or columns"};
   find_phase();
   const bool two = phase_ >= 0 && !within_;
   candidates_ = contraction_numbers({extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_,
-                                     products_.two_part, two, !f32_ && overlaps()});
+                                     products_.two_part, splits_, two, !f32_ && overlaps()});
   std::vector<Numbers> fitting;
   for (Numbers& one : candidates_)
     if (fit_tile(one); std::find(fitting.begin(), fitting.end(), one) == fitting.end()) fitting.push_back(one);
@@ -78,7 +79,8 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   fit_tile(chosen);  // numbers may be older than what the tile computes
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
-  while (stages_ > 2 && (stages_ - 1) * bytes_of_step() > kMostAhead) --stages_;
+  // What a step computes of its loads lies beside those of the step.
+  while (stages_ > 2 && (stages_ - (splits_ ? 0 : 1)) * bytes_of_step() > kMostAhead) --stages_;
   by_columns_ = numbers.count("by_columns") > 0;
   if (two) plan_phases(chosen);
   plan_live();
@@ -140,7 +142,7 @@ int64_t ContractionPrinter::bytes_of_step() const {
         along_lane = along_lane || uses(index, lane), along_k = along_k || uses(index, k_lane_);
       }
       if (along_lane && along_k && met.insert(text).second)
-        bytes += (left ? bm_ : bn_) * bk_ * static_cast<int64_t>(mtmc::bytes(one->dtype));
+        bytes += (left ? bm_ : bn_) * bk_ * static_cast<int64_t>(mtmc::bytes(one->dtype)) * (left && splits_ ? 2 : 1);
     }
   }
   return bytes;
@@ -233,7 +235,7 @@ void ContractionPrinter::finish(const std::string& sums, const std::string& star
 
 std::vector<Numbers> ContractionPrinter::depths(const Numbers& now) const {
   if (stages_ == 1 || blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_) == 1) return {};
-  return other_depths(now, stages_, (bm_ + bn_) * bk_ * (f32_ ? 4 : 2));
+  return other_depths(now, stages_, (bm_ + bn_) * bk_ * (f32_ || splits_ ? 4 : 2));
 }
 
 TritonLaunch ContractionPrinter::run() {

@@ -14,7 +14,7 @@
 namespace mtmc::triton {
 
 // What is multiplied. Operands in two parts are multiplied part by part: left and right are the high parts, and the low
-// ones lie right behind them in memory.
+// ones lie right behind them in memory. A right operand of f32 is split in the loop (splits_in_loop).
 struct Products {
   ExprP left, right;
   bool two_part = false;
@@ -22,6 +22,10 @@ struct Products {
       0;  // where operands have two parts: partial sums move to a second accumulator after so many elements of K
   std::vector<ExprP> live;  // where one of these is false there is no product: the right operand is zero
 };
+
+inline bool splits_in_loop(const Products& products) {
+  return products.two_part && products.right->dtype == DType::f32 && products.right->kind == Expr::Kind::load;
+}
 
 // f32(e) of a half-precision e: products of such numbers are exact in f32, so the matrix units may take e itself.
 ExprP narrow(const ExprP& expr);
@@ -42,6 +46,7 @@ class ContractionPrinter : public StagePrinter {
   // The loop over K (contraction_loop.cpp).
   void accumulate();
   void accumulate_at_once();
+  void accumulate_split();
   void open_block(std::string step);
   ExprP operand_expr(bool left, ExprP part = nullptr) const;
   std::string operand(const ExprP& expr, bool left);
@@ -89,7 +94,8 @@ class ContractionPrinter : public StagePrinter {
   int tile_axis_ = -1, row_axis_ = -1;    // axes, of parts of reductions: which tile of rows, and which row of it
   bool whole_rows_ = false;               // a tile has all columns of its rows
   int64_t columns_ = 1;                   // that a tile has at least: of groups that are reduced
-  bool f32_ = false;
+  bool f32_ = false;        // multiplied as f32
+  bool splits_ = false;     // the right operand is split in the loop
   int64_t programs_ = 1;
   // The axis along which results are neighbours in memory (-1: none, or that of the rows), and whether it is the last
   // of N. Else it numbers matrices: how many of them one program computes, in as many accumulators, and along which

@@ -31,8 +31,10 @@ int64_t programs_of(const Frame& frame) {
 // The numbers of launches that compute what they copy: "copy_rows" is their "rows". "copy_apart": launches of their own
 // compute it.
 constexpr std::string_view kOfCopy = "copy_";
-// A number, too: 1 where reductions behind a product read it again instead of being found in its tiles.
-constexpr const char* kReadsAgain = "reads_again";
+// Numbers, too: 1 where reductions behind a product read it again instead of being found in its tiles; whether right
+// operands that may be split in the loop are (without it: where they are large).
+constexpr const char *kReadsAgain = "reads_again", *kInLoop = "in_loop";
+bool is_of_whole_kernel(const std::string& key) { return key == kReadsAgain || key == kInLoop; }
 Numbers of_copies(const Numbers& numbers) {
   Numbers result;
   for (const auto& [key, number] : numbers)
@@ -53,6 +55,7 @@ class Kernels {
                                   .split = kernel.has("split"),
                                   .im2win = kernel.has("window"),
                                   .in_tiles = kernel.number(kReadsAgain, 0) == 0,
+                                  .in_loop = kernel.number(kInLoop, -1),
                                   .parts = kernel.number("parts", 0)});
       frames_.clear(), tried_.clear();
       cut();
@@ -131,7 +134,7 @@ class Kernels {
     const auto add = [&](const std::vector<Numbers>& more) {
       for (Numbers one : more) {
         for (const auto& number : all.front())  // the other products stay as they are
-          if (number.first.starts_with("of") || number.first == kReadsAgain) one.insert(number);
+          if (number.first.starts_with("of") || is_of_whole_kernel(number.first)) one.insert(number);
         if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
       }
     };
@@ -207,7 +210,7 @@ class Kernels {
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
       return attention_candidates(group(), *attention);
     if (is_contraction(group(), frame))
-      return reading_again(with_copies(contraction_candidates(group(), frame, prepared_.products.at(frame.first))));
+      return other_ways(with_copies(contraction_candidates(group(), frame, prepared_.products.at(frame.first))));
     std::vector<Numbers> all = window_candidates(group(), frame), others = rows_candidates(group(), frame);
     if (!shares_much(group(), frame)) std::swap(all, others);
     all.insert(all.end(), others.begin(), others.end());
@@ -259,15 +262,21 @@ class Kernels {
     all.insert(all.begin() + 1, copies.begin(), copies.end());
     return all;
   }
-  // Where tiles give parts of reductions, the best guess without them comes second.
-  std::vector<Numbers> reading_again(std::vector<Numbers> all) const {
+  // Where tiles give parts of reductions, or the loop splits an operand, the best guess without that comes second.
+  std::vector<Numbers> other_ways(std::vector<Numbers> all) const {
     const std::vector<GroupStage>& stages = group().stages;
-    if (std::none_of(stages.begin(), stages.end(), is_of_tile)) return all;
-    Kernel other = kernel_;
-    other.numbers = {{kReadsAgain, 1}};
-    Numbers without = Kernels(built_, other).tiles().front();
-    without[kReadsAgain] = 1;
-    all.insert(all.begin() + 1, std::move(without));
+    const auto add = [&](const char* key, int64_t number) {
+      Kernel other = kernel_;
+      other.numbers = {{key, number}};
+      Numbers without = Kernels(built_, other).tiles().front();
+      without[key] = number;
+      all.insert(all.begin() + 1, std::move(without));
+    };
+    if (kernel_.number(kReadsAgain, 0) == 0 && std::any_of(stages.begin(), stages.end(), is_of_tile))
+      add(kReadsAgain, 1);
+    const bool splits = std::any_of(prepared_.products.begin(), prepared_.products.end(),
+                                    [](const auto& one) { return splits_in_loop(one.second); });
+    if (kernel_.number(kInLoop, -1) == -1 && splits) add(kInLoop, 0);
     return all;
   }
   Numbers own_numbers(const Frame& frame) const { return computes_copy(frame) ? copies_ : Numbers{}; }

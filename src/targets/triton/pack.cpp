@@ -11,10 +11,13 @@ namespace {
 
 constexpr int64_t kOnePass = 1 << 20;  // elements of an operand from which reading it once more costs too much
 constexpr int64_t kPackedTile = 128, kBlockK = 64;
+constexpr int64_t kStreamed = 1 << 22;  // elements, 16 MB: parts of fewer stay in the second-level cache
+constexpr int64_t kStreamedRows = 256;  // two tiles of rows each split what they read
 
 class Operands : Packer {
  public:
-  Operands(const Group& group, const std::string& precision) : Packer(group, precision) {}
+  Operands(const Group& group, const std::string& precision, int64_t in_loop)
+      : Packer(group, precision), in_loop_(in_loop) {}
 
   Prepared run(const Group& group) {
     for (size_t s = 0; s < group.stages.size(); ++s) {
@@ -29,8 +32,9 @@ class Operands : Packer {
       } else if (!stage.contraction || !needs_packing(stage)) {
         as_it_is(stage);
       } else if (way(stage) == "two_part") {
-        const ExprP left = split(stage, true, "left"), right = split(stage, false, "right");
-        multiply(stage, left, right, true);
+        const ExprP left = split(stage, true, "left");
+        const bool whole = splits_in_loop(result_.group, stage, in_loop_);
+        multiply(stage, left, whole ? stage.contraction->right : split(stage, false, "right"), true);
       } else {
         const ExprP left = plain(stage, true), right = plain(stage, false);
         multiply(stage, left, right);
@@ -258,12 +262,38 @@ class Operands : Packer {
     put_behind(high, fill(of, l, name + "_low", parts.low));
     return packed(l, high);
   }
+
+  int64_t in_loop_;
 };
 
 }  // namespace
 
-Prepared pack_operands(const Group& group, const std::string& precision) {
-  return Operands(group, precision).run(group);
+bool splits_in_loop(const Group& group, const GroupStage& stage, int64_t wanted) {
+  if (wanted == 0) return false;
+  const Contraction& c = *stage.contraction;
+  const ExprP& right = c.right;
+  if (right->kind != Expr::Kind::load || right->dtype != DType::f32 || right->guard) return false;
+  const std::vector<int64_t> extents = stage.stage.extents();
+  const auto along = [&](const std::vector<int>& axes) {
+    return std::accumulate(axes.begin(), axes.end(), int64_t{1}, [&](int64_t n, int a) { return n * extents[a]; });
+  };
+  const bool worth = along(c.m) <= kStreamedRows && along(c.n) * along(c.k) * along(c.batch) >= kStreamed;
+  if (!worth && wanted != 1) return false;
+  // Neighbours in memory are neighbours in a block, and no element is read for two.
+  const GroupTensor& tensor = group.tensors[right->tensor];
+  const Affine at =
+      affine(simplify(flat_index(right->args, tensor.strides), extents), static_cast<int>(extents.size()));
+  bool runs = false;
+  for (const auto* axes : {&c.n, &c.k, &c.batch})
+    for (int a : *axes) {
+      if (!at.ok || (extents[a] > 1 && at.coefficients[a] == 0)) return false;
+      runs = runs || (axes != &c.batch && at.coefficients[a] == 1);
+    }
+  return runs && tensor.type.elements() == along(c.n) * along(c.k) * along(c.batch);
+}
+
+Prepared pack_operands(const Group& group, const std::string& precision, int64_t in_loop) {
+  return Operands(group, precision, in_loop).run(group);
 }
 
 }  // namespace mtmc::triton

@@ -134,7 +134,7 @@ Prepared prepare(const Group& group, const Preparation& wanted) {
     const bool own = laid.stages[stage].dest >= static_cast<int>(group.tensors.size());  // of a packing: always
     return own || born ? (split || own) && splits(laid, stage) : split && may_split(laid, stage);
   };
-  const Prepared packed = pack_operands(split_reductions(laid, chosen, wanted.parts), wanted.precision);
+  const Prepared packed = pack_operands(split_reductions(laid, chosen, wanted.parts), wanted.precision, wanted.in_loop);
   Prepared result = split ? split_contractions(packed, wanted.parts) : packed;
   part_rows(result.group);
   if (wanted.in_tiles) hold_rows(result.group);

@@ -33,10 +33,12 @@ std::string way_of(const GroupStage& stage, const std::string& precision);
 // What the schedule of a kernel says. `parts`: into how many chunks reductions along too few rows, and contractions of
 // too few tiles, are cut; 0: as many as keep a GPU busy. `im2win`: windows and channels of a convolution are one axis
 // (windows.cpp). `in_tiles`: tiles of products give parts of the reductions behind them (tile_sums.cpp), or compute
-// them (whole_rows.cpp).
+// them (whole_rows.cpp). `in_loop`: whether right operands in two parts are split in the loop, where they may be (0, 1;
+// -1: large ones).
 struct Preparation {
   std::string precision = "ieee";
   bool split = false, im2win = false, in_tiles = true;
+  int64_t in_loop = -1;
   int64_t parts = 0;
 };
 Prepared prepare(const Group& group, const Preparation& wanted);
