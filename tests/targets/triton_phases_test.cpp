@@ -18,7 +18,7 @@ using Numbers = std::map<std::string, int64_t>;
 
 struct Shapes {
   const char *x, *w, *b;
-  int64_t stride = 2, padding = 1, output_padding = 0, groups = 1;
+  int64_t stride = 2, padding = 1, output_padding = 0, groups = 1, dilation = 1;
 };
 
 Case transposed(const Shapes& sizes, const Numbers& numbers = {}, const char* precision = "half") {
@@ -30,7 +30,8 @@ Case transposed(const Shapes& sizes, const Numbers& numbers = {}, const char* pr
                          {{"stride", all(sizes.stride)},
                           {"padding", all(sizes.padding)},
                           {"output_padding", all(sizes.output_padding)},
-                          {"groups", sizes.groups}});
+                          {"groups", sizes.groups},
+                          {"dilation", all(sizes.dilation)}});
   return m.one_kernel({m.op("silu", {y})}, {{"precision", precision}}, numbers);
 }
 
@@ -48,6 +49,15 @@ const std::vector<Shapes> kSizes = {
     {"f32[1,32,4,5]", "f32[32,8,4,4]", "f32[16]", 2, 1, 0, 2},
     {"f32[1,16,2,3,4]", "f32[16,16,3,3,3]", "f32[16]", 2, 1, 1},
     {"f16[1,32,5,7]", "f16[32,20,4,4]", "f16[20]"},
+};
+
+// Dilated: all phases, each of other elements; phases that no element reaches; both, of groups of few channels.
+const std::vector<Shapes> kDilated = {
+    {"f32[2,16,20]", "f32[16,12,4]", "f32[12]", 3, 1, 0, 1, 2},
+    {"f32[2,16,20]", "f32[16,12,5]", "f32[12]", 2, 1, 1, 1, 3},
+    {"f32[1,16,7,9]", "f32[16,20,3,3]", "f32[20]", 2, 1, 0, 1, 2},
+    {"f32[1,16,4,5]", "f32[16,20,3,3]", "f32[20]", 5, 1, 0, 1, 2},
+    {"f32[1,32,3,5]", "f32[32,8,5,5]", "f32[32]", 4, 2, 1, 4, 6},
 };
 
 // Kernels that do not reach beyond their stride: phases are columns of one product, two or four.
@@ -68,8 +78,11 @@ void expect_phases(const std::string& device) {
   for (const Shapes& sizes : {kApart, kLine, kFour, kCut})
     cases.push_back(transposed(sizes, {{"m", 32}, {"n", 16}, {"k", 16}}));
   cases.push_back(transposed(kApart, {{"m", 128}, {"n", 128}, {"warps", 4}}));  // finished by halves
+  for (const Shapes& sizes : kDilated) cases.push_back(transposed(sizes, {{"m", 32}, {"n", 16}, {"k", 16}}));
   testing::expect_close(cases, 1.5e-3, device);
-  testing::expect_close({transposed(kApart, {}, "two_part"), transposed(kApart, {}, "ieee")}, 2e-6, device);
+  testing::expect_close({transposed(kApart, {}, "two_part"), transposed(kApart, {}, "ieee"),
+                         transposed(kDilated[0], {}, "two_part"), transposed(kDilated[4], {}, "two_part")},
+                        2e-6, device);
 }
 
 TEST(TorchTritonPhases, EqualTheirDefinition) {
@@ -84,6 +97,8 @@ void expect_infinities(const std::string& device) {
                                      kSizes[5],
                                      kSizes[6],
                                      kCut,
+                                     kDilated[0],
+                                     kDilated[2],
                                      {"f32[1,4,5,6]", "f32[4,12,3,3]", "f32[12]"},
                                      {"f32[1,16,5,6]", "f32[16,12,1,1]", "f32[12]", 2, 0}};
   for (const Shapes& one : sizes) {

@@ -1,6 +1,7 @@
 // Convolutions and transposed convolutions over one, two or three axes: sums over channels and the kernel's axes of a
 // guarded load times a weight.
 #include <algorithm>
+#include <numeric>
 
 #include "ops/aten.h"
 #include "ops/build.h"
@@ -135,8 +136,27 @@ Definition define_conv(const OpCall& call) {
   return finish(call, c, operand(call, 0, from, settled(guard, c), 0), operand(call, 1, weight));
 }
 
-// By stride phases, each an ordinary convolution: output o = stride * q + p is reached by the kernel's elements
-// k = (p + padding) mod stride + stride * t from the inputs q + (p + padding) div stride - t.
+// Along one axis, the kernel's elements that reach phase p: k = first + each * t, from the inputs q + start - far * t,
+// where `exists` (null: always).
+struct Phase {
+  ExprP first, start, exists;
+  int64_t each, far;
+};
+Phase phase_of(const ExprP& shifted, int64_t stride, int64_t dilation) {
+  const auto of = [](int64_t n) { return index_constant(n); };
+  if (dilation == 1) return {shifted % of(stride), shifted / of(stride), nullptr, stride, 1};
+  const int64_t common = std::gcd(stride, dilation), each = stride / common;
+  int64_t inverse = 0;  // of dilation / common, modulo `each`
+  while (each > 1 && inverse * (dilation / common) % each != 1) ++inverse;
+  const ExprP rest = shifted % of(stride), first = (rest / of(common) * of(inverse)) % of(each);
+  const int64_t ahead = ((each - 1) * dilation + stride - 1) / stride;  // so that what is divided is not negative
+  const ExprP start = (shifted + of(ahead * stride) - first * of(dilation)) / of(stride) - of(ahead);
+  return {first, start, common > 1 ? fn(Fn::eq, rest % of(common), of(0)) : nullptr, each, dilation / common};
+}
+
+// By stride phases, each an ordinary convolution: output o = stride * q + p is reached by the kernel's elements k
+// with k * dilation = p + padding (modulo stride), without dilation k = (p + padding) mod stride + stride * t from the
+// inputs q + (p + padding) div stride - t.
 Definition define_phases(const OpCall& call, const Convolution& c) {
   const int axes = c.window.axes(), rank = 2 + 2 * axes;
   const int64_t each = c.out / c.groups;
@@ -149,10 +169,12 @@ Definition define_phases(const OpCall& call, const Convolution& c) {
     const int64_t stride = c.window.stride[i];
     phases.push_back(stride);
     quotients.push_back((c.window.out[i] + stride - 1) / stride);
-    over.push_back((c.window.kernel[i] + stride - 1) / stride);
     const ExprP shifted = axis(2 + i) + index_constant(c.window.padding[i]), t = axis(rank + 1 + i);
-    weight.push_back(shifted % index_constant(stride) + t * index_constant(stride));
-    from.push_back(axis(2 + axes + i) + shifted / index_constant(stride) - t);
+    const Phase phase = phase_of(shifted, stride, c.window.dilation[i]);
+    over.push_back((c.window.kernel[i] + phase.each - 1) / phase.each);
+    weight.push_back(phase.first + t * index_constant(phase.each));
+    from.push_back(axis(2 + axes + i) + phase.start - t * index_constant(phase.far));
+    if (phase.exists) exists = fn(Fn::logical_and, exists, phase.exists);
     exists = fn(Fn::logical_and, exists, fn(Fn::lt, weight.back(), index_constant(c.window.kernel[i])));
     reached = fn(Fn::logical_and, reached, inside(c.window, i, from.back()));
   }
@@ -182,9 +204,7 @@ Definition define_phases(const OpCall& call, const Convolution& c) {
 // Input element i reaches output i * stride + k * dilation - padding: the terms are those whose i is whole and inside.
 Definition define_transposed(const OpCall& call) {
   const Convolution c = transposed(call).value();
-  const auto is_one = [](int64_t n) { return n == 1; };
-  if (std::all_of(c.window.dilation.begin(), c.window.dilation.end(), is_one) &&
-      !std::all_of(c.window.stride.begin(), c.window.stride.end(), is_one))
+  if (std::any_of(c.window.stride.begin(), c.window.stride.end(), [](int64_t n) { return n > 1; }))
     return define_phases(call, c);
   const int rank = c.window.axes() + 2;
   const int64_t each = c.out / c.groups;

@@ -209,7 +209,9 @@ void initial_choices(const Group& group, Kernel& kernel) {
   const Group collapsed = collapse_axes(group);
   if (triton::needs_split(collapsed)) kernel.choices["split"] = "";
   const Group products = triton::ungroup(group);
-  if (products.stages.size() > group.stages.size()) kernel.family = Family::contraction;
+  if (std::any_of(products.stages.begin(), products.stages.end(),
+                  [](const GroupStage& stage) { return stage.contraction.has_value(); }))
+    kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
   if (triton::has_attention(collapsed)) kernel.family = Family::attention;
   const std::vector<std::string> ways = ways_to_multiply(products);

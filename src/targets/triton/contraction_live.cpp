@@ -20,7 +20,8 @@ int ContractionPrinter::live_tap() const {
 }
 
 // A condition on K alone is its padding, which both operands have. A bound that depends on the matrix, and on one axis
-// of the loop, becomes that axis's limit; other conditions stay.
+// of the loop, becomes that axis's limit; where one that depends on the matrix alone is false there is no loop; other
+// conditions stay.
 void ContractionPrinter::plan_live() {
   std::vector<int> matrices = batch_, lanes = m_, taps = {tap_};
   if (phases_ > 1) matrices.push_back(phase_);
@@ -28,6 +29,10 @@ void ContractionPrinter::plan_live() {
   for (const ExprP& e : products_.live) {
     const ExprP one = canonical(first_, e);
     if (is_constant(one) || !(uses(one, matrices) || uses(one, n_))) continue;
+    if (!uses(one, lanes) && !uses(one, k_loop_) && !(phases_ > 1 && uses_axis(one, phase_))) {
+      exists_.push_back(one);
+      continue;
+    }
     std::vector<int> along;
     for (int a : k_loop_)
       if (uses_axis(one, a)) along.push_back(a);
@@ -68,6 +73,13 @@ std::string ContractionPrinter::steps_of_k() {
   }
   if (steps.empty()) return std::to_string(count);
   return count == 1 ? steps : steps + " * " + std::to_string(count);
+}
+
+// `steps` of the loop; none where the matrix has no products.
+std::string ContractionPrinter::steps_if_any(const std::string& steps) {
+  std::string all;
+  for (const ExprP& one : exists_) all += (all.empty() ? "" : " & ") + ("(" + value(one, left_).text + ")");
+  return all.empty() ? steps : "tl.where(" + all + ", " + steps + ", 0)";
 }
 
 // Whether the phase and the tap that are printed have no product.

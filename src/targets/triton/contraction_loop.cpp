@@ -138,7 +138,7 @@ void ContractionPrinter::accumulate() {
     out_.line(sums_.back() + " = " + zeros);
   }
   if (promotes) out_.line("part = " + zeros);
-  out_.open("for " + step + " in range(" + (parts ? text(3 * count) : steps_of_k()) + "):");
+  out_.open("for " + step + " in range(" + steps_if_any(parts ? text(3 * count) : steps_of_k()) + "):");
   std::string product;
   if (parts) {
     product = out_.fresh("product");
@@ -189,7 +189,7 @@ void ContractionPrinter::accumulate_at_once() {
   out_.line("acc = " + zeros);
   out_.line(small + " = " + zeros);
   if (promotes) out_.line("part = " + zeros);
-  out_.open("for " + step + " in range(" + text(count) + "):");
+  out_.open("for " + step + " in range(" + steps_if_any(text(count)) + "):");
   open_block(count > 1 ? step : "0");
   std::string left[2], right[2];
   for (const int low : {0, 1}) {
@@ -223,11 +223,10 @@ void ContractionPrinter::accumulate_split() {
   const int64_t count = blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_);
   const std::string step = out_.fresh("step");
   out_.line("acc = tl.zeros([" + text(bm_) + ", " + text(bn_) + "], tl.float32)");
-  out_.open("for " + step + " in range(" + text(count) + "):");
+  out_.open("for " + step + " in range(" + steps_if_any(text(count)) + "):");
   open_block(count > 1 ? step : "0");
   std::string left[2];
-  for (const int low : {0, 1})
-    left[low] = without_dead(operand(operand_expr(true, index_constant(low)), true));
+  for (const int low : {0, 1}) left[low] = without_dead(operand(operand_expr(true, index_constant(low)), true));
   const std::string right = operand(operand_expr(false), false);
   const std::string high = out_.fresh("high"), low = out_.fresh("low"), scale = out_.fresh("scale");
   need("_parts");

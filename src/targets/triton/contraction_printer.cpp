@@ -1,6 +1,7 @@
 #include "targets/triton/contraction_printer.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "base/check.h"
@@ -110,6 +111,7 @@ void ContractionPrinter::plan_axes() {
     else if (!group_.stages[s].in_tile.empty())
       hold_columns(s);
   k_lane_ = lane_axes(k, extents_);
+  neighbours_last();
   for (int a : k)
     if (std::find(k_lane_.begin(), k_lane_.end(), a) == k_lane_.end()) k_loop_.push_back(a);
   if (products_.two_part)
@@ -119,6 +121,22 @@ void ContractionPrinter::plan_axes() {
     }
   for (Tile* tile : {&left_, &right_, &result_}) tile->extents = extents_, tile->widens = wide_;
   left_.name = "left", right_.name = "right", result_.name = "result";
+}
+
+// Axes that share a lane of K: neighbours of the left operand in memory are neighbours in a block.
+void ContractionPrinter::neighbours_last() {
+  const ExprP operand = canonical(first_, products_.left);
+  const auto loads = loads_of(operand);
+  if (k_lane_.size() < 2 || loads.size() != 1) return;
+  std::vector<ExprP> in_one_matrix;
+  for (int a = 0; a < static_cast<int>(extents_.size()); ++a)
+    in_one_matrix.push_back(std::count(batch_.begin(), batch_.end(), a) > 0 ? index_constant(0) : axis(a));
+  const ExprP flat = flat_index(loads[0]->args, group_.tensors[loads[0]->tensor].strides);
+  const Affine at = affine(simplify(substitute_axes(flat, in_one_matrix), extents_), static_cast<int>(extents_.size()));
+  if (!at.ok) return;
+  std::stable_sort(k_lane_.begin(), k_lane_.end(), [&](int a, int b) {
+    return extents_[a] > 1 && extents_[b] > 1 && std::abs(at.coefficients[a]) > std::abs(at.coefficients[b]);
+  });
 }
 
 int64_t ContractionPrinter::extent_of(const std::vector<int>& axes) const {

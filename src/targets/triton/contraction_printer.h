@@ -42,6 +42,7 @@ class ContractionPrinter : public StagePrinter {
 
  private:
   void plan_axes();
+  void neighbours_last();
   void header();
   // The loop over K (contraction_loop.cpp).
   void accumulate();
@@ -65,6 +66,7 @@ class ContractionPrinter : public StagePrinter {
   void plan_live();
   int live_tap() const;
   std::string steps_of_k();
+  std::string steps_if_any(const std::string& steps);
   bool is_dead() const;
   std::string without_dead(const std::string& left);
   void clear_dead(const std::string& sums);
@@ -94,8 +96,8 @@ class ContractionPrinter : public StagePrinter {
   int tile_axis_ = -1, row_axis_ = -1;    // axes, of parts of reductions: which tile of rows, and which row of it
   bool whole_rows_ = false;               // a tile has all columns of its rows
   int64_t columns_ = 1;                   // that a tile has at least: of groups that are reduced
-  bool f32_ = false;        // multiplied as f32
-  bool splits_ = false;     // the right operand is split in the loop
+  bool f32_ = false;                      // multiplied as f32
+  bool splits_ = false;                   // the right operand is split in the loop
   int64_t programs_ = 1;
   // The axis along which results are neighbours in memory (-1: none, or that of the rows), and whether it is the last
   // of N. Else it numbers matrices: how many of them one program computes, in as many accumulators, and along which
@@ -105,7 +107,8 @@ class ContractionPrinter : public StagePrinter {
   int64_t phases_ = 1, taps_ = 1;
   std::vector<std::string> sums_;
   bool computes_left_ = false;         // of what is multiplied in the loop, a left operand is not just loaded
-  std::vector<ExprP> live_;            // conditions of products that could not become limits of loops
+  std::vector<ExprP> exists_;          // conditions of all products of a matrix
+  std::vector<ExprP> live_;            // of others, that could not become limits of loops
   std::map<int, ExprP> limits_;        // axes of `k_loop_` that end earlier for some matrices
   std::map<int, std::string> counts_;  // the same, once they are printed
   std::vector<Numbers> candidates_;

@@ -7,11 +7,9 @@
 namespace mtmc::triton {
 namespace {
 
-const std::map<std::string, std::string>& sources() {
+// Of launches and products.
+const std::map<std::string, std::string>& launch_sources() {
   static const std::map<std::string, std::string> kSources = {
-      {"_maximum", "return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
-      {"_minimum", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
-      {"_multiply", "return a * b"},
       // Programs of a launch are scheduled while the last ones of the launch before still run (programmatic dependent
       // launch), and wait for it here.
       {"_wait", "if _OVERLAPS:\n    tl.extra.cuda.gdc_wait()"},
@@ -21,14 +19,24 @@ const std::map<std::string, std::string>& sources() {
       {"_settled",
        "if _FROM_REGISTERS:\n    a = tl.inline_asm_elementwise(\"\", \"=f,0\", [a], dtype=tl.float32, is_pure=False, "
        "pack=1)\nreturn a"},
-      // A block of f32 as the sum of two of f16, each column scaled by a power of two. What is not finite goes to the low
-      // part, and its sign to the high one.
+      // A block of f32 as the sum of two of f16, each column scaled by a power of two. What is not finite goes to the
+      // low part, and its sign to the high one.
       {"_parts",
        "size = tl.abs(a)\nlargest = tl.max(tl.where(size < float(\"inf\"), size, 0.0), 0, keep_dims=True)\n"
        "scale = tl.exp2(13.0 - tl.floor(tl.log2(tl.maximum(largest, 1e-30))))\n"
        "t = a * scale\nhigh = t.to(tl.float16)\nfinite = tl.abs(t) < float(\"inf\")\n"
        "low = tl.where(finite, t - high.to(tl.float32), t).to(tl.float16)\n"
        "high = tl.where(finite, high, tl.where(t < 0.0, -1.0, 1.0).to(tl.float16))\nreturn high, low, scale"},
+  };
+  return kSources;
+}
+
+// Of numbers.
+const std::map<std::string, std::string>& sources() {
+  static const std::map<std::string, std::string> kSources = {
+      {"_maximum", "return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
+      {"_minimum", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
+      {"_multiply", "return a * b"},
       {"_floor_div", "q = a // b\nreturn tl.where((a % b != 0) & ((a < 0) != (b < 0)), q - 1, q)"},
       {"_floor_mod", "r = a % b\nreturn tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
       {"_remainder",
@@ -97,11 +105,12 @@ const std::map<std::string, std::string>& sources() {
 }  // namespace
 
 std::string helper_source(const std::string& name) {
-  const auto at = sources().find(name);
-  if (at == sources().end()) return "";
+  const auto& where = launch_sources().contains(name) ? launch_sources() : sources();
+  const auto at = where.find(name);
+  if (at == where.end()) return "";
   std::string parameters = "a, b";
-  for (const char* one : {"_settled", "_parts", "_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh", "_cosh",
-                          "_atan", "_asin", "_acos"})
+  for (const char* one : {"_settled", "_parts", "_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh",
+                          "_cosh", "_atan", "_asin", "_acos"})
     if (name == one) parameters = "a";
   if (name == "_wait") parameters = "";
   if (name == "_first_largest" || name == "_first_smallest") parameters = "a, i, b, j";

@@ -10,9 +10,9 @@ namespace mtmc::triton {
 Prepared pack_windows(const Group& group, const std::string& precision, bool im2win);
 // Whether `im2win` changes anything: channels that do not fill blocks of K.
 bool may_join_windows(const Group& group);
-// Is the right operand of this product of f32 in two parts split where it is multiplied, a block at a time? So are large
-// weights that few rows are multiplied with: to write their parts and read those would cost more than the product.
-// `wanted` as in Preparation.
+// Is the right operand of this product of f32 in two parts split where it is multiplied, a block at a time? So are
+// large weights that few rows are multiplied with: to write their parts and read those would cost more than the
+// product. `wanted` as in Preparation.
 bool splits_in_loop(const Group& group, const GroupStage& stage, int64_t wanted = -1);
 // Everything else, after; what every contraction multiplies.
 Prepared pack_operands(const Group& group, const std::string& precision, int64_t in_loop);

@@ -753,6 +753,15 @@ program conv_transpose1d_first {
 }
 kernel k0 = { %3 } pointwise
 
+program conv_transpose1d_last {
+  %0 = input "x0" : f32[2,4,7]
+  %1 = input "x1" : f32[4,3,3]
+  %2 = input "x2" : f32[6]
+  %3 = conv_transpose1d(%0, %1, %2, dilation=[2], groups=2, output_padding=[1], padding=[1], stride=[5]) : f32[2,6,34]
+  return %3
+}
+kernel k0 = { %3 } pointwise
+
 program conv_transpose2d_first {
   %0 = input "x0" : f32[2,4,9,8]
   %1 = input "x1" : f32[4,6,3,3]
@@ -764,8 +773,8 @@ kernel k0 = { %3 } pointwise
 
 program conv_transpose2d_last {
   %0 = input "x0" : f32[2,4,9,8]
-  %1 = input "x1" : f32[4,3,3,2]
-  %2 = conv_transpose2d(%0, %1, dilation=[2,1], groups=2, output_padding=[0,1], padding=[1,0], stride=[2,3]) : f32[2,6,19,24]
+  %1 = input "x1" : f32[4,3,3,4]
+  %2 = conv_transpose2d(%0, %1, dilation=[2,6], output_padding=[1,0], padding=[2,1], stride=[3,4]) : f32[2,3,26,45]
   return %2
 }
 kernel k0 = { %2 } pointwise
