@@ -202,6 +202,8 @@ kernel k4 = { %7 } library
 TEST(TritonActions, SplitIsForContractionsOfFewTiles) {
   World world;
   world.program = parse_program(kDeep).value();
+  EXPECT_TRUE(world.after("fuse %3 %4").kernel("k0")->has("split")) << "one tile, 64 chunks: born so";
+  world.program = parse_program(replace_all(kDeep, "96", "4480")).value();
   world.program = world.after("fuse %3 %4");
   const auto seconds = [&] {
     return world.context.target.cost(world.program, *world.program.kernel("k0"), world.hardware).seconds;

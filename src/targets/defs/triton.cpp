@@ -203,6 +203,8 @@ bool reads_idly(const GroupStage& stage, const std::string& precision) {
   return stage.contraction && triton::way_of(stage, precision) == "ieee" && triton::chunks_of_k(stage) > 1;
 }
 
+constexpr int64_t kManyChunks = 8;  // of K, from which a product that is not split leaves nearly all of a GPU idle
+
 // A sum along few rows leaves most of a GPU idle, and so does a product: it is born split. Products are born as exact
 // as what they replace.
 void initial_choices(const Group& group, Kernel& kernel) {
@@ -218,8 +220,11 @@ void initial_choices(const Group& group, Kernel& kernel) {
   if (ways.empty()) return;
   const std::string& way = kernel.choices.emplace("precision", ways.front()).first->second;
   const Group laid = collapse_axes(products);
-  if (way == "as_eager" && std::any_of(laid.stages.begin(), laid.stages.end(),
-                                       [&](const GroupStage& stage) { return reads_idly(stage, way); }))
+  const auto all = [&](const auto& holds) { return std::all_of(laid.stages.begin(), laid.stages.end(), holds); };
+  const bool idle = !all([&](const GroupStage& stage) { return !reads_idly(stage, way); });
+  if ((way == "as_eager" && idle) || all([](const GroupStage& stage) {
+        return stage.stage.combine == Combine::none || triton::chunks_of_k(stage) >= kManyChunks;
+      }))
     kernel.choices["split"] = "";
 }
 
