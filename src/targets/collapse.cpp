@@ -227,7 +227,7 @@ class Key {
     add(group.name), add(group.tensors.size());
     for (const GroupTensor& tensor : group.tensors) {
       add(tensor.role), add(tensor.value), add(tensor.name), add(tensor.type), add(tensor.strides);
-      add(tensor.kept), add(tensor.behind);
+      add(tensor.kept), add(tensor.behind), add(tensor.zeros);
     }
     for (const GroupStage& stage : group.stages) {
       add(stage.stage.name), add(stage.stage.type), add(stage.stage.reduce), add(stage.stage.combine);

@@ -35,6 +35,7 @@ struct GroupTensor {
   std::vector<int64_t> strides;  // memory layout in elements (write and read: from the value's layout)
   bool kept = false;             // scratch that a later launch reads, whatever the stages' loads say
   int behind = -1;               // scratch that lies in memory right behind this one, which has as many elements
+  bool zeros = false;            // scratch with more room than its stage fills: zeros are there, from the beginning
 };
 
 // Where an element lies in memory, in elements: the sum of index times stride.

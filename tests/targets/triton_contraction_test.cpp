@@ -38,10 +38,13 @@ Case matmul(const char* x, const char* y, const Choices& choices, const Numbers&
 std::vector<Case> f32_cases() {
   const Numbers small = {{"m", 32}, {"n", 32}, {"k", 32}, {"warps", 4}};
   std::vector<Case> cases;
-  // Several promotions, the last after fewer blocks; operands by rectangles and, where strides do not allow them, not.
+  // Several promotions, the last after fewer blocks; operands that are packed as they are, and with room around them.
   cases.push_back(matmul("f32[40,416]", "f32[416,48]", kSplit, small));
   cases.push_back(linear_gelu("f32[40,416]", "f32[48,416]", "f32[48]", kSplit, small));
   cases.push_back(matmul("f32[33,403]", "f32[403,35]", kSplit, small));
+  cases.push_back(linear_gelu("f32[33,403]", "f32[35,403]", "f32[35]", kSplit, small));
+  cases.push_back(matmul("f32[3,33,67]", "f32[3,67,35]", kSplit, small));
+  cases.push_back(matmul("f32[2,33,72]", "f32[72,35]", kSplit, small));
   // One thread holds 128 results.
   cases.push_back(
       linear_gelu("f32[130,96]", "f32[300,96]", "f32[300]", kSplit, {{"m", 128}, {"n", 256}, {"k", 32}, {"warps", 8}}));
@@ -96,12 +99,56 @@ Case not_finite() {
   return result;
 }
 
+// Behind the rows of one part lie those of the other, here with what is not finite first.
+Case not_finite_in_rooms(bool by_rows) {
+  const Numbers tiles = {{"m", 16}, {"n", 16}, {"k", 64}, {"warps", 4}};
+  Case result = by_rows ? linear_gelu("f32[35,67]", "f32[37,67]", "f32[37]", kSplit, tiles)
+                        : matmul("f32[35,67]", "f32[67,37]", kSplit, tiles);
+  std::vector<double>&x = result.leaves[0], &y = result.leaves[1];
+  x[0] = NAN, x[2] = INFINITY, x[66] = -INFINITY;
+  y[3] = INFINITY, y[5 * 37 + 2] = -INFINITY;
+  return result;
+}
+
+std::vector<Case> half_cases() {
+  const Numbers small = {{"m", 32}, {"n", 32}, {"k", 32}, {"warps", 4}};
+  const Choices half = {{"precision", "half"}};
+  return {
+      linear_gelu("f16[40,512]", "f16[48,512]", "f16[48]", {{"split", ""}}, {}),
+      matmul("f32[33,203]", "f32[203,35]", half, small),
+      linear_gelu("f32[33,203]", "f32[35,203]", "f32[35]", half, small),
+      matmul("f32[3,33,67]", "f32[3,67,35]", half, small),
+  };
+}
+
 void expect_contractions(const std::string& device) {
   std::vector<Case> exact = f32_cases();
   exact.push_back(not_finite());
+  for (const bool by_rows : {false, true}) exact.push_back(not_finite_in_rooms(by_rows));
   for (Case& one : windows()) exact.push_back(std::move(one));
   expect_close(exact, 2e-6, device);
-  expect_close({linear_gelu("f16[40,512]", "f16[48,512]", "f16[48]", {{"split", ""}}, {})}, 1.5e-3, device);
+  expect_close(half_cases(), 1.5e-3, device);
+}
+
+// Rows of odd length have room behind them, so that they begin where rectangles may; others are as long as they are.
+TEST(TritonContraction, ReadsPackedOperandsOfAnySizeByRectangles) {
+  for (const char* precision : {"two_part", "half"})
+    for (const auto& [x, y] : {std::pair("f32[205,149]", "f32[149,121]"), std::pair("f32[205,149]", "f32[149,128]"),
+                               std::pair("f32[205,128]", "f32[128,121]"), std::pair("f32[3,205,72]", "f32[3,72,121]"),
+                               std::pair("f32[256,128]", "f32[128,64]")}) {
+      const Case one = matmul(x, y, {{"precision", precision}}, {});
+      const TritonKernel kernel = print_triton_kernel(one.program, one.program.kernels[0]).value();
+      for (const char* side : {"left", "right"}) {
+        const std::string tiles = std::string(side) + (precision[0] == 'h' ? "_half" : "_high") + "_tiles.load([";
+        EXPECT_THAT(kernel.text, ::testing::HasSubstr(std::string(side) + " = " + tiles)) << x << " " << y;
+      }
+      EXPECT_EQ(kernel.zeros, std::string(x) != "f32[256,128]") << x << " " << y;
+    }
+  Maker m("linear");
+  const Case linear = m.one_kernel({m.op("linear", {m.in("f32[205,149]"), m.in("f32[121,149]"), kNoValue})}, kSplit);
+  const TritonKernel kernel = print_triton_kernel(linear.program, linear.program.kernels[0]).value();
+  EXPECT_THAT(kernel.calls.back(), ::testing::HasSubstr("left_high, 410, 152, "));
+  EXPECT_THAT(kernel.calls.back(), ::testing::HasSubstr("right_high, 242, 152, "));
 }
 
 // An operand that is computed of several tensors brings them all: fewer steps ahead fit shared memory.
@@ -240,6 +287,7 @@ TEST(TorchTritonContraction, CompilesAheadOfTime) {
       linear_gelu("f32[256,2048]", "f32[512,2048]", "f32[512]", kSplit, {}).program,
       linear_gelu("bf16[64,4096]", "bf16[64,4096]", "bf16[64]", {{"split", ""}}, {}).program,
       scaled_linear(),
+      matmul("f32[205,2949]", "f32[2949,521]", kSplit, {}).program,
       // Results of more than 2^31 elements.
       matmul("bf16[33,8192,64]", "bf16[33,64,8192]", {}, {}).program,
       matmul("f32[33,8192,64]", "f32[33,64,8192]", kSplit, {}).program,

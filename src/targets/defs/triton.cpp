@@ -66,6 +66,15 @@ def _scratch(name, elements, dtype):
 
 )PY";
 
+constexpr const char* kZeros = R"PY(def _zeros(name, elements, dtype):
+    """The same, and zeros wherever no launch writes."""
+    if name not in _kept:
+        _scratch(name, elements, dtype).zero_()
+    return _kept[name]
+
+
+)PY";
+
 constexpr const char* kReplay = R"PY(_graphs = weakref.WeakKeyDictionary()
 
 
@@ -130,7 +139,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   parts.software = kSoftware;
   std::set<std::string> helpers;
   triton::FunctionTable functions;
-  bool tiles = false, scratch = false;
+  bool tiles = false, scratch = false, zeros = false;
   for (const Kernel& kernel : program.kernels) {
     if (kernel.family == Family::library) continue;
     MTMC_TRY(const TritonKernel printed, print_triton_kernel(program, kernel));
@@ -145,6 +154,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     launch.source_marker = place.marker, launch.source_lines = place.lines;
     helpers.insert(printed.helpers.begin(), printed.helpers.end());
     tiles |= printed.tiles;
+    zeros |= printed.zeros;
     scratch |= !printed.scratch.empty();
     parts.launches.push_back(std::move(launch));
   }
@@ -160,6 +170,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
     parts.source +=
         replace_all(kLaunch, overlap ? "OVERLAPS" : ", launch_pdl=OVERLAPS", overlap ? "_OVERLAPS.value" : "");
   if (!kernels.empty() && (scratch || tiles)) parts.source += kScratch;
+  if (zeros) parts.source += kZeros;
   parts.graph = !program.captures.empty();
   if (parts.graph) parts.source += kReplay;
   parts.source += (tiles ? kTiles : "") + kernels;

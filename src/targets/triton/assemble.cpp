@@ -58,9 +58,10 @@ TritonKernel assemble(const Group& group, const Kernel& kernel, const std::vecto
       continue;
     }
     const bool two = has_low_part(group, static_cast<int>(&tensor - group.tensors.data()));
-    result.scratch.push_back(name + " = _scratch(\"" + kernel.name + "_" + tensor.name + "\", " +
-                             std::to_string(two ? 2 * elements : elements) + ", " + torch_dtype(tensor.type.dtype) +
-                             ")");
+    result.zeros |= tensor.zeros;
+    result.scratch.push_back(name + " = " + (tensor.zeros ? "_zeros" : "_scratch") + "(\"" + kernel.name + "_" +
+                             tensor.name + "\", " + std::to_string(two ? 2 * elements : elements) + ", " +
+                             torch_dtype(tensor.type.dtype) + ")");
   }
   return result;
 }

@@ -18,10 +18,18 @@ std::optional<Rectangle> ContractionPrinter::rectangle(const ExprP& expr, bool l
   const std::vector<int>& lanes = left ? m_ : n_;
   const auto view = find_rectangle(group_, expr, extents_, lanes, k_lane_);
   if (!view) return std::nullopt;
-  // A block that reaches over the end of K reads what lies behind it: only zeros may lie there.
-  const bool whole = view->inner_across ? extent_of(k_lane_) == view->width && k_loop_.empty() && batch_.empty()
-                                        : extent_of(k_lane_) == view->height;
-  return extent_of(k_lane_) % bk_ == 0 || whole ? view : std::nullopt;
+  // A block that reaches over the end of K reads what lies behind it: only zeros may lie there. There are outside the
+  // view, and in the room that a packed tensor has.
+  const int64_t k = extent_of(k_lane_);
+  const GroupTensor& tensor = group_.tensors[view->tensor];
+  const ExprP part = narrow(canonical(first_, left ? products_.left : products_.right));
+  int64_t room = k;
+  for (size_t d = 0; tensor.zeros && d < part->args.size(); ++d)
+    if (k_lane_.size() == 1 && to_string(part->args[d]) == to_string(axis(k_lane_[0]))) room = tensor.type.shape[d];
+  const bool own = tensor.role == GroupTensor::Role::scratch;  // others are not measured
+  const bool alone = tensor.zeros || (k_loop_.empty() && (batch_.empty() || own));
+  const bool whole = view->inner_across ? room == view->width && alone : k == view->height;
+  return room >= blocks(k, bk_) * bk_ || whole ? view : std::nullopt;
 }
 
 std::string ContractionPrinter::rectangle_text(const Rectangle& view, bool left) {

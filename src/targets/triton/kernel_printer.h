@@ -19,6 +19,7 @@ struct TritonKernel {
   std::vector<std::string> scratch;  // statements that make what the launches pass on between them
   std::vector<ValueId> reads, writes;
   std::set<std::string> helpers;  // functions of triton/helpers.cpp that the text calls
+  bool zeros = false;             // some of that begins as zeros
   bool tiles = false;             // some launch reads memory by rectangles (tensor descriptors)
 };
 

@@ -13,6 +13,9 @@ constexpr int64_t kOnePass = 1 << 20;  // elements of an operand from which read
 constexpr int64_t kPackedTile = 128, kBlockK = 64;
 constexpr int64_t kStreamed = 1 << 22;  // elements, 16 MB: parts of fewer stay in the second-level cache
 constexpr int64_t kStreamedRows = 256;  // two tiles of rows each split what they read
+// Halves in 16 bytes, of which rows of a rectangle are multiples (rectangle.h), and in a line of the cache: room up to
+// the next one is an eighth of a long row at most.
+constexpr int64_t kAligned = 8, kLine = 64, kLongRow = 512;
 
 class Operands : Packer {
  public:
@@ -65,10 +68,10 @@ class Operands : Packer {
   void attend(const Group& group, const Attention& attention) {
     const GroupStage& scores = group.stages[attention.scores];
     const GroupStage& context = group.stages[attention.context];
-    const ExprP query = split(scores, true, "query"), key = split(scores, false, "key");
+    const ExprP query = split(scores, true, "query", false), key = split(scores, false, "key", false);
     const std::vector<ExprP> undone = {number(1) / scales_[1], number(1) / scales_[0]};
     scales_.clear();
-    const ExprP value = split(context, false, "value");
+    const ExprP value = split(context, false, "value", false);
     const int made = contract(scores, query, key);
     for (int s = attention.scores + 1; s < attention.context; ++s) {
       GroupStage stage = group.stages[s];
@@ -192,8 +195,21 @@ class Operands : Packer {
     return cast(DType::f32, load(tensor, DType::f16, indices));
   }
 
-  // The packed tensor's stage.
-  int fill(const GroupStage& of, const Layout& layout, const std::string& name, const ExprP& body) {
+  // The packed tensor's shape in memory, so that a product reads it by rectangles. Behind the last row of K there are
+  // whole blocks of it: else one would reach into the next matrix, or the other part.
+  static Shape room(const Layout& layout, Shape shape) {
+    const size_t lanes = layout.rows_last ? layout.rows.size() - layout.before : 1;
+    if (layout.k.size() != 1 || lanes != 1) return shape;
+    const auto fill_up = [](int64_t& extent, int64_t block) { extent = blocks(extent, block) * block; };
+    int64_t& row = shape.back();
+    if (row % kAligned != 0) fill_up(row, row < kLongRow ? kAligned : kLine);
+    int64_t& k = shape[layout.before];
+    if (layout.rows_last) fill_up(k, std::min(kBlockK, std::max<int64_t>(16, power_of_two(k))));
+    return shape;
+  }
+
+  // The packed tensor's stage. `pads`: with `room`.
+  int fill(const GroupStage& of, const Layout& layout, const std::string& name, const ExprP& body, bool pads = true) {
     Shape all = layout.row_shape, shape;
     all.insert(all.end(), layout.k_shape.begin(), layout.k_shape.end());
     std::vector<ExprP> axes(all.size());
@@ -201,7 +217,8 @@ class Operands : Packer {
       axes[i] = axis(static_cast<int>(shape.size()));
       shape.push_back(all[i]);
     }
-    return stage(of, name, {DType::f16, shape}, {}, Combine::none, cast(DType::f16, substitute_axes(body, axes)));
+    return stage(of, name, {DType::f16, shape}, {}, Combine::none, cast(DType::f16, substitute_axes(body, axes)),
+                 pads ? room(layout, shape) : shape);
   }
 
   void note_scale(const Layout& layout, int tensor) {
@@ -249,7 +266,7 @@ class Operands : Packer {
   }
 
   // An operand as the sum of two f16 numbers, which a window's copy is already.
-  ExprP split(const GroupStage& of, bool left, const std::string& name) {
+  ExprP split(const GroupStage& of, bool left, const std::string& name, bool pads = true) {
     const ExprP& whole = left ? of.contraction->left : of.contraction->right;
     if (is_half(whole) && has_low_part(result_.group, loads_of(whole)[0]->tensor)) return whole;
     const Layout l = layout(of, left);
@@ -258,8 +275,8 @@ class Operands : Packer {
     const ExprP scaled = expr * load(scale, DType::f32, axes_to(static_cast<int>(l.rows.size())));
     const Parts parts = parts_of(scaled);
     note_scale(l, scale);
-    const int high = fill(of, l, name + "_high", parts.high);
-    put_behind(high, fill(of, l, name + "_low", parts.low));
+    const int high = fill(of, l, name + "_high", parts.high, pads);
+    put_behind(high, fill(of, l, name + "_low", parts.low, pads));
     return packed(l, high);
   }
 

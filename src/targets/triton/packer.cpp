@@ -85,7 +85,7 @@ int Packer::scratch(const std::string& name, DType dtype, const Shape& shape) {
 }
 
 int Packer::stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce,
-                  Combine combine, ExprP body) {
+                  Combine combine, ExprP body, const Shape& room) {
   GroupStage made;
   made.stage.name = name;
   made.stage.type = type;
@@ -99,7 +99,8 @@ int Packer::stage(const GroupStage& of, const std::string& name, TensorType type
   made.op = of.op;
   made.tf32 = of.tf32;
   made.location = of.location;
-  made.dest = known->second = scratch(name, type.dtype, type.shape);
+  made.dest = known->second = scratch(name, type.dtype, room.empty() ? type.shape : room);
+  result_.group.tensors[made.dest].zeros = !room.empty() && room != type.shape;
   push(made);
   return made.dest;
 }

@@ -58,10 +58,10 @@ def k0_right_low(_program, w, right_scale, right_high, right_low):
     tl.store(right_scale + row, right_scale_value)
     t_2 = (w_ * right_scale_value)
     right_high_value = (tl.where((tl.abs(t_2) < float("inf")), t_2, tl.where((t_2 < 0.0), -1.0, 1.0))).to(tl.float16)  # linear
-    tl.store(right_high + (row * 130 + column), right_high_value, mask=column_live)
+    tl.store(right_high + (row * 136 + column), right_high_value, mask=column_live)
     t_3 = (tl.where((tl.abs(t_2) < float("inf")), (t_2 - ((t_2).to(tl.float16)).to(tl.float32)), t_2)).to(tl.float16)
     right_low_value = t_3  # linear
-    tl.store(right_low + (row * 130 + column), right_low_value, mask=column_live)
+    tl.store(right_low + (row * 136 + column), right_low_value, mask=column_live)
 
 
 @triton.jit
@@ -75,7 +75,7 @@ def k0_left_low_and_right_low(x, left_scale, left_high, left_low, w, right_scale
 
 
 @triton.jit
-def k0_out_relu(left_high, right_high, left_scale, right_scale, b_, out_relu):
+def k0_out_relu(left_scale, right_scale, b_, out_relu, left_high_tiles, right_high_tiles):
     _wait()
     pid = tl.program_id(0)
     first = pid // 16 * 8
@@ -94,10 +94,8 @@ def k0_out_relu(left_high, right_high, left_scale, right_scale, b_, out_relu):
         right_part = (2 - product_1) // 2
         k = step % 3 * 64 + tl.arange(0, 64)
         k_live = k < 130
-        left_high_ = tl.load(left_high + (left_part * 9100 + m[:, None] * 130 + k[None, :]), mask=m_live[:, None] & k_live[None, :], other=0)
-        left = left_high_
-        right_high_ = tl.load(right_high + (right_part * 11700 + k[:, None] + n[None, :] * 130), mask=k_live[:, None] & n_live[None, :], other=0)
-        right = right_high_
+        left = left_high_tiles.load([tile_m * 64 + left_part * 70, step % 3 * 64])
+        right = right_high_tiles.load([tile_n * 64 + right_part * 90, step % 3 * 64]).T
         part = tl.dot(left, right, part)
         if (product_1 == 2) & (step % 2 == 1):
             acc += part
@@ -116,13 +114,13 @@ def k0_out_relu(left_high, right_high, left_scale, right_scale, b_, out_relu):
         v2 = _expect("b", self.b, (90,), torch.float32)
         v4 = torch.empty((70, 90), dtype=torch.float32, device=_DEVICE)
         _k0_left_scale = _scratch("k0_left_scale", 70, torch.float32)
-        _k0_left_high = _scratch("k0_left_high", 18200, torch.float16)
-        _k0_left_low = _k0_left_high[9100:]
+        _k0_left_high = _zeros("k0_left_high", 19040, torch.float16)
+        _k0_left_low = _k0_left_high[9520:]
         _k0_right_scale = _scratch("k0_right_scale", 90, torch.float32)
-        _k0_right_high = _scratch("k0_right_high", 23400, torch.float16)
-        _k0_right_low = _k0_right_high[11700:]
+        _k0_right_high = _zeros("k0_right_high", 24480, torch.float16)
+        _k0_right_low = _k0_right_high[12240:]
         _launch(k0_left_low_and_right_low, 160, x, _k0_left_scale, _k0_left_high, _k0_left_low, v1, _k0_right_scale, _k0_right_high, _k0_right_low, warps=1)
-        _launch(k0_out_relu, 4, _k0_left_high, _k0_right_high, _k0_left_scale, _k0_right_scale, v2, v4, warps=4, stages=4)
+        _launch(k0_out_relu, 4, _k0_left_scale, _k0_right_scale, v2, v4, _tiles(_k0_left_high, 140, 136, 64, 64), _tiles(_k0_right_high, 180, 136, 64, 64), warps=4, stages=4)
         _warn_about_gradients(self)
         return v4
 
