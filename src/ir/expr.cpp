@@ -16,17 +16,18 @@ struct FnRow {
   double cost;
 };
 
-constexpr std::array<FnRow, 50> kFns = {{
-    {"neg", 1, 1},    {"abs", 1, 1},         {"exp", 1, 8},         {"exp2", 1, 8},       {"expm1", 1, 10},
-    {"log", 1, 8},    {"log2", 1, 8},        {"log1p", 1, 10},      {"sqrt", 1, 4},       {"rsqrt", 1, 4},
-    {"tanh", 1, 10},  {"sin", 1, 10},        {"cos", 1, 10},        {"tan", 1, 12},       {"asin", 1, 12},
-    {"acos", 1, 12},  {"atan", 1, 12},       {"sinh", 1, 12},       {"cosh", 1, 12},      {"erf", 1, 10},
-    {"floor", 1, 1},  {"ceil", 1, 1},        {"round", 1, 1},       {"trunc", 1, 1},      {"isnan", 1, 1},
-    {"isinf", 1, 1},  {"logical_not", 1, 1}, {"add", 2, 1},         {"sub", 2, 1},        {"mul", 2, 1},
-    {"div", 2, 4},    {"mod", 2, 6},         {"pow", 2, 16},        {"atan2", 2, 16},     {"min", 2, 1},
-    {"max", 2, 1},    {"lt", 2, 1},          {"le", 2, 1},          {"eq", 2, 1},         {"ne", 2, 1},
-    {"gt", 2, 1},     {"ge", 2, 1},          {"logical_and", 2, 1}, {"logical_or", 2, 1}, {"bit_and", 2, 1},
-    {"bit_or", 2, 1}, {"bit_xor", 2, 1},     {"shl", 2, 1},         {"shr", 2, 1},        {"select", 3, 1},
+constexpr std::array<FnRow, 51> kFns = {{
+    {"neg", 1, 1},     {"abs", 1, 1},    {"exp", 1, 8},         {"exp2", 1, 8},        {"expm1", 1, 10},
+    {"log", 1, 8},     {"log2", 1, 8},   {"log1p", 1, 10},      {"sqrt", 1, 4},        {"rsqrt", 1, 4},
+    {"tanh", 1, 10},   {"sin", 1, 10},   {"cos", 1, 10},        {"tan", 1, 12},        {"asin", 1, 12},
+    {"acos", 1, 12},   {"atan", 1, 12},  {"sinh", 1, 12},       {"cosh", 1, 12},       {"erfc", 1, 16},
+    {"erf", 1, 10},    {"floor", 1, 1},  {"ceil", 1, 1},        {"round", 1, 1},       {"trunc", 1, 1},
+    {"isnan", 1, 1},   {"isinf", 1, 1},  {"logical_not", 1, 1}, {"add", 2, 1},         {"sub", 2, 1},
+    {"mul", 2, 1},     {"div", 2, 4},    {"mod", 2, 6},         {"pow", 2, 16},        {"atan2", 2, 16},
+    {"min", 2, 1},     {"max", 2, 1},    {"lt", 2, 1},          {"le", 2, 1},          {"eq", 2, 1},
+    {"ne", 2, 1},      {"gt", 2, 1},     {"ge", 2, 1},          {"logical_and", 2, 1}, {"logical_or", 2, 1},
+    {"bit_and", 2, 1}, {"bit_or", 2, 1}, {"bit_xor", 2, 1},     {"shl", 2, 1},         {"shr", 2, 1},
+    {"select", 3, 1},
 }};
 
 const FnRow& row(Fn fn) { return kFns[static_cast<size_t>(fn)]; }

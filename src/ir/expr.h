@@ -36,6 +36,7 @@ enum class Fn {
   atan,
   sinh,
   cosh,
+  erfc,
   erf,
   floor,
   ceil,

@@ -82,6 +82,7 @@ double float_call(Fn fn, double a, double b) {
     case Fn::atan: return std::atan(a);
     case Fn::sinh: return std::sinh(a);
     case Fn::cosh: return std::cosh(a);
+    case Fn::erfc: return std::erfc(a);
     case Fn::erf: return std::erf(a);
     case Fn::floor: return std::floor(a);
     case Fn::ceil: return std::ceil(a);

@@ -265,7 +265,7 @@ class GroupBuilder {
         "ceil",    "erf",    "tanh",     "inf",      "acc",  "total",    "all",    "partial", "parts", "one",
         "best",    "carry",  "scratch",  "vec",      "keep", "each",     "sweep",  "splat",   "iota",  "choose",
         "query",   "key",    "weight",   "largest",  "part", "triton",   "range",  "trunc",   "expm1", "log1p",
-        "compare", "widen"};
+        "compare", "widen",  "erfc"};
     wanted = identifier(wanted);
     // Loop variables are one of these letters, often with a number.
     const bool loop = std::string("beikrnpul").find(wanted[0]) != std::string::npos &&

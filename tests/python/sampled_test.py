@@ -41,6 +41,10 @@ class Drops(torch.nn.Module):
 class Amid(torch.nn.Module):
     def forward(self, x):
         return (x[:, :1] + 1) - x[:, 1:]
+class Loses(torch.nn.Module):
+    def forward(self, x):
+        y = torch.cat([x[:, :1].abs() * torch.inf, x], 1)
+        return y if y.dtype == torch.float64 else y + (y - y)
 def get_inputs():
     return [torch.randn(500, 60)]
 """
@@ -171,6 +175,24 @@ def test_other_shapes_types_and_values_that_are_not_finite(opened: Open) -> None
     assert row["mismatched"] == int((~eager.isfinite()).sum()) > 0 and row["nonfinite"] == 0
     (row,) = compare(draw, 0, [torch.full_like(eager, torch.inf)], {})
     assert row["nonfinite"] == int(eager.isfinite().sum())
+
+
+def test_what_eager_alone_loses_may_be_as_it_is_defined(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An infinity that eager subtracts from itself, in more samples than get their truth one by one."""
+    monkeypatch.setattr(slices, "LARGEST", 0)
+    referee = opened("Loses")
+    draw = referee.draw("non-finite-0")
+    assert len(sliced(referee, "non-finite-0").places) < 250
+    run = referee.reference.run_samples(draw.eager, lambda x: x.double())
+    right = run(draw.arguments, draw.state)[0][0][0].float()
+    for result in (draw.eager.calls[0][0], right):
+        (row,) = compare(draw, 0, [result], {})
+        assert row["mismatched"] == row["nonfinite"] == 0
+    for value in (0.0, -torch.inf):
+        (row,) = compare(draw, 0, [right.index_put((torch.tensor(211), torch.tensor(0)), torch.tensor(value))], {})
+        assert row["mismatched"] > 0
+    (row,) = compare(draw, 0, [torch.where(right.isfinite(), right, 0.0)], {})
+    assert row["mismatched"] > 0
 
 
 def test_nulls_are_measured_where_the_truth_is_known(opened: Open) -> None:

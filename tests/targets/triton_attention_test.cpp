@@ -2,6 +2,9 @@
 // evaluated in double; and compiled for GPUs that are not here.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "targets/case_maker.h"
 #include "targets/triton_runner.h"
 
@@ -71,6 +74,36 @@ TEST(TorchTritonAttention, EqualsItsDefinition) {
 TEST(GpuTritonAttention, EqualsItsDefinition) {
   if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
   expect_attention("cuda");
+}
+
+// Of queries, keys and values one at a time: NaN and infinities reach what the definition says, also through packs of
+// two parts.
+void expect_infinities(const std::string& device) {
+  std::vector<Case> cases;
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const char* shape : {"f32[1,2,33,272]", "f32[1,2,33,16]"})
+    for (size_t which = 0; which < 3; ++which)
+      for (const double value : {infinity, -infinity, std::nan("")}) {
+        Maker m("not_finite");
+        const ValueId q = m.in(shape), k = m.in(shape), v = m.in(shape);
+        cases.push_back(
+            m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue})}, {{"precision", "two_part"}}));
+        for (std::vector<double>& leaf : cases.back().leaves)
+          for (double& x : leaf) x = std::abs(x);  // so that an infinite key has a weight of 0, not NaN
+        std::vector<double>& leaf = cases.back().leaves[which];
+        leaf[leaf.size() / 3] = leaf[leaf.size() - 1] = value;
+      }
+  expect_close(cases, 3e-6, device);
+}
+
+TEST(TorchTritonAttention, KeepsWhatIsNotFinite) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_infinities("cpu");
+}
+
+TEST(GpuTritonAttention, KeepsWhatIsNotFinite) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_infinities("cuda");
 }
 
 TEST(TorchTritonAttention, CompilesAheadOfTime) {

@@ -151,14 +151,23 @@ def _without(c: torch.Tensor, e: torch.Tensor, axis: int, known: torch.Tensor) -
     return c.index_copy(axis, here, e.index_select(axis, here)) if len(here) else c
 
 
+def unlike(c: torch.Tensor, e: torch.Tensor) -> bool:
+    """Is an element not finite in e, and another in c?"""
+    return bool(_other(c, e).any())
+
+
+def _other(c: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
+    return ~e.isfinite() & ~((c.isnan() & e.isnan()) | (c == e))
+
+
 def _of_finite(found: Difference, c: torch.Tensor, e: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """c - e where both are finite, else 0, and where they are not alike; counts the latter."""
     finite_c, finite_e = c.isfinite(), e.isfinite()
-    unlike = ~finite_e & ~((c.isnan() & e.isnan()) | (c == e))
+    other = _other(c, e)
     lost = ~finite_c & finite_e
     found.nonfinite += int(lost.sum())
-    found.mismatched += int(unlike.sum())
-    return torch.where(finite_c & finite_e, c - e, 0.0), unlike | lost
+    found.mismatched += int(other.sum())
+    return torch.where(finite_c & finite_e, c - e, 0.0), other | lost
 
 
 def _count_rules(

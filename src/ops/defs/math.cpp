@@ -125,6 +125,7 @@ extern const OpFile math_def = {
     function<Fn::sinh>("sinh", "The hyperbolic sine.", "torch.sinh({0})", "aten.sinh.default"),
     function<Fn::cosh>("cosh", "The hyperbolic cosine.", "torch.cosh({0})", "aten.cosh.default"),
     function<Fn::erf>("erf", "The error function.", "torch.erf({0})", "aten.erf.default"),
+    function<Fn::erfc>("erfc", "1 - erf(x), exact where it is next to 0.", "torch.erfc({0})", "aten.erfc.default"),
     scalar_op("reciprocal", "1 / x.", {to_float, 1, reciprocal}, "torch.reciprocal({0})",
               {{"aten.reciprocal.default", "self"}}),
     scalar_op("logit", "log(x / (1 - x)).", {to_float, 1, logit}, "torch.logit({0}, eps={eps|None})",

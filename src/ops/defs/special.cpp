@@ -33,7 +33,6 @@ ExprP acosh(X x, const OpCall&) {
   return select(fn(Fn::gt, x[0], num(x, 1e9)), fn(Fn::log, x[0]) + num(x, std::numbers::ln2), usual);
 }
 ExprP atanh(X x, const OpCall&) { return num(x, 0.5) * (fn(Fn::log1p, x[0]) - fn(Fn::log1p, fn(Fn::neg, x[0]))); }
-ExprP erfc(X x, const OpCall&) { return num(x, 1) - fn(Fn::erf, x[0]); }
 ExprP deg2rad(X x, const OpCall&) { return x[0] * num(x, std::numbers::pi / 180); }
 ExprP rad2deg(X x, const OpCall&) { return x[0] * num(x, 180 / std::numbers::pi); }
 ExprP signbit(X x, const OpCall&) { return x[0]->dtype == DType::b1 ? number(DType::b1, 0) : negative(x[0]); }
@@ -59,7 +58,6 @@ extern const OpFile special_def = {
               {{"aten.acosh.default", "self"}}),
     scalar_op("atanh", "The inverse hyperbolic tangent.", {to_float, 1, atanh}, "torch.atanh({0})",
               {{"aten.atanh.default", "self"}}),
-    scalar_op("erfc", "1 - erf(x).", {to_float, 1, erfc}, "torch.erfc({0})", {{"aten.erfc.default", "self"}}),
     scalar_op("deg2rad", "Degrees as radians.", {to_float, 1, deg2rad}, "torch.deg2rad({0})",
               {{"aten.deg2rad.default", "self"}}),
     scalar_op("rad2deg", "Radians as degrees.", {to_float, 1, rad2deg}, "torch.rad2deg({0})",

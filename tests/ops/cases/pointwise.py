@@ -7,7 +7,7 @@ from cases import INF, NAN, ODD, B, I, T, U, V, case
 for name in (
     "relu relu6 leaky_relu elu selu celu gelu silu mish softplus sigmoid hardsigmoid hardswish hardtanh tanh "
     "log_sigmoid hardshrink softshrink exp exp2 expm1 log log2 log1p log10 sqrt rsqrt sin cos tan asin acos atan sinh "
-    "cosh erf reciprocal neg abs square sign sgn floor ceil round trunc frac nan_to_num isnan isinf isfinite clone "
+    "cosh erf erfc reciprocal neg abs square sign sgn floor ceil round trunc frac nan_to_num isnan isinf isfinite clone "
     "logical_not logit"
 ).split():
     case(f"{name}.default", T(3, 5))

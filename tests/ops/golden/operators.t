@@ -1112,8 +1112,8 @@ program erfc_first {
 kernel k0 = { %1 } pointwise
 
 program erfc_last {
-  %0 = input "x0" : i64[4]
-  %1 = erfc(%0) : f32[4]
+  %0 = input "x0" : f32[20]
+  %1 = erfc(%0) : f32[20]
   return %1
 }
 kernel k0 = { %1 } pointwise
