@@ -85,7 +85,7 @@ Result<Stepped> Episode::step(size_t action) {
   ++taken_;
   offer();
   done_ = taken_ >= options_.steps || offered_.empty();
-  return Stepped{payment.reward, done_, false};
+  return Stepped{payment.reward, done_, false, reached};
 }
 
 Result<std::string> Episode::prompt(const PromptOptions& options) const {

@@ -28,6 +28,7 @@ struct Stepped {
   double reward = 0;
   bool done = false;
   bool cut = false;  // done because nobody knows what the action leads to: no end that the policy chose or reached
+  const Place* reached = nullptr;  // where it led, refused or not; null: nothing came of it
 };
 
 class Episode {

@@ -1,6 +1,7 @@
 // A request that is wrong is answered with {"error": ...}, and the next one is read: the process outlives mistakes.
 #include "lm/verbs.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/tensor.h>
 #include <c10/core/GradMode.h>
@@ -24,16 +25,21 @@ struct Opened {
   PolicyConfig policy;
 };
 
+bool is_large(const ModelConfig& config) {
+  constexpr int64_t kLarge = 20'000'000;  // weights of the layers, about
+  return config.layers * config.width * (4 * config.width + 3 * config.inner) >= kLarge;
+}
+
 // auto: bf16 takes a large model half of the time where the device computes in it; a small one is quick in any case.
 std::string chosen_dtype(const VerbOptions& options, const ModelConfig& config) {
-  constexpr int64_t kLarge = 20'000'000;  // weights of the layers, about
   if (options.dtype != "auto") return options.dtype;
-  const int64_t weights = config.layers * config.width * (4 * config.width + 3 * config.inner);
-  return weights >= kLarge && (options.device != "cpu" || computes_in_bf16()) ? "bf16" : "fp32";
+  return is_large(config) && (options.device != "cpu" || computes_in_bf16()) ? "bf16" : "fp32";
 }
 
 Result<Opened> open_model(const VerbOptions& options) {
   MTMC_TRY(Checkpoint checkpoint, open_checkpoint(options.model));
+  // Threads of a small model wait for each other more than they save, on a busy machine for seconds.
+  if (!is_large(checkpoint.config)) at::set_num_threads(1);
   MTMC_TRY(const Placement placement, find_placement(options.device, chosen_dtype(options, checkpoint.config)));
   MTMC_TRY(Model model, Model::load(checkpoint, placement));
   if (!options.adapter.empty()) MTMC_RETURN_IF_ERROR(model.load_adapter(options.adapter));

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "lm/policy_config.h"
+#include "train/budget_curves.h"
 #include "train/evaluate.h"
 #include "train/fresh.h"
 #include "train/phases.h"
@@ -20,13 +21,14 @@ namespace mtmc::train {
 namespace {
 
 constexpr int kDone = 0, kNotYet = 1;
+constexpr double kSharpness = 20;  // of the cost model's softmax, beside a policy without a prior
 
 using Body = std::function<Result<int>()>;
 
 struct EvaluationOptions {
   std::string model, adapter, device = "cpu", dtype = "fp32", part = "held-out", out;
   std::vector<std::string> data;
-  int64_t steps = 8, context = 0, seed = 0, samples = 4;
+  int64_t steps = 8, context = 0, seed = 0, samples = 4, curve = 0;
   double held_out = 0.1;
 };
 
@@ -101,7 +103,9 @@ Result<int> train_and_tell(RunOptions options) {
   return finished ? kDone : kNotYet;
 }
 
-Status write_rows(const std::string& file, const std::vector<TaskOutcomes>& tasks) {
+// `curves`: of the same tasks, or none.
+Status write_rows(const std::string& file, const std::vector<TaskOutcomes>& tasks,
+                  const std::vector<TaskCurves>& curves) {
   std::string text;
   for (const TaskOutcomes& task : tasks) {
     Json row = {{"task", task.name}, {"hardware", task.hardware}, {"best known", std::exp(task.known)}};
@@ -109,6 +113,7 @@ Status write_rows(const std::string& file, const std::vector<TaskOutcomes>& task
       row[kWays[way]] = {{"speedup", std::exp(task.outcomes[way].gain)},
                          {"steps", task.outcomes[way].steps},
                          {"stopped", task.outcomes[way].stopped}};
+    if (!curves.empty()) row["curves"] = to_json(curves[static_cast<size_t>(&task - tasks.data())]);
     text += row.dump() + "\n";
   }
   return write_file(file, text);
@@ -151,7 +156,14 @@ Result<int> evaluate_and_tell(const EvaluationOptions& options) {
     fmt::print("{:<10}{:>9.3f}x{:>10.1f} %{:>8.2f}{:>8.0f} %{:>24}\n", kWays[way], s.speedup, 100 * s.of_known, s.steps,
                100 * s.stopped, fmt::format("{:.3f} ({:.3f}-{:.3f})", s.over_random, s.low, s.high));
   }
-  if (!options.out.empty()) MTMC_RETURN_IF_ERROR(write_rows(options.out, tasks));
+  std::vector<TaskCurves> curves;
+  if (options.curve > 0) {
+    const double sharpness = config.prior.weight > 0 ? config.prior.weight : kSharpness;
+    MTMC_TRY(curves, budget_curves(request, static_cast<size_t>(options.curve), sharpness));
+    fmt::print("\nof known, by the best of so many states; 95 % at: how many it takes; found: how many it met\n{}",
+               curve_table(curves));
+  }
+  if (!options.out.empty()) MTMC_RETURN_IF_ERROR(write_rows(options.out, tasks, curves));
   return kDone;
 }
 
@@ -242,6 +254,10 @@ Body add_evaluate(CLI::App& command) {
   command.add_option("--samples", options->samples, "sampled rollouts of a task")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  command
+      .add_option("--curve", options->curve,
+                  "also what walks that are repeated find with 1, 2, 4, ... states, up to so many (0: not)")
+      ->check(CLI::Range(0, 100000));
   command.add_option("--out", options->out, "a line of JSON for each task");
   return [options] { return evaluate_and_tell(*options); };
 }

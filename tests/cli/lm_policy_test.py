@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import lzma
 import os
 import shutil
 import subprocess
@@ -18,7 +20,7 @@ os.environ["MTMC_PYTHON"] = sys.executable
 built = pytest.mark.skipif(not (BINARY.parent / "mtmc-lm").exists(), reason="mtmc-lm is not built here")
 
 
-def optimize(folder: Path, model: Path) -> subprocess.CompletedProcess[str]:
+def optimize(folder: Path, model: Path | str) -> subprocess.CompletedProcess[str]:
     (folder / "task.py").write_text(SMALL_TASK)
     words = ["optimize", folder / "task.py", "--target", "null", "--policy", f"lm:{model}", "--strategy", "rollout"]
     words += ["--evaluations", 4, "--store", folder / f"{os.urandom(4).hex()}.db", "--out", folder / "out"]
@@ -51,6 +53,40 @@ def test_a_prompt_that_does_not_fit_is_told(tmp_path: Path) -> None:
     model = tiny_model(tmp_path, context=16)
     done = optimize(tmp_path, model)
     assert done.returncode == 2 and "the context is too small: got 8 tokens" in done.stderr, done.stdout + done.stderr
+
+
+@built
+def test_what_is_shipped_chooses_by_its_name(tmp_path: Path) -> None:
+    by_name, by_path = optimize(tmp_path, "small"), optimize(tmp_path, ROOT / "policies/small")
+    assert by_name.returncode in (0, 1), by_name.stdout + by_name.stderr
+    assert len(steps(by_name)) > 1 and steps(by_name) == steps(by_path)
+
+
+@built
+def test_what_is_shipped_needs_nothing_else(tmp_path: Path) -> None:
+    """No other file and no network: it lies in an empty home, from where any way out is closed."""
+    model = tmp_path / "small"
+    shutil.copytree(ROOT / "policies/small", model)
+    environment = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "all_proxy")}
+    environment |= {"HOME": str(tmp_path / "home"), "OMP_NUM_THREADS": "1"}
+    (tmp_path / "home").mkdir()
+    asked = {"prompt": "task: x", "actions": ["fuse linear and gelu", "stop"], "gains": [0.5, -0.02]}
+    argv = [BINARY.parent / "mtmc-lm", "score", "--dtype", "auto", "--model", model]
+    done = subprocess.run(
+        argv, input=json.dumps(asked) + "\n", capture_output=True, text=True, timeout=60, check=True, env=environment
+    )
+    ready, answer = map(json.loads, done.stdout.splitlines())
+    assert ready["policy"] == {"context": 512, "prior": 20, "scores": "token", "view": "program", "voice": 0.1}
+    assert answer["greedy"] == 0 and list((tmp_path / "home").iterdir()) == []
+
+
+def test_the_card_names_what_is_shipped() -> None:
+    card = (ROOT / "policies/README.md").read_text()
+    shipped = [ROOT / "policies/small" / name for name in ("model.safetensors", "tokenizer.json")]
+    contents = [file.read_bytes() for file in shipped]
+    contents.append(lzma.decompress((ROOT / "datasets/h100.jsonl.xz").read_bytes()))  # what it learned from
+    for content in contents:
+        assert hashlib.sha256(content).hexdigest() in card
 
 
 def test_mistakes_are_told(tmp_path: Path) -> None:

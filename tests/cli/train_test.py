@@ -128,6 +128,26 @@ def test_a_policy_begins_where_its_prior_is(world: Path) -> None:
     )
 
 
+def test_curves_say_what_is_found_with_so_many_states(world: Path) -> None:
+    shutil.copytree(world / "new", world / "sharp")
+    (world / "sharp/mtmc.json").write_text('{"scores": "token", "prior": 20, "voice": 0.01}')
+    words = ["evaluate", "--model", world / "sharp", "--data", world / "trees.jsonl", "--samples", 1, *HELD_OUT]
+    first, again = (train(*words, "--curve", 6, "--out", world / f"curves-{i}.jsonl") for i in range(2))
+    assert first == again and (world / "curves-0.jsonl").read_bytes() == (world / "curves-1.jsonl").read_bytes()
+    assert train(*words, "--curve", 6, "--seed", 1) != first and "95 % at" not in train(*words)
+    rows = [json.loads(line) for line in (world / "curves-0.jsonl").read_text().splitlines()]
+    for row in rows:
+        curves = row["curves"]
+        assert curves.pop("states") == [1, 2, 4, 6] and len(curves) == 4
+        for found in curves.values():
+            assert len(found) == 4 and found == sorted(found) and 1 <= found[0] <= found[-1] <= row["best known"] + 1e-9
+        # The cost model knows the answers: of three places at most an open one is done with each state.
+        for way in ("policy", "cost model"):
+            assert curves[way][2] == pytest.approx(row["best known"]) and curves[way][0] >= curves["random"][0]
+    lines = {line[:10].strip(): line.split() for line in first.splitlines() if "%" in line}
+    assert int(lines["cost model"][-2]) <= 3 < int(lines["random"][-2])
+
+
 def test_phases_follow_each_other_within_a_budget(world: Path) -> None:
     phases = ["--phase", "clone updates=1 episodes=2 lr=1e-3", "--phase", "grpo updates=2 groups=1 group=2 lr=1e-4"]
     command = ["policy", *given(world), "--out", world / "phases", *phases, *HELD_OUT]

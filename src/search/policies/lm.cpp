@@ -20,11 +20,22 @@ namespace fs = std::filesystem;
 constexpr double kLoading = 300, kScoring = 300;  // seconds, the most
 constexpr size_t kForAction = 96;                 // tokens that are left for the action behind it
 
+fs::path programs() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+// A file or folder; or, where there is none, the name of a policy that the checkout ships: programs are built in
+// build/NAME, two folders below it.
+Result<Weights> weights_of(const std::string& word) {
+  if (!word.empty() && word.find('/') == word.npos && !fs::exists(word))
+    if (const fs::path shipped = programs().parent_path().parent_path() / "policies" / word; fs::is_directory(shipped))
+      return find_weights(shipped);
+  return find_weights(word);
+}
+
 // A model's process: a line of JSON out, one back.
 class Scorer {
  public:
   static Result<Scorer> start(const std::string& model, const std::string& adapter) {
-    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "mtmc-lm";
+    const fs::path program = programs() / "mtmc-lm";
     if (!fs::exists(program))
       return Error{"starting the language model", "mtmc-lm is not built", "'" + program.string() + "'",
                    "./mtmc lm --help, which builds it or says what is missing"};
@@ -131,11 +142,11 @@ const PolicyDef lm_def{"lm", "a language model's likeliest action, from a prompt
                          // A model's own name may hold a plus.
                          const std::string& word = context.argument;
                          const size_t plus = fs::exists(word) ? word.npos : word.find('+');
-                         MTMC_TRY(Weights weights, find_weights(word.substr(0, plus)));
+                         MTMC_TRY(Weights weights, weights_of(word.substr(0, plus)));
                          const std::string model = weights.path.string();
                          std::string adapter;
                          if (plus != word.npos) {
-                           MTMC_TRY(const Weights more, find_weights(word.substr(plus + 1)));
+                           MTMC_TRY(const Weights more, weights_of(word.substr(plus + 1)));
                            adapter = more.path.string();
                            weights = {model + "+" + adapter, sha256(weights.digest + more.digest)};
                          }
