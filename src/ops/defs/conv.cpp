@@ -154,6 +154,17 @@ Phase phase_of(const ExprP& shifted, int64_t stride, int64_t dilation) {
   return {first, start, common > 1 ? fn(Fn::eq, rest % of(common), of(0)) : nullptr, each, dilation / common};
 }
 
+// Where no phase of a dilated kernel has two elements, the input would be packed once for each phase.
+bool pays_by_phases(const Window& window) {
+  bool strided = false;
+  for (int i = 0; i < window.axes(); ++i) {
+    const int64_t stride = window.stride[i], dilation = window.dilation[i];
+    if (stride > 1 && dilation > 1 && window.kernel[i] <= stride / std::gcd(stride, dilation)) return false;
+    strided |= stride > 1;
+  }
+  return strided;
+}
+
 // By stride phases, each an ordinary convolution: output o = stride * q + p is reached by the kernel's elements k
 // with k * dilation = p + padding (modulo stride), without dilation k = (p + padding) mod stride + stride * t from the
 // inputs q + (p + padding) div stride - t.
@@ -204,8 +215,7 @@ Definition define_phases(const OpCall& call, const Convolution& c) {
 // Input element i reaches output i * stride + k * dilation - padding: the terms are those whose i is whole and inside.
 Definition define_transposed(const OpCall& call) {
   const Convolution c = transposed(call).value();
-  if (std::any_of(c.window.stride.begin(), c.window.stride.end(), [](int64_t n) { return n > 1; }))
-    return define_phases(call, c);
+  if (pays_by_phases(c.window)) return define_phases(call, c);
   const int rank = c.window.axes() + 2;
   const int64_t each = c.out / c.groups;
   const ExprP channel = (axis(1) / index_constant(each)) * index_constant(c.in / c.groups) + axis(rank);
