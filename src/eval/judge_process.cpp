@@ -15,14 +15,14 @@ Status JudgeProcess::start() {
   return ok_status();
 }
 
-Error JudgeProcess::lost(const std::string& why) {
+Error JudgeProcess::lost(const std::string& why, const std::string& of) {
   const bool never_answered = !answered_;
   process_.reset(), answered_ = false, waiting_ = 0;
   if (never_answered && why == "it has ended") {
-    return Error{"starting the judge's " + name_, "it ended before it answered", command_.argv[0],
+    return Error{"starting the judge's " + name_, "it ended before it answered", of.empty() ? command_.argv[0] : of,
                  "a Python with torch >= 2.9"};
   }
-  return Error{"asking the judge's " + name_, why, "", ""};
+  return Error{"asking the judge's " + name_, why, of, ""};
 }
 
 Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
@@ -54,6 +54,7 @@ Result<Json> JudgeProcess::receive(double timeout_seconds) {
   Json reply = Json::parse(*line, nullptr, false);
   answered_ = true;
   if (!reply.is_object()) return lost("it answered something else than JSON");
+  if (reply.contains("ends")) return lost("it has ended", reply.value("ends", ""));
   if (reply.contains("error")) {
     const Json& e = reply["error"];
     return Error{e.value("doing", ""), e.value("wrong", ""), e.value("got", ""), e.value("wanted", "")};

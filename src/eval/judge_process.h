@@ -42,7 +42,7 @@ class JudgeProcess {
   void stop() { process_.reset(), answered_ = false, waiting_ = 0; }
 
  private:
-  Error lost(const std::string& why);
+  Error lost(const std::string& why, const std::string& of = "");
 
   std::string name_;
   Command command_;

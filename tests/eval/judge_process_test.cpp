@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/source_dir.h"
+
 namespace mtmc {
 namespace {
 
@@ -54,6 +56,23 @@ TEST(JudgeProcess, OneThatEndedIsStartedAgain) {
   EXPECT_FALSE(process.running());
   EXPECT_EQ(process.waiting(), 0);
   EXPECT_EQ(process.ask(twice(3), 20)->at("n"), 6);
+}
+
+// An exception that it does not expect ends it, and the error says which: our own loop tells before it goes.
+TEST(JudgeProcess, SaysWhatEndedIt) {
+  const char* program =
+      "from mtmc.wire.line import REPLIES, REQUESTS, Line, serve\n"
+      "serve(Line(REQUESTS, REPLIES), lambda request: {'n': 1 // request['n']})\n";
+  JudgeProcess process(
+      "divider",
+      {.argv = {"python3", "-c", program}, .directory = {}, .environment = {{"PYTHONPATH", source_dir() + "/python"}}});
+  EXPECT_EQ(process.ask({{"op", "divide"}, {"n", 1}}, 20)->at("n"), 1);
+  const auto ended = process.ask({{"op", "divide"}, {"n", 0}}, 20);
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().wrong, "it has ended");
+  EXPECT_NE(ended.error().got.find("ZeroDivisionError: "), std::string::npos) << ended.error().message();
+  EXPECT_FALSE(process.running());
+  EXPECT_EQ(process.ask({{"op", "divide"}, {"n", 1}}, 20)->at("n"), 1);
 }
 
 TEST(JudgeProcess, StandsStillAndGoesOn) {

@@ -11,6 +11,7 @@ from typing import Any
 
 REQUESTS, REPLIES = 3, 4  # the descriptors that LineProcess (src/base/process.h) gives its children
 HURRY_SECONDS = 0.005
+MOST_OF_AN_END = 400  # characters
 IDLE_SECONDS = 0.05
 LONGEST = 64 << 20  # bytes
 Message = dict[str, Any]
@@ -68,13 +69,17 @@ def serve(
     meanwhile: Callable[[], None] | None = None,
 ) -> None:
     """Answers requests until the other side closes. After the `hurried` ones the next is expected at once; `meanwhile` is
-    called again and again while none comes."""
+    called again and again while none comes. An exception that nobody expects ends it, and the answer says so: `ends`."""
     while True:
         while meanwhile and not line.complete() and not select.select([line.incoming], [], [], IDLE_SECONDS)[0]:
             meanwhile()
         if (request := line.receive()) is None:
             return
-        reply = handle(request)
+        try:
+            reply = handle(request)
+        except Exception as error:
+            line.send({"ends": f"{type(error).__name__}: {error}"[:MOST_OF_AN_END]})
+            raise
         try:
             line.send(reply)
         except BrokenPipeError:
