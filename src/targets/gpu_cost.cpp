@@ -65,7 +65,7 @@ double contraction_rate(const Group& group, const Kernel& kernel, const GroupSta
   if (reads_half(stage)) return (attention ? kAttention : kOwnHalf) * hardware.flops_f16;
   const std::string way = way_of(kernel, stage);
   if (way == "two_part") {
-    if (!attention && triton::splits_in_loop(group, stage)) {
+    if (!attention && triton::splits_in_loop(group, stage, kernel.number("in_loop", -1))) {
       double rows = 1;
       for (const int a : stage.contraction->m) rows *= static_cast<double>(stage.stage.extents()[a]);
       return kTwoPartInLoop * rows / (kTileRows * std::ceil(rows / kTileRows)) * hardware.flops_f16;

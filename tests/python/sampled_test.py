@@ -45,6 +45,10 @@ class Loses(torch.nn.Module):
     def forward(self, x):
         y = torch.cat([x[:, :1].abs() * torch.inf, x], 1)
         return y if y.dtype == torch.float64 else y + (y - y)
+class LosesNumbers(torch.nn.Module):
+    def forward(self, x):
+        y = torch.nan_to_num(x, 0.0, 0.0, 0.0)
+        return y if y.dtype == torch.float64 else y + (torch.inf - torch.full_like(y, torch.inf))
 def get_inputs():
     return [torch.randn(500, 60)]
 """
@@ -193,6 +197,21 @@ def test_what_eager_alone_loses_may_be_as_it_is_defined(opened: Open, monkeypatc
         assert row["mismatched"] > 0
     (row,) = compare(draw, 0, [torch.where(right.isfinite(), right, 0.0)], {})
     assert row["mismatched"] > 0
+
+
+def test_what_eager_alone_loses_of_numbers_is_that_number(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither any other number nor an infinity."""
+    monkeypatch.setattr(slices, "LARGEST", 0)
+    referee = opened("LosesNumbers")
+    draw = referee.draw("non-finite-0")
+    right = torch.nan_to_num(draw.arguments[0], 0.0, 0.0, 0.0)
+    for result in (draw.eager.calls[0][0], right):
+        (row,) = compare(draw, 0, [result], {})
+        assert row["mismatched"] == row["nonfinite"] == 0
+    wrong = [right.index_put((torch.tensor(211), torch.tensor(0)), torch.tensor(v)) for v in (123.0, torch.inf)]
+    for result in (*wrong, torch.zeros_like(right)):
+        (row,) = compare(draw, 0, [result], {})
+        assert row["mismatched"] > 0
 
 
 def test_nulls_are_measured_where_the_truth_is_known(opened: Open) -> None:

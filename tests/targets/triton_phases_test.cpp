@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "targets/case_maker.h"
+#include "targets/triton/kernel_printer.h"
 #include "targets/triton_runner.h"
 
 namespace mtmc {
@@ -121,6 +122,14 @@ TEST(TritonPhases, AreDefinedByTheElementsThatTheyHave) {
   EXPECT_EQ(static_cast<int64_t>(y.size()) - finite, 20 * 3 * 3);
 }
 
+// All elements of a kernel, two apart, reach the second of two phases along each axis; which phases have products is
+// said in bits.
+TEST(TritonPhases, HaveNoLoopWithoutElements) {
+  const Case c = transposed(kDilated[2]);
+  const std::string text = print_triton_kernel(c.program, c.program.kernels[0]).value().text;
+  EXPECT_NE(text.find(" in range(((2 >> b) & (2 >> matrix_1) & 1) * 9):"), std::string::npos) << text;
+}
+
 TEST(TorchTritonPhases, MeetNoElementsThatTheyLack) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   expect_infinities("cpu");
@@ -140,7 +149,8 @@ TEST(TorchTritonPhases, CompileAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   const Shapes sizes = {"f32[2,128,64,64]", "f32[128,64,4,4]", "f32[64]"};
   const std::vector<Program> programs = {transposed(sizes).program, transposed(sizes, {{"phases", 1}}).program,
-                                         transposed({"f32[2,64,64,64]", "f32[64,64,2,2]", "f32[64]", 2, 0}).program};
+                                         transposed({"f32[2,64,64,64]", "f32[64,64,2,2]", "f32[64]", 2, 0}).program,
+                                         transposed(kDilated[2]).program};
   const std::vector<std::string> failures = testing::compile_triton(programs);
   for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
 }

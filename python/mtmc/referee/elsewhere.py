@@ -153,17 +153,17 @@ def _without(c: torch.Tensor, e: torch.Tensor, axis: int, known: torch.Tensor) -
 
 def unlike(c: torch.Tensor, e: torch.Tensor) -> bool:
     """Is an element not finite in e, and another in c?"""
-    return bool(_other(c, e).any())
+    return bool(other_than_lost(c, e).any())
 
 
-def _other(c: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
+def other_than_lost(c: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
     return ~e.isfinite() & ~((c.isnan() & e.isnan()) | (c == e))
 
 
 def _of_finite(found: Difference, c: torch.Tensor, e: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """c - e where both are finite, else 0, and where they are not alike; counts the latter."""
     finite_c, finite_e = c.isfinite(), e.isfinite()
-    other = _other(c, e)
+    other = other_than_lost(c, e)
     lost = ~finite_c & finite_e
     found.nonfinite += int(lost.sum())
     found.mismatched += int(other.sum())

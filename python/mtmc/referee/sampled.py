@@ -14,7 +14,7 @@ import torch
 
 from mtmc.referee import slices
 from mtmc.referee.draws import seed_of
-from mtmc.referee.elsewhere import difference, rms, unlike, worst_block
+from mtmc.referee.elsewhere import difference, other_than_lost, rms, unlike, worst_block
 from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, jsonable, measure, settled
 from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
 from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
@@ -237,22 +237,33 @@ def lost_by_eager(run: Run, draw: RunDraw, known: Slices, call: int, leaves: lis
                 return True
             calls, _ = run(cut.of_arguments(draw.arguments, places), cut.of_state(draw.state, places))
             truth = calls[call]
-        return not any(measure(*of, None).get("mismatched") for of in zip(own, theirs, truth, strict=True))
+        answers = list(zip(own, theirs, truth, strict=True))
+        return all(recovered(*of) for of in answers) and not any(measure(*of, None).get("mismatched") for of in answers)
 
     if not all(
         isinstance(c, torch.Tensor) and (c.shape, c.dtype) == (e.shape, e.dtype)
         for c, e in zip(leaves, eager, strict=True)
     ):
         return False
-    if not right(known.places, known.calls[call]):
-        return False
-    at_once = max(1, cut.size // MOST)
-    for start in range(0, cut.size, at_once):
-        places = torch.arange(start, min(start + at_once, cut.size), device=known.places.device)
-        places = places[~torch.isin(places, known.places)]
-        if len(places) and not right(places):
+    try:
+        if not right(known.places, known.calls[call]):
             return False
+        at_once = max(1, cut.size // MOST)
+        for start in range(0, cut.size, at_once):
+            places = torch.arange(start, min(start + at_once, cut.size), device=known.places.device)
+            places = places[~torch.isin(places, known.places)]
+            if len(places) and not right(places):
+                return False
+    except (torch.OutOfMemoryError, TruthError):
+        return False  # nobody knows: the refusal stands
     return True
+
+
+def recovered(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> bool:
+    """Is c near a finite truth wherever it has something else than what eager lost there?"""
+    lost = other_than_lost(c, e) & t.isfinite()
+    near = (c.to(t.dtype) - t).abs() <= LEGACY * (t.abs() + rms(t))
+    return not bool((lost & ~near).any())
 
 
 def _with_extremes(found: Measurement, all_known: Measurement) -> Measurement:

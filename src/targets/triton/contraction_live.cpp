@@ -6,6 +6,11 @@
 #include "targets/triton/contraction_printer.h"
 
 namespace mtmc::triton {
+namespace {
+
+constexpr int64_t kBits = 31;  // of an i32, that are not its sign
+
+}  // namespace
 
 bool ContractionPrinter::uses(const ExprP& e, const std::vector<int>& axes) const {
   return std::any_of(axes.begin(), axes.end(), [&](int a) { return uses_axis(e, a); });
@@ -29,8 +34,8 @@ void ContractionPrinter::plan_live() {
   for (const ExprP& e : products_.live) {
     const ExprP one = canonical(first_, e);
     if (is_constant(one) || !(uses(one, matrices) || uses(one, n_))) continue;
-    if (!uses(one, lanes) && !uses(one, k_loop_) && !(phases_ > 1 && uses_axis(one, phase_))) {
-      exists_.push_back(one);
+    if (const auto phases = phases_with_products(one)) {
+      exists_.push_back(*phases);
       continue;
     }
     std::vector<int> along;
@@ -75,11 +80,36 @@ std::string ContractionPrinter::steps_of_k() {
   return count == 1 ? steps : steps + " * " + std::to_string(count);
 }
 
-// `steps` of the loop; none where the matrix has no products.
+// Where a condition depends on one axis of the batch alone: which, and a bit for each of its elements that has
+// products.
+std::optional<std::pair<int, int64_t>> ContractionPrinter::phases_with_products(const ExprP& condition) const {
+  int along = -1;
+  for (int a = 0; a < static_cast<int>(extents_.size()); ++a) {
+    if (!uses_axis(condition, a)) continue;
+    if (along >= 0 || std::count(batch_.begin(), batch_.end(), a) == 0 || extents_[a] > kBits) return std::nullopt;
+    along = a;
+  }
+  int64_t bits = 0;
+  for (int64_t i = 0; along >= 0 && i < extents_[along]; ++i) {
+    std::vector<ExprP> to(extents_.size());
+    to[along] = index_constant(i);
+    const ExprP one = simplify(substitute_axes(condition, to), extents_);
+    if (!is_constant(one)) return std::nullopt;
+    bits |= int64_t{one->integer != 0} << i;
+  }
+  return along < 0 ? std::nullopt : std::optional(std::pair(along, bits));
+}
+
+// `steps` of the loop; none where the matrix has no products. As bits, not as the conditions themselves: of two that
+// are alike, ((b + 1) % 5 * 3) % 5 < 3 and the same of another axis, LLVM makes additions of two halves at once
+// (add.s16x2), and the ptxas of CUDA 12.8 and 12.9 loses what they add (VIADD.16x2 ..., 0x0) from -O1 on.
 std::string ContractionPrinter::steps_if_any(const std::string& steps) {
   std::string all;
-  for (const ExprP& one : exists_) all += (all.empty() ? "" : " & ") + ("(" + value(one, left_).text + ")");
-  return all.empty() ? steps : "tl.where(" + all + ", " + steps + ", 0)";
+  for (const auto& [a, bits] : exists_)
+    all += (all.empty() ? "" : " & ") + ("(" + std::to_string(bits) + " >> " + left_.scalars.at(a) + ")");
+  if (all.empty()) return steps;
+  const bool number = steps.find_first_not_of("0123456789") == std::string::npos;
+  return steps == "1" ? all + " & 1" : "(" + all + " & 1) * " + (number ? steps : "(" + steps + ")");
 }
 
 // Whether the phase and the tap that are printed have no product.

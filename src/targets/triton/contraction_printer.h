@@ -66,6 +66,7 @@ class ContractionPrinter : public StagePrinter {
   void plan_live();
   int live_tap() const;
   std::string steps_of_k();
+  std::optional<std::pair<int, int64_t>> phases_with_products(const ExprP& condition) const;
   std::string steps_if_any(const std::string& steps);
   bool is_dead() const;
   std::string without_dead(const std::string& left);
@@ -106,11 +107,11 @@ class ContractionPrinter : public StagePrinter {
   bool within_ = false;
   int64_t phases_ = 1, taps_ = 1;
   std::vector<std::string> sums_;
-  bool computes_left_ = false;         // of what is multiplied in the loop, a left operand is not just loaded
-  std::vector<ExprP> exists_;          // conditions of all products of a matrix
-  std::vector<ExprP> live_;            // of others, that could not become limits of loops
-  std::map<int, ExprP> limits_;        // axes of `k_loop_` that end earlier for some matrices
-  std::map<int, std::string> counts_;  // the same, once they are printed
+  bool computes_left_ = false;                   // of what is multiplied in the loop, a left operand is not just loaded
+  std::vector<std::pair<int, int64_t>> exists_;  // axes of the batch, and which of their elements have products
+  std::vector<ExprP> live_;                      // conditions of products that could not become limits of loops
+  std::map<int, ExprP> limits_;                  // axes of `k_loop_` that end earlier for some matrices
+  std::map<int, std::string> counts_;            // the same, once they are printed
   std::vector<Numbers> candidates_;
 };
 

@@ -304,7 +304,9 @@ bool splits_in_loop(const Group& group, const GroupStage& stage, int64_t wanted)
   for (const auto* axes : {&c.n, &c.k, &c.batch})
     for (int a : *axes) {
       if (!at.ok || (extents[a] > 1 && at.coefficients[a] == 0)) return false;
-      runs = runs || (axes != &c.batch && at.coefficients[a] == 1);
+      // A lane of K is its longest axis: the others, a kernel's columns for one, are walked by the loop.
+      const bool longest = std::all_of(axes->begin(), axes->end(), [&](int b) { return extents[b] <= extents[a]; });
+      runs = runs || (axes != &c.batch && longest && extents[a] > 1 && at.coefficients[a] == 1);
     }
   return runs && tensor.type.elements() == along(c.n) * along(c.k) * along(c.batch);
 }

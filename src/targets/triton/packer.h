@@ -43,7 +43,8 @@ class Packer {
   // Columns whose products are others' (phases of a transposed convolution) are matrices of their own.
   static void part_columns(GroupStage& made, const std::vector<ExprP>& live);
   // A stage that belongs to `of`; the tensor it defines. One that was made before is not made again: branches that
-  // multiply the same tensor share its copy. `room`: the tensor's shape, where it is larger than the stage's.
+  // multiply the same tensor share its copy. `room`: the tensor's shape, where it is larger than the stage's (of a copy
+  // that is shared, the first one's: who reads it asks the tensor).
   int stage(const GroupStage& of, const std::string& name, TensorType type, std::vector<int64_t> reduce,
             Combine combine, ExprP body, const Shape& room = {});
   // The contraction on packed operands, then their scales undone.
