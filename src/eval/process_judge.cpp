@@ -38,8 +38,9 @@ bool clocks_part(const Verdict& verdict) {
   return (verdict.reason == "clock-mismatch" || verdict.reason == "background-work") && verdict.time_ms;
 }
 
+// The noise is measured itself: on a busy machine clocks of an honest candidate were 0.078 ms apart where it was 0.069.
 bool is_noise(const Verdict& verdict) {
-  return verdict.clock_apart_ms.value_or(0) <= verdict.clock_noise_ms.value_or(0);
+  return verdict.clock_apart_ms.value_or(0) <= 2 * verdict.clock_noise_ms.value_or(0);
 }
 
 // Clocks that agree within the noise of a busy moment say little against clocks that parted in a quieter one.
@@ -180,7 +181,7 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
   again_ = false;
   Result<Verdict> verdict = attempt(task, candidate, tier);
   // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made. Once
-  // more where the second comparison was as noisy as its clocks were apart.
+  // more where the second comparison was about as noisy as its clocks were apart.
   std::optional<Verdict> first;
   int comparisons = 1;
   while (verdict.ok() && clocks_part(*verdict) && comparisons < (first && is_noise(*verdict) ? 3 : 2)) {
