@@ -8,12 +8,14 @@
 #include <optional>
 
 #include "base/check.h"
+#include "base/process.h"
 #include "base/trace.h"
 
 namespace mtmc {
 namespace {
 
 thread_local std::optional<Turn::With> held;
+thread_local double waited = 0;
 
 // Two bytes of the file are locked. Whoever comes passes the gate, one at a time, and waits there for the room: nobody
 // enters before somebody who has waited longer to be alone.
@@ -38,9 +40,11 @@ Turn::Turn(const std::filesystem::path& file, With with) {
   file_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   MTMC_CHECK(file_ >= 0, "the file by which processes take turns can be opened: " + file.string());
   const Span span(with == With::nobody ? "turn alone" : "turn with others");
+  const double from = now_seconds();
   lock(file_, kGate, F_WRLCK);
   lock(file_, kRoom, with == With::nobody ? F_WRLCK : F_RDLCK);
   lock(file_, kGate, F_UNLCK);
+  waited += now_seconds() - from;
   held = with;
 }
 
@@ -54,5 +58,7 @@ std::filesystem::path turn_file() {
   const char* file = std::getenv("MTMC_TURN");
   return file == nullptr ? "" : file;
 }
+
+double working_seconds() { return now_seconds() - waited; }
 
 }  // namespace mtmc

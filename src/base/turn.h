@@ -25,4 +25,7 @@ class Turn {
 // trial that loads a candidate and makes its first call. That may disturb a clock by a call's length.
 std::filesystem::path turn_file();
 
+// Seconds of a monotonic clock that stands while this thread waits for a turn.
+double working_seconds();
+
 }  // namespace mtmc

@@ -58,8 +58,8 @@ Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool 
   const auto jobs = static_cast<size_t>(asked);
   if (jobs > most)
     return Error{"choosing how many tasks run beside each other",
-                 on_gpu && !shares ? "one is timed on a GPU at a time" : "too many", fmt::format("--jobs {}", jobs),
-                 fmt::format("at most {}", most)};
+                 on_gpu && !shares ? "torch.compile, a baseline, disturbs whoever times on its GPU" : "too many",
+                 fmt::format("--jobs {}", jobs), fmt::format("at most {}", most)};
   return jobs > 0 ? jobs : on_gpu ? there.size() : 1;
 }
 
