@@ -119,7 +119,7 @@ void Baselines::lose(const std::string& engine, const Error& error) {
   for (const std::string& one : engines_)
     if (home_of(one) == home) made_.erase(one), begun_.erase(one);
   const bool twice = ++lost_[home] > 1;
-  if (!needed(engine) && (twice || error.wrong == "no answer in time"))
+  if (!needed(engine) && (twice || error.wrong == kUnanswered))
     made_[engine] = "its process was lost: " + error.wrong;
 }
 

@@ -49,7 +49,7 @@ Status JudgeProcess::send(const Json& request) {
 Result<Json> JudgeProcess::receive(double timeout_seconds) {
   MTMC_CHECK(waiting_ > 0, "nothing was asked of the judge's " + name_);
   const Result<std::string> line = process_->receive(timeout_seconds);
-  if (!line.ok()) return lost(line.error().wrong == "closed" ? "it has ended" : "no answer in time");
+  if (!line.ok()) return lost(line.error().wrong == "closed" ? "it has ended" : kUnanswered);
   --waiting_;
   Json reply = Json::parse(*line, nullptr, false);
   answered_ = true;

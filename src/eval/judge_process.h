@@ -11,6 +11,8 @@
 
 namespace mtmc {
 
+inline constexpr const char* kUnanswered = "no answer in time";  // what is wrong then
+
 class JudgeProcess {
  public:
   JudgeProcess(std::string name, Command command) : name_(std::move(name)), command_(std::move(command)) {}

@@ -24,6 +24,7 @@ namespace {
 
 // Bytes: larger arguments, or weights, leave no memory for guests beside.
 constexpr double kMostBeside = 2e9, kMostWeightsBeside = 4e9;
+constexpr int kMostEndless = 3;  // kinds of draws on which a module may not end
 
 // Modules that we print say on which device they make their memory. Where nothing is launched, it is the host's.
 std::string device_replaced(std::string code) {
@@ -111,12 +112,15 @@ class ProcessJudge final : public Judge {
   DrawChoice draw_choice_;
   std::string open_task_;  // hash of the open task's JSON
   std::optional<TaskFacts> facts_;
-  bool again_ = false;  // is the candidate examined once more? It may have written down what it saw
+  std::set<std::string> endless_;  // kinds of draws on which the open task's module itself has not ended
+  bool again_ = false;             // is the candidate examined once more? It may have written down what it saw
 };
 
 Status ProcessJudge::open(const Task& task) {
   const std::string key = short_hash(task.json);
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
+  if (key != open_task_) endless_.clear();
+  if (facts_ && facts_->endless()) endless_.insert(*facts_->endless());
   MTMC_RETURN_IF_ERROR(guests_.start());
   MTMC_RETURN_IF_ERROR(referee_.start());
   MTMC_RETURN_IF_ERROR(baselines_.start());
@@ -128,6 +132,7 @@ Status ProcessJudge::open(const Task& task) {
   MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
   guests_.forget(facts.files());
   facts_ = std::move(facts), open_task_ = key;
+  facts_->leave_out(endless_);
   baselines_.open(*facts_);
   MTMC_RETURN_IF_ERROR(guests_.begin_import(facts_->imported()));
   const Result<const DrawFacts*> first = facts_->draw("task-0");               // baselines get ready on its arguments
@@ -148,7 +153,9 @@ Status ProcessJudge::prepare(const Task& task) {
   MTMC_TRY(std::vector<std::string> draws, facts_->structured(structured_count(Tier::screen)));
   if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
   for (const std::string& draw : draws) {
-    MTMC_TRY([[maybe_unused]] const DrawFacts* known, facts_->draw(draw));
+    const auto known = facts_->draw(draw);
+    if (facts_->endless()) return ok_status();  // judge() goes on without it
+    MTMC_RETURN_IF_ERROR(known);
   }
   return baselines_.ready(false);
 }
@@ -189,6 +196,8 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     again_ = true, ++comparisons;
     verdict = attempt(task, candidate, tier);
   }
+  for (int kinds = 0; kinds < kMostEndless && !verdict.ok() && facts_ && facts_->endless(); ++kinds)
+    again_ = true, verdict = attempt(task, candidate, tier);
   // A process of ours that dies is no fault of the candidate's the first time: everything is set up again.
   if (!verdict.ok() && lost()) {
     facts_.reset(), again_ = true;
@@ -202,6 +211,8 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     if (!tells_as_much(*verdict, *first)) take_longer(*verdict, std::max(0.0, first->clock_apart_ms.value_or(0)));
     verdict->notes.push_back(comparisons == 2 ? "clocks-compared-twice" : "clocks-compared-three-times");
   }
+  if (verdict.ok())
+    for (const std::string& kind : endless_) verdict->notes.push_back("endless: the module itself, on draws of " + kind);
   if (verdict.ok()) verdict->seconds = working_seconds() - start;
   return verdict;
 }

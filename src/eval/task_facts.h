@@ -52,7 +52,11 @@ class TaskFacts {
   static Result<TaskFacts> open(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
                                 const std::filesystem::path& triton_seed, const JudgeOptions& options);
 
+  // An Error, too, where the module has not ended after a long time: then `endless` is the kind of this draw, the
+  // referee is gone, and whoever opens the task again leaves that kind out.
   Result<const DrawFacts*> draw(const std::string& name);
+  const std::optional<std::string>& endless() const { return endless_; }
+  void leave_out(const std::set<std::string>& kinds) { left_out_ = kinds; }
   // Its budget is that of its kind, whose draws take several times as long as it alone: most candidates do without.
   // False when it was before, has no budget of its own, or there is no room for its kind. The draw may turn out to
   // prove nothing.
@@ -131,13 +135,14 @@ class TaskFacts {
   std::vector<int> written_;
   int weights_ = 0;
   bool strict_ = false;
-  double eager_seconds_ = 0, draw_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0,
+  double patience_ = 0, eager_seconds_ = 0, draw_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0,
          returned_bytes_ = 0, nominal_bytes_ = 0;
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;
   std::set<std::string> other_orders_;  // kinds for which allow_other_orders was asked
-  std::set<std::string> proving_nothing_;
+  std::set<std::string> proving_nothing_, left_out_;
+  std::optional<std::string> endless_;
   std::optional<bool> degenerate_;
   std::optional<double> needed_bytes_;
 };

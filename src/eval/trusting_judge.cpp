@@ -144,7 +144,7 @@ class TrustingJudge final : public Judge {
 
   // The process is gone: it crashed with this candidate twice, or gave no answer in time.
   static Result<bool> lost(const Error& error, Examination& examination) {
-    return examination.refuse(error.wrong == "no answer in time" ? "timed-out" : "crashed", error.message());
+    return examination.refuse(error.wrong == kUnanswered ? "timed-out" : "crashed", error.message());
   }
 
   JudgeOptions options_;

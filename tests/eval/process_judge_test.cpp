@@ -82,6 +82,28 @@ TEST_F(TorchJudge, survives_candidates_that_never_answer) {
   EXPECT_TRUE(is_right(next)) << next.reason << ": " << next.message;
 }
 
+TEST_F(TorchJudge, leaves_out_draws_on_which_the_module_itself_does_not_end) {
+  const auto file = folder_.path() / "endless.py";
+  ASSERT_TRUE(write_file(file, R"(
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        while not x[2].any():
+            pass
+        return x.exp()
+def get_inputs():
+    return [torch.randn(64, 32)]
+)")
+                  .ok());
+  task_ = {"endless", Json{{"name", "endless"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  JudgeOptions options = options_;
+  options.call_seconds = 2;
+  const std::string code = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return ";
+  const Verdict right = verdict_with(options, code + "x.exp()", Tier::certify);
+  EXPECT_TRUE(is_right(right)) << right.reason << ": " << right.message;
+  EXPECT_THAT(right.notes, testing::Contains("endless: the module itself, on draws of few-rows"));
+}
+
 TEST_F(TorchJudge, survives_candidates_that_die) {
   struct Case {
     std::string code, reason;

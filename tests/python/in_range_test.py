@@ -31,6 +31,7 @@ CALLS = {
     "index_select": lambda i: X.index_select(0, i),
     "index_add": lambda i: X.index_add(0, i, X[:2]),
     "index_copy": lambda i: X.index_copy(0, i, X[:2]),
+    "index_fill": lambda i: X.index_fill(0, i, 1.0),
     "gather": lambda i: X.T.gather(1, i.expand(4, 2)),
     "scatter": lambda i: X.T.scatter(1, i.expand(4, 2), 1.0),
     "scatter_add": lambda i: X.T.scatter_add(1, i.expand(4, 2), torch.ones(4, 2)),
@@ -55,6 +56,7 @@ def test_indices_that_torch_takes():
     with Checked() as mode:
         assert X[torch.tensor([-3])].tolist() == [X[0].tolist()]
         assert X.take(torch.tensor([-12])).item() == 0
+        assert X.index_fill(0, torch.tensor([-3]), 7.0)[0].tolist() == [7.0] * 4
         assert functional.cross_entropy(X, torch.tensor([0, -100, 3])).isfinite()
         assert X[X > 5].numel() == 6
         assert functional.embedding(torch.zeros(0, dtype=torch.int64), X).shape == (0, 4)

@@ -47,6 +47,12 @@ def _axis(given: Named) -> None:
     _within(index, 0, size)
 
 
+def _axis_from_either_end(given: Named) -> None:
+    tensor, index = given["self"], given["index"]
+    size = tensor.shape[given["dim"]] if tensor.dim() else 1
+    _within(index, -size, size)
+
+
 def _anywhere(given: Named) -> None:
     size = given["self"].numel()
     _within(given["index"], -size, size)
@@ -93,6 +99,7 @@ CHECKS: dict[str, Callable[[Named], None]] = {
     "index_add": _axis,
     "index_copy": _axis,
     "index_reduce": _axis,
+    "index_fill": _axis_from_either_end,
     "gather": _axis,
     "scatter": _axis,
     "scatter_add": _axis,
