@@ -119,8 +119,7 @@ void Baselines::lose(const std::string& engine, const Error& error) {
   for (const std::string& one : engines_)
     if (home_of(one) == home) made_.erase(one), begun_.erase(one);
   const bool twice = ++lost_[home] > 1;
-  if (!needed(engine) && (twice || error.wrong == kUnanswered))
-    made_[engine] = "its process was lost: " + error.wrong;
+  if (!needed(engine) && (twice || error.wrong == kUnanswered)) made_[engine] = "its process was lost: " + error.wrong;
 }
 
 Status Baselines::measure_bandwidth() {

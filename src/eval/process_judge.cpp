@@ -212,7 +212,8 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     verdict->notes.push_back(comparisons == 2 ? "clocks-compared-twice" : "clocks-compared-three-times");
   }
   if (verdict.ok())
-    for (const std::string& kind : endless_) verdict->notes.push_back("endless: the module itself, on draws of " + kind);
+    for (const std::string& kind : endless_)
+      verdict->notes.push_back("endless: the module itself, on draws of " + kind);
   if (verdict.ok()) verdict->seconds = working_seconds() - start;
   return verdict;
 }

@@ -10,7 +10,7 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kReferenceSeconds = 900;  // the user's own module, several times, in double
+constexpr double kReferenceSeconds = 900;          // the user's own module, several times, in double
 constexpr double kManyCalls = 3, kManyDraws = 50;  // a draw that takes as long as so many of both does not end
 
 Budgets budgets_from(const Json& errors) {

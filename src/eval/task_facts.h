@@ -135,8 +135,8 @@ class TaskFacts {
   std::vector<int> written_;
   int weights_ = 0;
   bool strict_ = false;
-  double patience_ = 0, eager_seconds_ = 0, draw_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0, weight_bytes_ = 0,
-         returned_bytes_ = 0, nominal_bytes_ = 0;
+  double patience_ = 0, eager_seconds_ = 0, draw_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0,
+         weight_bytes_ = 0, returned_bytes_ = 0, nominal_bytes_ = 0;
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;

@@ -1,6 +1,8 @@
 // TritonBench (arXiv 2502.14752): a checkout of thunlp/TritonBench. A task of suite T is a function and tests that call
 // it; each way of calling it is a case, a module that is optimised by itself. A task of suite G is an instruction: see
 // script_worker.h. python/mtmc/tritonbench does what must be Python.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -108,7 +110,7 @@ Json FunctionWorker::kernels(Json& cases, const WorkPlace& place) {
       continue;
     }
     for (const char* field :
-         {"certified", "answer", "time_ms", "times", "speedup", "roofline_ms", "evaluations", "seconds"})
+         {"certified", "answer", "refusal", "time_ms", "times", "speedup", "roofline_ms", "evaluations", "seconds"})
       if (result->contains(field)) one[field] = result->at(field);
     found.push_back({{"kernel", fs::absolute(folder / "kernel.py").string()}});
     for (const char* field : {"key", "changed", "returns", "complex", "decisions"}) found.back()[field] = one.at(field);
@@ -161,6 +163,14 @@ std::string first_error(const Json& cases) {
   return "";
 }
 
+// Why the judge refuses a case of a candidate that is right by the tests.
+std::string first_refusal(const Json& cases) {
+  for (const Json& one : cases)
+    if (const Json why = one.value("refusal", Json()); why.is_object())
+      return fmt::format("{}: {}", why.value("reason", ""), why.value("message", ""));
+  return "";
+}
+
 Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) {
   const std::string device(to_string(place.bench.target().device));
   if (device == "none")
@@ -201,6 +211,7 @@ Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) 
     if (const std::string why = first_error(row["cases"]); !row["called"].get<bool>() && !why.empty())
       row["reason"] = why;
     if (!row["called"].get<bool>()) row["error"] = row["reason"];
+    if (row["strict"].get<bool>() && !options_.untouched) row["reason"] = first_refusal(row["cases"]);
   }
   add_figures(row, row["strict"].get<bool>());
   return row;
