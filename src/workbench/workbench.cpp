@@ -8,7 +8,9 @@
 #include "base/cores.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/process.h"
 #include "base/text.h"
+#include "base/turn.h"
 #include "coder/chain.h"
 #include "coder/full_f32.h"
 #include "eval/trusting_judge.h"
@@ -34,6 +36,11 @@ Result<std::vector<Chosen<CoderDef>>> chosen_coders(const std::string& words) {
   return coders;
 }
 
+// A task whose arguments, weights and results take more than this part of a GPU's memory shares it with no other: the
+// judge's processes hold each of them several times.
+constexpr int64_t kShared = 32;
+constexpr const char* kNoMemory = "out of memory";  // as task_error.py says it
+
 // Of the task's arguments, weights and results.
 int64_t bytes_held(const Program& program) {
   int64_t bytes = 0;
@@ -51,16 +58,14 @@ Result<std::vector<std::string>> gpus_of(const WorkbenchOptions& options) {
   return on_gpu ? gpus() : std::vector<std::string>();
 }
 
-Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares) {
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked) {
   MTMC_TRY(const std::vector<std::string> there, gpus_of(options));
-  const bool on_gpu = !there.empty();
-  const size_t most = on_gpu && !shares ? there.size() : usable_cores().size();
+  const size_t most = usable_cores().size();
   const auto jobs = static_cast<size_t>(asked);
   if (jobs > most)
-    return Error{"choosing how many tasks run beside each other",
-                 on_gpu && !shares ? "one is timed on a GPU at a time" : "too many", fmt::format("--jobs {}", jobs),
+    return Error{"choosing how many tasks run beside each other", "too many", fmt::format("--jobs {}", jobs),
                  fmt::format("at most {}", most)};
-  return jobs > 0 ? jobs : on_gpu ? there.size() : 1;
+  return jobs > 0 ? jobs : std::max<size_t>(1, there.size());
 }
 
 Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store) {
@@ -121,6 +126,25 @@ void Workbench::make_judge() {
   evaluator_ = evaluator_of(judge);
 }
 
+bool Workbench::needs_all(const Result<TracedTask>& task) const {
+  if (!task.ok()) return task.error().wrong == kNoMemory;
+  return hardware().memory_bytes > 0 && bytes_held(*task->program) > hardware().memory_bytes / kShared;
+}
+
+Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) {
+  for (const Turn::With with : {Turn::With::others, Turn::With::nobody}) {
+    const Turn memory(memory_file(), with);
+    const bool beside = !memory_file().empty() && with == Turn::With::others;
+    const Result<TracedTask> traced = trace(task);
+    if (beside && needs_all(traced)) continue;
+    if (!traced.ok()) return traced.error();
+    Result<Optimized> done = optimize(*traced, listener);
+    if (beside && !done.ok() && done.error().wrong == kNoMemory) continue;
+    return done;
+  }
+  MTMC_CHECK(false, "whoever is alone is not sent away");
+}
+
 Result<TracedTask> Workbench::trace(const Task& task) {
   if (options_.many) tracer_.begin_next();
   auto tracing = std::async(std::launch::async, [&] { return tracer_.trace(task.json); });
@@ -175,7 +199,8 @@ Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& 
                                 .limits = options_.limits,
                                 .strategy_options = options_.strategy_options,
                                 .seed = options_.seed,
-                                .explores = options_.explores};
+                                .explores = options_.explores,
+                                .clock = [] { return now_seconds() - seconds_waited(); }};
   MTMC_TRY(const auto coder, make_coder(request.shell));
   if (tuner_) MTMC_RETURN_IF_ERROR(tuner_->make_room(bytes_held(*task.program)));
   if (judge_) return mtmc::optimize(request, *judge_, store_, *coder, *policy_, *strategy_, listener);

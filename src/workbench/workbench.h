@@ -39,10 +39,9 @@ struct WorkbenchOptions {
 
 // The GPUs that members of a crew share out among themselves: none where the target uses none.
 Result<std::vector<std::string>> gpus_of(const WorkbenchOptions& options);
-// How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). An Error:
-// more than there are processors, or more than one on a GPU, unless they take turns there or time nothing (`shares`):
-// torch.compile, while it is at work, would disturb the clocks of others.
-Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares = false);
+// How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). Several
+// on one GPU take turns there (base/turn.h). An Error: more than there are processors.
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked);
 
 // A user's module as a search begins with it.
 struct TracedTask {
@@ -75,6 +74,9 @@ class Workbench {
   Result<TracedTask> trace(const Task& task);
   // Searches for a faster implementation; the run and all its attempts are in the store afterwards.
   Result<Optimized> optimize(const TracedTask& task, ProgressListener& listener);
+  // Both, beside the tasks of others where they share a GPU; alone on it where the task needs more than its share of the
+  // memory, or finds too little.
+  Result<Optimized> work(const Task& task, ProgressListener& listener);
 
  private:
   Workbench(WorkbenchOptions options, Store& store, TargetHere here, std::vector<Chosen<CoderDef>> coders,
@@ -87,6 +89,7 @@ class Workbench {
         strategy_(strategy) {}
   Result<std::unique_ptr<Coder>> make_coder(const ModuleShell& shell);
   Status open_policy(const Chosen<PolicyDef>& policy);
+  bool needs_all(const Result<TracedTask>& task) const;
   void make_judge();
 
   WorkbenchOptions options_;

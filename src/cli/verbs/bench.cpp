@@ -168,8 +168,7 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
     row["suite"] = options.suite;
     return row;
   }
-  MTMC_TRY(const TracedTask traced, bench.trace(task.task));
-  MTMC_TRY(const Optimized done, bench.optimize(traced, listener));
+  MTMC_TRY(const Optimized done, bench.work(task.task, listener));
   MTMC_TRY(const ResultFiles files, result_files(store, done.run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
   Json result = Json::parse(files.result);
@@ -287,7 +286,7 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
 Result<size_t> jobs_of(const BenchOptions& options) {
   if (!options.ray.empty() && options.jobs > 0) return static_cast<size_t>(options.jobs);
   if (!options.ray.empty()) return remote_places(options.ray);
-  return jobs_beside(options.search.bench, options.jobs, options.untouched || options.goldens);
+  return jobs_beside(options.search.bench, options.jobs);
 }
 
 Result<int> run_bench(const BenchOptions& options) {
@@ -376,7 +375,8 @@ VerbBody declare(Options& options) {
                 "these tasks only: numbers (1-20), or names or patterns as --list prints them");
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
   options.integer(given->jobs, "--jobs", 1,
-                  "tasks beside each other, each with a GPU or processors of its own (one for each GPU; without, one)");
+                  "tasks beside each other, each with processors of its own (one for each GPU; without, one): more than "
+                  "there are GPUs share them, and time one at a time");
   options.text(
       given->ray, "--ray", "ADDRESS",
       "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");
