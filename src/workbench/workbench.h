@@ -74,8 +74,8 @@ class Workbench {
   Result<TracedTask> trace(const Task& task);
   // Searches for a faster implementation; the run and all its attempts are in the store afterwards.
   Result<Optimized> optimize(const TracedTask& task, ProgressListener& listener);
-  // Both, beside the tasks of others where they share a GPU; alone on it where the task needs more than its share of the
-  // memory, or finds too little.
+  // Both, beside the tasks of others where they share a GPU; alone on it where the task needs more than its share of
+  // the memory, or finds too little.
   Result<Optimized> work(const Task& task, ProgressListener& listener);
 
  private:

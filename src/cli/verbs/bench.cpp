@@ -374,9 +374,10 @@ VerbBody declare(Options& options) {
   options.words(given->tasks, "--tasks", "NAME...",
                 "these tasks only: numbers (1-20), or names or patterns as --list prints them");
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
-  options.integer(given->jobs, "--jobs", 1,
-                  "tasks beside each other, each with processors of its own (one for each GPU; without, one): more than "
-                  "there are GPUs share them, and time one at a time");
+  options.integer(
+      given->jobs, "--jobs", 1,
+      "tasks beside each other, each with processors of its own (one for each GPU; without, one): more than "
+      "there are GPUs share them, and time one at a time");
   options.text(
       given->ray, "--ray", "ADDRESS",
       "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");
