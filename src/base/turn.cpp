@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <map>
@@ -16,7 +15,7 @@ namespace mtmc {
 namespace {
 
 thread_local std::map<std::filesystem::path, Turn::With> held;
-std::atomic<double> waited = 0;
+thread_local double waited = 0;
 
 // Two bytes of the file are locked. Whoever comes passes the gate, one at a time, and waits there for the room: nobody
 // enters before somebody who has waited longer to be alone.
@@ -43,11 +42,11 @@ Turn::Turn(const std::filesystem::path& file, With with) {
   file_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   MTMC_CHECK(file_ >= 0, "the file by which processes take turns can be opened: " + file.string());
   const Span span(with == With::nobody ? "turn alone" : "turn with others");
-  const double start = now_seconds();
+  const double from = now_seconds();
   lock(file_, kGate, F_WRLCK);
   lock(file_, kRoom, with == With::nobody ? F_WRLCK : F_RDLCK);
   lock(file_, kGate, F_UNLCK);
-  waited += now_seconds() - start;
+  waited += now_seconds() - from;
   name_ = file, held.emplace(file, with);
 }
 
@@ -56,8 +55,6 @@ Turn::~Turn() {
   close(file_);
   held.erase(name_);
 }
-
-double seconds_waited() { return waited; }
 
 std::filesystem::path turn_file() {
   const char* file = std::getenv("MTMC_TURN");
@@ -68,5 +65,7 @@ std::filesystem::path memory_file() {
   const std::filesystem::path file = turn_file();
   return file.empty() ? "" : file.string() + "-memory";
 }
+
+double working_seconds() { return now_seconds() - waited; }
 
 }  // namespace mtmc

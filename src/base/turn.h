@@ -21,9 +21,6 @@ class Turn {
   std::filesystem::path name_;
 };
 
-// For so many seconds this process has waited for turns: no time that it had itself.
-double seconds_waited();
-
 // The file by which the processes that share a GPU take turns: MTMC_TURN, which whoever begins them sets. Empty: nobody
 // shares it. What may compile takes no turn, since others would wait for seconds: a process that comes up, a guest or a
 // trial that loads a candidate and makes its first call. That may disturb a clock by a call's length.
@@ -31,5 +28,8 @@ std::filesystem::path turn_file();
 
 // The file by which they share its memory, a task at a time: who needs most of it is alone. Empty as above.
 std::filesystem::path memory_file();
+
+// Seconds of a monotonic clock that stands while this thread waits for a turn.
+double working_seconds();
 
 }  // namespace mtmc

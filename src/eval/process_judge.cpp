@@ -177,7 +177,7 @@ void ProcessJudge::reseed(uint64_t seed) {
 }
 
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
-  const double start = now_seconds();
+  const double start = working_seconds();
   again_ = false;
   Result<Verdict> verdict = attempt(task, candidate, tier);
   // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made. Once
@@ -202,7 +202,7 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     if (!tells_as_much(*verdict, *first)) take_longer(*verdict, std::max(0.0, first->clock_apart_ms.value_or(0)));
     verdict->notes.push_back(comparisons == 2 ? "clocks-compared-twice" : "clocks-compared-three-times");
   }
-  if (verdict.ok()) verdict->seconds = now_seconds() - start;
+  if (verdict.ok()) verdict->seconds = working_seconds() - start;
   return verdict;
 }
 

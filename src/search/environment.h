@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/process.h"
+#include "base/turn.h"
 #include "coder/coder.h"
 #include "eval/judge.h"
 #include "search/policy.h"
@@ -68,7 +68,7 @@ struct EnvironmentParts {
   SearchLimits limits;
   RunId run = 0;
   double seconds_before = 0;  // spent on this run before it was resumed
-  Clock clock = now_seconds;
+  Clock clock = working_seconds;
 };
 
 class Environment {

@@ -25,8 +25,8 @@ struct OptimizeRequest {
   SearchLimits limits;
   StrategyOptions strategy_options;
   uint64_t seed = 0;
-  bool explores = false;      // only screens: nothing is certified, and what is at the roofline is searched, too
-  Clock clock = now_seconds;  // what the limit of time is measured with
+  bool explores = false;          // only screens: nothing is certified, and what is at the roofline is searched, too
+  Clock clock = working_seconds;  // what the limit of time is measured with
 };
 
 enum class Answer {

@@ -8,7 +8,6 @@
 #include "base/cores.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "base/turn.h"
 #include "coder/chain.h"
@@ -58,14 +57,16 @@ Result<std::vector<std::string>> gpus_of(const WorkbenchOptions& options) {
   return on_gpu ? gpus() : std::vector<std::string>();
 }
 
-Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked) {
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares) {
   MTMC_TRY(const std::vector<std::string> there, gpus_of(options));
-  const size_t most = usable_cores().size();
+  const bool on_gpu = !there.empty();
+  const size_t most = on_gpu && !shares ? there.size() : usable_cores().size();
   const auto jobs = static_cast<size_t>(asked);
   if (jobs > most)
-    return Error{"choosing how many tasks run beside each other", "too many", fmt::format("--jobs {}", jobs),
-                 fmt::format("at most {}", most)};
-  return jobs > 0 ? jobs : std::max<size_t>(1, there.size());
+    return Error{"choosing how many tasks run beside each other",
+                 on_gpu && !shares ? "torch.compile, a baseline, disturbs whoever times on its GPU" : "too many",
+                 fmt::format("--jobs {}", jobs), fmt::format("at most {}", most)};
+  return jobs > 0 ? jobs : on_gpu ? there.size() : 1;
 }
 
 Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store) {
@@ -199,8 +200,7 @@ Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& 
                                 .limits = options_.limits,
                                 .strategy_options = options_.strategy_options,
                                 .seed = options_.seed,
-                                .explores = options_.explores,
-                                .clock = [] { return now_seconds() - seconds_waited(); }};
+                                .explores = options_.explores};
   MTMC_TRY(const auto coder, make_coder(request.shell));
   if (tuner_) MTMC_RETURN_IF_ERROR(tuner_->make_room(bytes_held(*task.program)));
   if (judge_) return mtmc::optimize(request, *judge_, store_, *coder, *policy_, *strategy_, listener);

@@ -39,9 +39,10 @@ struct WorkbenchOptions {
 
 // The GPUs that members of a crew share out among themselves: none where the target uses none.
 Result<std::vector<std::string>> gpus_of(const WorkbenchOptions& options);
-// How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). Several
-// on one GPU take turns there (base/turn.h). An Error: more than there are processors.
-Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked);
+// How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). An Error:
+// more than there are processors, or more than one on a GPU, unless they take turns there or time nothing (`shares`):
+// torch.compile, while it is at work, would disturb the clocks of others.
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares = false);
 
 // A user's module as a search begins with it.
 struct TracedTask {

@@ -286,7 +286,11 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
 Result<size_t> jobs_of(const BenchOptions& options) {
   if (!options.ray.empty() && options.jobs > 0) return static_cast<size_t>(options.jobs);
   if (!options.ray.empty()) return remote_places(options.ray);
-  return jobs_beside(options.search.bench, options.jobs);
+  // Whoever times takes turns; what a compiler of the baselines runs to compare its own choices takes none.
+  MTMC_TRY(const WorkbenchOptions bench, options.search.read());
+  const auto& baselines = bench.baselines;
+  const bool shares = std::all_of(baselines.begin(), baselines.end(), [](const auto& one) { return one == "graph"; });
+  return jobs_beside(bench, options.jobs, options.untouched || options.goldens || shares);
 }
 
 Result<int> run_bench(const BenchOptions& options) {
@@ -376,8 +380,8 @@ VerbBody declare(Options& options) {
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
   options.integer(
       given->jobs, "--jobs", 1,
-      "tasks beside each other, each with processors of its own (one for each GPU; without, one): more than "
-      "there are GPUs share them, and time one at a time");
+      "tasks beside each other, each with processors of its own, and a GPU where torch.compile is a baseline; "
+      "else those on one GPU take turns timing (one for each GPU; without, one)");
   options.text(
       given->ray, "--ray", "ADDRESS",
       "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");
