@@ -5,7 +5,7 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <optional>
+#include <map>
 
 #include "base/check.h"
 #include "base/process.h"
@@ -14,7 +14,7 @@
 namespace mtmc {
 namespace {
 
-thread_local std::optional<Turn::With> held;
+thread_local std::map<std::filesystem::path, Turn::With> held;
 thread_local double waited = 0;
 
 // Two bytes of the file are locked. Whoever comes passes the gate, one at a time, and waits there for the room: nobody
@@ -35,8 +35,10 @@ void lock(int file, off_t byte, short how) {
 
 Turn::Turn(const std::filesystem::path& file, With with) {
   if (file.empty()) return;
-  MTMC_CHECK(!held || *held == With::nobody || with == With::others, "who shares a turn cannot be alone in it");
-  if (held) return;
+  const auto mine = held.find(file);
+  MTMC_CHECK(mine == held.end() || mine->second == With::nobody || with == With::others,
+             "who shares a turn cannot be alone in it");
+  if (mine != held.end()) return;
   file_ = open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   MTMC_CHECK(file_ >= 0, "the file by which processes take turns can be opened: " + file.string());
   const Span span(with == With::nobody ? "turn alone" : "turn with others");
@@ -45,18 +47,23 @@ Turn::Turn(const std::filesystem::path& file, With with) {
   lock(file_, kRoom, with == With::nobody ? F_WRLCK : F_RDLCK);
   lock(file_, kGate, F_UNLCK);
   waited += now_seconds() - from;
-  held = with;
+  name_ = file, held.emplace(file, with);
 }
 
 Turn::~Turn() {
   if (file_ < 0) return;
   close(file_);
-  held.reset();
+  held.erase(name_);
 }
 
 std::filesystem::path turn_file() {
   const char* file = std::getenv("MTMC_TURN");
   return file == nullptr ? "" : file;
+}
+
+std::filesystem::path memory_file() {
+  const std::filesystem::path file = turn_file();
+  return file.empty() ? "" : file.string() + "-memory";
 }
 
 double working_seconds() { return now_seconds() - waited; }

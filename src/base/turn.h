@@ -6,8 +6,8 @@
 namespace mtmc {
 
 // Held from its construction, which waits for it, until its end, that of the process included. Whoever wants to be
-// alone waits for those who are at it, and all others wait for it. Within a turn of the same thread another is nothing
-// (but who is there together cannot be alone). With an empty path nobody waits for anybody.
+// alone waits for those who are at it, and all others wait for it. Within a turn of the same thread another with the
+// same file is nothing (but who is there together cannot be alone). With an empty path nobody waits for anybody.
 class Turn {
  public:
   enum class With { nobody, others };
@@ -18,12 +18,16 @@ class Turn {
 
  private:
   int file_ = -1;
+  std::filesystem::path name_;
 };
 
 // The file by which the processes that share a GPU take turns: MTMC_TURN, which whoever begins them sets. Empty: nobody
 // shares it. What may compile takes no turn, since others would wait for seconds: a process that comes up, a guest or a
 // trial that loads a candidate and makes its first call. That may disturb a clock by a call's length.
 std::filesystem::path turn_file();
+
+// The file by which they share its memory, a task at a time: who needs most of it is alone. Empty as above.
+std::filesystem::path memory_file();
 
 // Seconds of a monotonic clock that stands while this thread waits for a turn.
 double working_seconds();

@@ -36,10 +36,11 @@ std::map<std::string, std::string> Baselines::made() const {
 void Baselines::forget() {
   made_.clear(), lost_.clear(), begun_.clear();
   facts_ = nullptr;
+  for (auto& [home, process] : processes_)  // all at a time: each collects its garbage
+    if (process.running()) static_cast<void>(process.send({{"op", "forget"}}));
   for (auto& [home, process] : processes_) {
-    while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));
-    if (process.running())
-      static_cast<void>(process.compute({{"op", "forget"}}, kCallSeconds));  // or it is lost: no memory
+    const Span span("baseline " + home + " forget");
+    while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));  // or it is lost: no memory
   }
 }
 

@@ -17,9 +17,9 @@ namespace {
 
 constexpr double kCertifyOverScreen = 5;  // how much longer than screening certification takes, about
 constexpr double kMostReserved = 0.3;     // of the time limit, the most that is kept for certification
+constexpr double kLikeScreens = 2;        // how many times as long as the start's screening a first candidate takes
 constexpr double kMeasuring = 0.2;        // of the time limit, what is kept for measuring numbers where that comes last
 constexpr double kLeastMeasured = 0.02;   // of the predicted time, what a kernel takes that is worth it
-constexpr double kLikeScreens = 2;        // how many times as long as the start's screening a first candidate takes
 
 // The median of a step's result that may be faster than eager or slower; 0 when it is known, or hardly faster.
 double hope(const SearchNode& node) {
@@ -95,12 +95,20 @@ RunStatus Environment::status() const {
   return status;
 }
 
+bool Environment::stopped() const {
+  const int most = parts_.limits.evaluations;
+  return (most > 0 && evaluations_ >= most) || given_up();
+}
+
+double Environment::reserved(double screen_seconds) const {
+  const double limit = parts_.limits.seconds;
+  const double certification = std::min(kCertifyOverScreen * screen_seconds, kMostReserved * limit);
+  return certification + (!measuring_ && measures() ? kMeasuring * limit : 0);
+}
+
 bool Environment::spent(double seconds) const {
-  const SearchLimits& limits = parts_.limits;
-  if ((limits.evaluations > 0 && evaluations_ >= limits.evaluations) || given_up()) return true;
-  double reserve = std::min(kCertifyOverScreen * screen_seconds_, kMostReserved * limits.seconds);
-  if (!measuring_ && measures()) reserve += kMeasuring * limits.seconds;
-  return limits.seconds > 0 && searching() + seconds + reserve >= limits.seconds;
+  const double limit = parts_.limits.seconds;
+  return stopped() || (limit > 0 && searching() + seconds + reserved(screen_seconds_) >= limit);
 }
 
 std::optional<Error> Environment::given_up() const {
@@ -108,10 +116,13 @@ std::optional<Error> Environment::given_up() const {
   return coder ? coder : policy_error_;
 }
 
+double Environment::seconds_a_step() const {
+  return implement_seconds_ + std::max(screen_seconds_, kLikeScreens * nodes_.front().screen.seconds);
+}
+
 double Environment::seconds_for_one() const {
   if (evaluations_ > 0 || parts_.limits.seconds <= 0 || given_up() || !spent()) return 0;
-  const double screens = kLikeScreens * nodes_.front().screen.seconds;
-  return (searching() + implement_seconds_ + screens) / (1 - kMostReserved - (measures() ? kMeasuring : 0));
+  return (searching() + seconds_a_step()) / (1 - kMostReserved - (measures() ? kMeasuring : 0));
 }
 
 SearchNode* Environment::best() {
@@ -226,7 +237,8 @@ Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int vis
                           parts_.limits.steps,
                           worthwhile};
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
-    observation.history.push_back({at->rendered, to_string(at->screen.outcome), at->score()});
+    observation.history.push_back(
+        {at->rendered, at->judged ? to_string(at->screen.outcome) : "not judged", at->score()});
   std::reverse(observation.history.begin(), observation.history.end());
   const Result<std::vector<size_t>> by_wish = policy_.rank(observation, proposals);
   std::vector<Proposal> wanted;
@@ -262,6 +274,11 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
     // A refused state may be reached again: another coder's work on it can be right.
     if (SearchNode* known = known_state(mtmc::state_hash(*predicted))) return Step{known, false};
   }
+  if (SearchNode* made = on_the_way(node, proposal.action)) {
+    if (made->judged) return Step{made, false};
+    MTMC_RETURN_IF_ERROR(judge_kept(*made));
+    return spent() ? Step{made, true} : mend(*made);
+  }
   const NodeRecord* record = recorded(node.id, store_text(proposal.action));
   MTMC_RETURN_IF_ERROR(prepare_coder(node.state, proposals, which));
   StepWork work(*this, {node, proposal, partner});
@@ -271,18 +288,9 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
     if (!coder_.given_up()) MTMC_RETURN_IF_ERROR(keep_refusal(work.order(), made.error()));
     return Step{};
   }
-  SearchNode next;
-  next.parent = &node, next.partner = partner;
-  next.step = node.step + 1;
-  next.action = proposal.action;
-  next.rendered = proposal.text;
-  next.coder = made->coder.empty() ? coder_.name() : made->coder;
-  next.notes = made->notes;
-  next.state = {made->program, std::move(made->code)};
-  next.state_hash = hash_of(next.state);
+  SearchNode next = node_of(work.order(), std::move(made).value());
   if (SearchNode* draft = work.draft(next.state_hash)) return spent() ? Step{draft, true} : mend(*draft);
   if (SearchNode* known = known_state(next.state_hash)) return Step{known, false};
-  next.rewrites = edits_graph(node.state, next.state, next.action);
   if (next.state.code.text == node.state.code.text) {  // the numbers it has were the fastest: nothing to judge
     next.screen = node.screen;
     MTMC_TRY(SearchNode * kept, keep(std::move(next), true));
@@ -292,6 +300,21 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   MTMC_RETURN_IF_ERROR(prepare_next(next, proposals, which + 1));
   MTMC_TRY(SearchNode * kept, judge_node(std::move(next), record, false));
   return spent() ? Step{kept, true} : mend(*kept);
+}
+
+SearchNode Environment::node_of(const StepOrder& order, Implementation made) const {
+  const auto& [node, proposal, partner] = order;
+  SearchNode next;
+  next.parent = &node, next.partner = partner;
+  next.step = node.step + 1;
+  next.action = proposal.action;
+  next.rendered = proposal.text;
+  next.coder = made.coder.empty() ? coder_.name() : std::move(made.coder);
+  next.notes = std::move(made.notes);
+  next.state = {std::move(made.program), std::move(made.code)};
+  next.state_hash = hash_of(next.state);
+  next.rewrites = edits_graph(node.state, next.state, next.action);
+  return next;
 }
 
 Result<SearchNode*> Environment::judge_node(SearchNode node, const NodeRecord* record, bool profiled) {
@@ -384,7 +407,7 @@ NodeRecord Environment::record_of(const SearchNode& node) const {
   record.state_hash = node.state_hash;
   record.code = node.state.code.text;
   record.note = node.notes;
-  record.screen = node.screen;
+  if (node.judged) record.screen = node.screen;
   record.certify = node.certify;
   return record;
 }

@@ -38,6 +38,8 @@ struct SearchNode {
   std::string state_hash;
   bool rewrites = false;
   std::string coder, notes;
+  bool judged = true;       // false: nobody knows what it is worth
+  bool on_the_way = false;  // made before it was known whether it would be judged: see descend
   Verdict screen;
   std::optional<Verdict> certify;
 
@@ -94,6 +96,13 @@ class Environment {
   // `partner`: another node that gave the idea.
   Result<Step> step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
                     const SearchNode* partner = nullptr);
+
+  // Where so little time is left that steps judged one by one would not lead where the policy foresees clear gains:
+  // makes all of these steps behind a judged node, and has the last one judged alone; what is refused, or no faster
+  // than the node, gives way to the one halfway back (see descent.cpp). Which of those that were judged are right.
+  Result<std::vector<SearchNode*>> descend(SearchNode& node);
+  // Judges the one halfway between a node and the last one before it that was judged. Null where there is none.
+  Result<SearchNode*> judge_halfway(const SearchNode& node);
 
   // The step behind a refused node that its coder or a remedy knows (see remedy.h). The node itself where nothing was
   // refused or nobody knows better.
@@ -154,6 +163,23 @@ class Environment {
   Result<Implementation> implement(StepWork& work, const NodeRecord* record);
   // Screens a node and puts it into the tree.
   Result<SearchNode*> judge_node(SearchNode node, const NodeRecord* record, bool profiled);
+  // Screens a node that is in the tree and was not judged.
+  Status judge_kept(SearchNode& node);
+  // What a step leads to, before it is judged.
+  SearchNode node_of(const StepOrder& order, Implementation made) const;
+  // A step's node that was made on the way to another; null where there is none.
+  SearchNode* on_the_way(const SearchNode& node, const Action& action);
+  // What the cost model expects of a Program when its kernels are completed (see Policy::promise).
+  double completed_seconds(const Program& program);
+  // The steps behind a node that the cost model expects clear gains of, one after the other, each the first such one in
+  // the policy's order; nothing is kept of them.
+  Result<std::deque<SearchNode>> foreseen(const SearchNode& node);
+  // Makes a step and keeps it without a verdict. Null: the coder refused, or the state is known.
+  Result<SearchNode*> make_unjudged(SearchNode& node, const Action& action);
+  // Judges the last of several steps behind `node`, and shorter ways while that one is not right and faster.
+  Result<std::vector<SearchNode*>> judge_from_the_end(const SearchNode& node, SearchNode& last);
+  // What a step will take that is made and judged, about.
+  double seconds_a_step() const;
   // What a state is known by: its Program without tuned numbers, or its text where it has none.
   static std::string hash_of(const CodeState& state);
   // Whether a step edited the graph: what its Program notes, or its type where the code has none.
@@ -174,6 +200,10 @@ class Environment {
   Status keep_refusal(const StepOrder& order, const Error& error);
   // Seconds that count against the limit: a resumed run has all of it again, to replay and go on.
   double searching() const;
+  // No more steps, however much time is left.
+  bool stopped() const;
+  // What is kept for certification and for measuring, where screens take so long.
+  double reserved(double screen_seconds) const;
   void say(const std::string& what) { listener_.on_doing(what, status()); }
 
   EnvironmentParts parts_;

@@ -76,7 +76,10 @@ Result<SearchNode*> certify_winner(Environment& environment) {
     MTMC_RETURN_IF_ERROR(environment.certify(*best));
     certified += best->certify->certified();
     // A remedy's step is screened on what refused its parent here.
-    MTMC_TRY([[maybe_unused]] const Environment::Step next, environment.mend(*best));
+    MTMC_TRY(const Environment::Step next, environment.mend(*best));
+    if (next.node == nullptr || !next.node->verdict().certified()) {
+      MTMC_TRY([[maybe_unused]] const SearchNode* shorter, environment.judge_halfway(*best));
+    }
   }
   for (int tried = 0; tried == 0 || (tried < kWinners && !environment.spent()); ++tried) {
     const SearchNode* winner = environment.best_certified();

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/turn.h"
 #include "coder/chain.h"
 #include "coder/full_f32.h"
 #include "eval/trusting_judge.h"
@@ -33,6 +34,11 @@ Result<std::vector<Chosen<CoderDef>>> chosen_coders(const std::string& words) {
   }
   return coders;
 }
+
+// A task whose arguments, weights and results take more than this part of a GPU's memory shares it with no other: the
+// judge's processes hold each of them several times.
+constexpr int64_t kShared = 32;
+constexpr const char* kNoMemory = "out of memory";  // as task_error.py says it
 
 // Of the task's arguments, weights and results.
 int64_t bytes_held(const Program& program) {
@@ -119,6 +125,25 @@ void Workbench::make_judge() {
   judge.bystander = tuner_.get();
   judge_ = judge.trusts ? make_trusting_judge(judge) : make_process_judge(judge);
   evaluator_ = evaluator_of(judge);
+}
+
+bool Workbench::needs_all(const Result<TracedTask>& task) const {
+  if (!task.ok()) return task.error().wrong == kNoMemory;
+  return hardware().memory_bytes > 0 && bytes_held(*task->program) > hardware().memory_bytes / kShared;
+}
+
+Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) {
+  for (const Turn::With with : {Turn::With::others, Turn::With::nobody}) {
+    const Turn memory(memory_file(), with);
+    const bool beside = !memory_file().empty() && with == Turn::With::others;
+    const Result<TracedTask> traced = trace(task);
+    if (beside && needs_all(traced)) continue;
+    if (!traced.ok()) return traced.error();
+    Result<Optimized> done = optimize(*traced, listener);
+    if (beside && !done.ok() && done.error().wrong == kNoMemory) continue;
+    return done;
+  }
+  MTMC_CHECK(false, "whoever is alone is not sent away");
 }
 
 Result<TracedTask> Workbench::trace(const Task& task) {

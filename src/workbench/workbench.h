@@ -75,6 +75,9 @@ class Workbench {
   Result<TracedTask> trace(const Task& task);
   // Searches for a faster implementation; the run and all its attempts are in the store afterwards.
   Result<Optimized> optimize(const TracedTask& task, ProgressListener& listener);
+  // Both, beside the tasks of others where they share a GPU; alone on it where the task needs more than its share of
+  // the memory, or finds too little.
+  Result<Optimized> work(const Task& task, ProgressListener& listener);
 
  private:
   Workbench(WorkbenchOptions options, Store& store, TargetHere here, std::vector<Chosen<CoderDef>> coders,
@@ -87,6 +90,7 @@ class Workbench {
         strategy_(strategy) {}
   Result<std::unique_ptr<Coder>> make_coder(const ModuleShell& shell);
   Status open_policy(const Chosen<PolicyDef>& policy);
+  bool needs_all(const Result<TracedTask>& task) const;
   void make_judge();
 
   WorkbenchOptions options_;

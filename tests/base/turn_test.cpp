@@ -78,6 +78,19 @@ TEST_F(TurnTest, WithinATurnAnotherIsNothing) {
   working.comes();
 }
 
+TEST_F(TurnTest, WithinATurnOneOfAnotherFileIsATurnOfItsOwn) {
+  const std::filesystem::path other = file_.string() + "-memory";
+  std::optional<Turn> memory(std::in_place, other, With::others), mine(std::in_place, file_, With::nobody);
+  Somebody large(other, With::nobody), working(file_, With::others);
+  others_run();
+  EXPECT_FALSE(working.has_it || large.has_it);
+  mine.reset();
+  working.comes();
+  EXPECT_FALSE(large.has_it) << "the other file is still ours";
+  memory.reset();
+  large.comes();
+}
+
 TEST_F(TurnTest, WithoutAFileNobodyWaits) {
   const Turn one("", With::nobody), another("", With::nobody);
   SUCCEED();

@@ -28,6 +28,7 @@ from torch.utils._pytree import tree_map
 
 from mtmc.device import kernel_calls
 from mtmc.device.device import Device, device_named, release
+from mtmc.device.turn import turn
 from mtmc.guest.candidate import Entries, entries_of
 from mtmc.guest.stopwatch import MOST_APART, Stopwatch
 from mtmc.keeper.conduct import Conductor
@@ -149,9 +150,11 @@ class Player:
                 engine = Graph(self.model, arguments)
             elif name in COMPILED:
                 engine = torch.compile(self.model, mode="max-autotune" if name == "max-autotune" else None)
-            for _ in range(WARM_UPS):
-                engine(*arguments)
-            self.device.synchronize()
+            engine(*arguments)  # what may compile for seconds takes no turn, see src/base/turn.h
+            with turn(alone=False):
+                for _ in range(WARM_UPS - 1):
+                    engine(*arguments)
+                self.device.synchronize()
         except Exception as error:
             return {"failed": first_line(error)}
         self.engines[name] = engine

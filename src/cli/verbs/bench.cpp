@@ -168,8 +168,7 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
     row["suite"] = options.suite;
     return row;
   }
-  MTMC_TRY(const TracedTask traced, bench.trace(task.task));
-  MTMC_TRY(const Optimized done, bench.optimize(traced, listener));
+  MTMC_TRY(const Optimized done, bench.work(task.task, listener));
   MTMC_TRY(const ResultFiles files, result_files(store, done.run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
   Json result = Json::parse(files.result);

@@ -30,7 +30,9 @@ Open* most_attractive(std::vector<Open>& open) {
 
 Status run(Environment& environment, SearchNode& start, const StrategyOptions& options) {
   std::vector<Open> open{Open{&start, environment.promise(start)}};
-  double best = start.score();
+  MTMC_TRY(const std::vector<SearchNode*> reached, environment.descend(start));
+  for (SearchNode* node : reached) open.push_back(Open{node, environment.promise(*node)});
+  double best = environment.best()->score();
   int idle = 0;  // attempts in a row without progress
   while (idle < options.patience && !environment.spent()) {
     Open* chosen = most_attractive(open);

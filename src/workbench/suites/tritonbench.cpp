@@ -91,8 +91,7 @@ Result<Json> FunctionWorker::work(const Json& one, const fs::path& folder, const
     MTMC_RETURN_IF_ERROR(write_file(folder / "kernel.py", code.text));
     return Json{{"certified", false}};
   }
-  MTMC_TRY(const TracedTask traced, place.bench.trace(task));
-  MTMC_TRY(const Optimized done, place.bench.optimize(traced, place.listener));
+  MTMC_TRY(const Optimized done, place.bench.work(task, place.listener));
   MTMC_TRY(const ResultFiles files, result_files(place.store, done.run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
   return Json::parse(files.result);

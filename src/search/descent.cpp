@@ -1,0 +1,142 @@
+// Several steps judged once. On a slow machine, or of a large task, few seconds are enough for one or two candidates;
+// what only a second or third step brings would never be seen. What the cost model foresees clearly is done at once,
+// then, and only the last state judged. All steps stand in the tree as attempts of their own, those on the way as not
+// judged.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "base/trace.h"
+#include "search/drafts.h"
+#include "search/environment.h"
+#include "targets/cost.h"
+
+namespace mtmc {
+namespace {
+
+constexpr double kForeseenClearly = 0.95;  // of the time before: what is left after a step that pays for sure
+
+}  // namespace
+
+double Environment::completed_seconds(const Program& program) {
+  return total_seconds(program, parts_.target, parts_.hardware) / policy_.promise(program);
+}
+
+// What a policy puts first is not always a gain for sure: it hopes, too.
+Result<std::deque<SearchNode>> Environment::foreseen(const SearchNode& node) {
+  std::deque<SearchNode> way;
+  const SearchNode* at = &node;
+  double seconds = completed_seconds(*node.state.program);
+  for (bool goes_on = true; goes_on && at->step < parts_.limits.steps;) {
+    MTMC_TRY(const std::vector<Proposal> wanted, order(*at, 0));
+    goes_on = false;
+    for (size_t i = 0; i < wanted.size() && !goes_on; ++i) {
+      auto program = apply_action(*at->state.program, wanted[i].action, context());
+      if (!program.ok()) continue;
+      const double after = completed_seconds(*program);
+      if (after > kForeseenClearly * seconds) continue;
+      SearchNode next;
+      next.parent = at, next.step = at->step + 1;
+      next.action = wanted[i].action, next.rendered = wanted[i].text;
+      next.state_hash = mtmc::state_hash(*program);
+      MTMC_TRY(next.state.code, parts_.target.emit(*program, parts_.hardware, parts_.shell));
+      next.state.program = std::make_shared<const Program>(std::move(program).value());
+      way.push_back(std::move(next));
+      at = &way.back(), seconds = after, goes_on = true;
+    }
+  }
+  return way;
+}
+
+Result<SearchNode*> Environment::make_unjudged(SearchNode& node, const Action& action) {
+  const Proposal proposal{action, render(action, *node.state.program, node.state.code)};
+  StepWork work(*this, {node, proposal, nullptr});
+  auto made = implement(work, recorded(node.id, store_text(action)));
+  if (!made.ok()) {
+    if (!coder_.given_up()) MTMC_RETURN_IF_ERROR(keep_refusal(work.order(), made.error()));
+    return static_cast<SearchNode*>(nullptr);
+  }
+  SearchNode next = node_of(work.order(), std::move(made).value());
+  if (known_state(next.state_hash) != nullptr || next.state.program == nullptr)
+    return static_cast<SearchNode*>(nullptr);
+  next.judged = false, next.on_the_way = true;
+  return keep(std::move(next), false);
+}
+
+SearchNode* Environment::on_the_way(const SearchNode& node, const Action& action) {
+  for (SearchNode& made : nodes_)
+    if (made.on_the_way && made.parent == &node && made.action == action) return &made;
+  return nullptr;
+}
+
+Result<SearchNode*> Environment::judge_halfway(const SearchNode& node) {
+  std::vector<const SearchNode*> between;  // the nearest first
+  for (const SearchNode* at = node.parent; at != nullptr && !at->judged; at = at->parent) between.push_back(at);
+  if (between.empty()) return static_cast<SearchNode*>(nullptr);
+  const SearchNode* half = between[(between.size() - 1) / 2];
+  const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const SearchNode& one) { return &one == half; });
+  MTMC_RETURN_IF_ERROR(judge_kept(*found));
+  return &*found;
+}
+
+Status Environment::judge_kept(SearchNode& node) {
+  say("judging " + node.rendered);
+  if (coder_.prepares()) MTMC_RETURN_IF_ERROR(prepare_judge(node.state));
+  MTMC_TRY(Judged verdict, judged(node.state, Tier::screen, recorded(node.parent->id, store_text(node.action))));
+  ++evaluations_;
+  if (!verdict.remembered) screen_seconds_ = std::max(screen_seconds_, verdict.verdict.seconds);
+  MTMC_RETURN_IF_ERROR(store_.add_verdict(node.id, verdict.verdict));
+  node.screen = std::move(verdict.verdict), node.judged = true;
+  if (node.screen.certified()) by_state_[node.state_hash] = &node;
+  listener_.on_attempt(record_of(node), verdict.remembered, status());
+  return ok_status();
+}
+
+Result<std::vector<SearchNode*>> Environment::judge_from_the_end(const SearchNode& node, SearchNode& last) {
+  std::vector<SearchNode*> right;
+  bool gained = false;
+  SearchNode* worse = nullptr;  // the shortest way that was not right, or no faster
+  SearchNode* at = &last;
+  MTMC_RETURN_IF_ERROR(judge_kept(last));
+  while (at != nullptr) {
+    Step mended{at, true};
+    if (!spent()) {
+      MTMC_TRY(mended, mend(*at));
+    }
+    SearchNode* result = mended.node != nullptr && mended.node->screen.certified() ? mended.node : at;
+    if (result->screen.certified()) right.push_back(result);
+    if (result->score() > node.score()) {
+      gained = true;
+    } else {
+      worse = at;
+    }
+    // While nothing was gained, what is kept for certification is not kept: there would be nothing to certify.
+    const bool goes_on = !spent() || (!gained && !stopped() && searching() < parts_.limits.seconds);
+    if (worse == nullptr || !goes_on) break;
+    MTMC_TRY(at, judge_halfway(*worse));
+  }
+  return right;
+}
+
+Result<std::vector<SearchNode*>> Environment::descend(SearchNode& node) {
+  const std::vector<SearchNode*> nothing;
+  const double limit = parts_.limits.seconds;
+  if (limit <= 0 || stopped() || !policy_.foresees() || !coder_.account().empty() || node.state.program == nullptr)
+    return nothing;
+  const double judgements = (limit - searching() - reserved(seconds_a_step())) / std::max(seconds_a_step(), 1e-9);
+  if (judgements >= parts_.limits.steps) return nothing;
+  MTMC_TRY(const std::deque<SearchNode> way, foreseen(node));
+  trace_note(fmt::format("{} steps foreseen, time for {:.1f} judgements", way.size(), judgements));
+  if (way.size() < 2 || judgements >= static_cast<double>(way.size())) return nothing;
+  SearchNode* last = &node;
+  for (const SearchNode& next : way) {
+    if (last != &node && spent(implement_seconds_)) break;
+    MTMC_TRY(SearchNode * made, make_unjudged(*last, next.action));
+    if (made == nullptr) break;
+    last = made;
+  }
+  return last == &node ? nothing : judge_from_the_end(node, *last);
+}
+
+}  // namespace mtmc

@@ -1,0 +1,145 @@
+// Several steps judged once, where there is no time for more.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "search/world.h"
+
+namespace mtmc::testing {
+namespace {
+
+// A judge whose verdicts take `each` seconds of a clock that nothing else moves.
+struct SlowWorld : World {
+  SlowWorld(double limit, double seconds) : World("null", branches()), each(seconds) {
+    strategy = "tree";
+    request.limits = {.steps = 6, .seconds = limit, .evaluations = 0};
+    request.clock = [this] { return now; };
+  }
+  // `refuses`: by the number of steps that the candidate is away from the start, and the tier.
+  Result<Optimized> run_slowly(std::function<bool(const Candidate&, Tier)> refuses) {
+    WatchedJudge slow(judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
+      now += each, verdict.seconds = each;
+      judged.push_back(candidate.code);
+      if (refuses(candidate, tier)) verdict.outcome = Outcome::refused, verdict.reason = "wrong-result";
+    });
+    return run(slow);
+  }
+  // The last that was said of each attempt.
+  std::vector<NodeRecord> nodes() { return store->nodes(1).value(); }
+  double now = 0, each;
+  std::vector<std::string> judged;
+};
+
+bool never(const Candidate&, Tier) { return false; }
+
+size_t unjudged(const std::vector<NodeRecord>& nodes) {
+  return static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), [](const NodeRecord& node) {
+    return node.failure.empty() && node.verdict() == nullptr;
+  }));
+}
+
+TEST(Descent, WithTimeForOneCandidateItIsTheLastOfSeveralSteps) {
+  SlowWorld hasty(11, 8);
+  const auto done = hasty.run_slowly(never);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->answer, Answer::faster);
+  EXPECT_EQ(done->evaluations, 1);
+  ASSERT_GE(done->steps.size(), 3u) << "the start and two steps at least";
+  EXPECT_EQ(unjudged(hasty.nodes()), done->steps.size() - 2) << "all but the start and the last";
+  const std::vector<NodeRecord> nodes = hasty.nodes();
+  for (size_t i = 1; i < nodes.size(); ++i) {
+    EXPECT_EQ(nodes[i].parent, nodes[i - 1].id) << "each step is an attempt of its own";
+    EXPECT_FALSE(nodes[i].code.empty() || nodes[i].action.empty());
+  }
+}
+
+TEST(Descent, WithTimeForAllStepsEachIsJudged) {
+  for (const double limit : {0.0, 1000.0}) {
+    SlowWorld patient(limit, 5);
+    patient.request.limits.evaluations = 12;
+    ASSERT_TRUE(patient.run_slowly(never).ok());
+    EXPECT_EQ(unjudged(patient.nodes()), 0u);
+    World usual("null", branches());
+    usual.strategy = "tree", usual.request.limits = {.steps = 6, .seconds = 0, .evaluations = 12};
+    ASSERT_TRUE(usual.run().ok());
+    EXPECT_EQ(tried(patient.recorder.attempts), tried(usual.recorder.attempts));
+  }
+}
+
+TEST(Descent, WhatIsRefusedGivesWayToTheOneHalfway) {
+  SlowWorld good(11, 8);
+  const auto whole = good.run_slowly(never);
+  ASSERT_TRUE(whole.ok() && whole->steps.size() >= 3);
+  SlowWorld hasty(11, 8);
+  const std::string last = whole->code.text;
+  const auto done = hasty.run_slowly([&](const Candidate& one, Tier) { return one.code == last; });
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->answer, Answer::faster) << "although the time that is kept for certification had begun";
+  EXPECT_LT(done->steps.size(), whole->steps.size());
+  EXPECT_EQ(std::set<std::string>(hasty.judged.begin(), hasty.judged.end()).size(), 3u)
+      << "the start, the end, halfway";
+}
+
+TEST(Descent, WhatFailsItsCertificationGivesWay) {
+  SlowWorld good(11, 8);
+  const auto whole = good.run_slowly(never);
+  ASSERT_TRUE(whole.ok() && whole->steps.size() >= 3);
+  SlowWorld hasty(11, 8);
+  const std::string last = whole->code.text;
+  const auto done =
+      hasty.run_slowly([&](const Candidate& one, Tier tier) { return one.code == last && tier == Tier::certify; });
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->answer, Answer::faster);
+  EXPECT_LT(done->steps.size(), whole->steps.size());
+}
+
+TEST(Descent, WhatWasMadeOnTheWayIsJudgedWhereThereIsTimeAfterAll) {
+  SlowWorld lucky(40, 10);
+  bool first = true;
+  const auto done = lucky.run_slowly([&](const Candidate&, Tier) {
+    if (!std::exchange(first, false)) lucky.each = 0.1;  // only the start took long
+    return false;
+  });
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  std::multiset<std::pair<NodeId, std::string>> steps;
+  for (const NodeRecord& node : lucky.nodes()) steps.emplace(node.parent, node.action);
+  for (const auto& step : steps) EXPECT_EQ(steps.count(step), 1u) << step.second << " is made once";
+  const std::vector<NodeRecord> nodes = lucky.nodes();
+  ASSERT_GT(nodes.size(), 2u);
+  EXPECT_NE(nodes[1].verdict(), nullptr) << "the first step, which the start tries";
+}
+
+// Judges so many candidates, then is gone.
+class Leaving final : public Judge {
+ public:
+  Leaving(Judge& inner, int left, double seconds) : inner_(inner), left_(left), seconds_(seconds) {}
+  Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
+    if (--left_ < 0) return Error{"judging", "the machine went away", "", ""};
+    MTMC_TRY(Verdict verdict, inner_.judge(task, candidate, tier));
+    verdict.seconds = seconds_;
+    return verdict;
+  }
+
+ private:
+  Judge& inner_;
+  int left_;
+  double seconds_;
+};
+
+TEST(Descent, AResumedRunGoesOnFromWhatWasMade) {
+  SlowWorld cut(11, 8);
+  Leaving leaving(cut.judge, 1, cut.each);
+  ASSERT_FALSE(cut.run(leaving).ok());
+  const size_t made = cut.nodes().size();
+  ASSERT_GT(made, 2u);
+  EXPECT_EQ(unjudged(cut.nodes()), made - 1);
+  const auto done = cut.run_slowly(never);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_TRUE(done->resumed);
+  EXPECT_EQ(cut.nodes().size(), made) << "nothing is made twice";
+  EXPECT_EQ(done->answer, Answer::faster);
+}
+
+}  // namespace
+}  // namespace mtmc::testing
