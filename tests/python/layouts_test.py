@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from mtmc.referee import draws
 from mtmc.referee.draws import make_draw
 from mtmc.wire.forms import ALIGNED, form_of, make_all, tell_of_memory
 
@@ -73,12 +72,3 @@ def test_exponents_differ_within_a_row() -> None:
     x = torch.ones(4, 4096)
     (found,) = made("uneven", x)
     assert found.min() < 2**-9 and found.max() > 2**9 and (found > 0).all()
-
-
-def test_an_axis_has_one_place_where_another_tensor_has_more() -> None:
-    inputs = [torch.randn(4, 6), torch.randn(6), torch.randn(5, 4)]
-    choices = draws.axes_to_repeat(inputs)
-    assert choices == [(0, 1), (1, 0)]
-    found = [[tuple(x.shape) for x in made(f"single{i}", *inputs)] for i in range(len(choices))]
-    assert sorted(found) == [[(4, 1), (6,), (5, 4)], [(4, 6), (1,), (5, 4)]]
-    assert [k for k in draws.other_kinds(inputs) if k.startswith("single")] == ["single0", "single1"]

@@ -30,7 +30,6 @@ WAYS, FEW_SIZES, MOST_DOUBLED = 3, 3, 256  # ways to vary a size, each of a few;
 FEW = 7  # a size that is
 COPIED = ("few-rows",)  # kinds that hold the same rows many times
 MOST_COPIED, ROWS_EACH = 16, 256  # rows of which others are copies, one for so many
-MOST_SINGLE = 4  # axes that are of size 1 where another tensor's are longer
 MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
 
 
@@ -150,7 +149,7 @@ WHOLE: dict[str, Change] = {
 }
 LAYOUTS, SIZES = (
     ("non-contiguous", "transposed", "reordered"),
-    ("axis", "shape", "small", "single"),
+    ("axis", "shape", "small"),
 )  # kinds, and how they begin
 
 
@@ -191,9 +190,6 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
         arguments = map_leaves(arguments, other_integer)
     elif kind in WHOLE:
         arguments = map_leaves(arguments, lambda value: WHOLE[kind](value, generator) if is_whole(value) else value)
-    elif kind.startswith("single"):
-        order = generator_on(torch.device("cpu"), seed_of(session, "single"))
-        arguments = with_single(arguments, int(kind.removeprefix("single")), order)
     elif kind.startswith("axis"):
         order = generator_on(torch.device("cpu"), seed_of(session, "axes"))
         sizes = generator_on(torch.device("cpu"), seed_of(session, kind))
@@ -254,7 +250,6 @@ def other_kinds(arguments: list[Any], integers_decide: bool = False) -> list[str
     return [
         *kinds,
         *(f"axis{i}" for i in range(min(FEW_AXES if is_large(arguments) else MOST_AXES, len(axes_to_vary(arguments))))),
-        *(f"single{i}" for i in range(0 if is_large(arguments) else min(MOST_SINGLE, len(axes_to_repeat(arguments))))),
         *(["numbers", "negated"] if float in types else []),
         *(["integers"] if types & {int, bool} else []),
         *(
@@ -401,30 +396,6 @@ def other_axes(arguments: list[Any], which: int, order: torch.Generator, sizes: 
         return x
 
     return map_leaves(arguments, change)
-
-
-def axes_to_repeat(arguments: list[Any]) -> list[tuple[int, int]]:
-    """Leaf and axis of tensors that stand beside another one with an axis of the same size, counted from the last: were it 1, its
-    values would be repeated. Eager may refuse some of these."""
-    held = [(i, leaf) for i, leaf in enumerate(leaves(arguments)) if isinstance(leaf, torch.Tensor)]
-
-    def has_partner(number: int, behind: int, size: int) -> bool:
-        return any(i != number and x.dim() >= behind and x.shape[-behind] == size for i, x in held)
-
-    return [
-        (i, axis)
-        for i, x in held
-        for axis, size in enumerate(x.shape)
-        if size > 1 and has_partner(i, x.dim() - axis, size)
-    ]
-
-
-def with_single(arguments: list[Any], which: int, order: torch.Generator) -> list[Any]:
-    """The `which`th of axes_to_repeat, in a hidden order, has one of its places."""
-    choices = axes_to_repeat(arguments)
-    chosen, axis = choices[int(torch.randperm(len(choices), generator=order)[which])]
-    numbers = iter(range(len(leaves(arguments))))
-    return map_leaves(arguments, lambda x: x.narrow(axis, 0, 1).contiguous() if next(numbers) == chosen else x)
 
 
 def other_shape(arguments: list[Any], which: int, generator: torch.Generator) -> list[Any]:
