@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kComesBack = "task-5";  // no call had its values before
 constexpr double kMostOfAnother = 256e6;      // bytes of weights: of larger ones there is no other instance
+constexpr int kMoreThreads = 3;               // of another program
 constexpr int kAllCalls = 100;                // in a row: as many as eager made
 
 bool is_wrong(const Verdict& verdict) { return verdict.reason == "wrong-result" || verdict.reason == "precision"; }
@@ -97,7 +98,7 @@ Result<bool> Trial::certify_answers() {
 Result<bool> Trial::bears_surroundings(Guest& guest) {
   MTMC_PASS(examination_.spares_old_arguments(guest, "task-2", "task-3"));
   MTMC_PASS(examination_.right_elsewhere(guest, "task-3", {.gradients = true}));
-  if (!on_gpu()) MTMC_PASS(examination_.right_elsewhere(guest, "task-4", {.threads = 2 * options_.threads + 1}));
+  if (!on_gpu()) MTMC_PASS(examination_.right_elsewhere(guest, "task-4", {.threads = options_.threads + kMoreThreads}));
   for (const char* how : {"copy", "new"}) MTMC_PASS(keeps_instances_apart(guest, how));
   MTMC_TRY(const GuestReply operators, examination_.call(guest, {{"op", "operators"}}));
   return operators.ok() || examination_.refuse(operators.reason, operators.message);
