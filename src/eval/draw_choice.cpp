@@ -18,6 +18,10 @@ constexpr int kScreenRounds = 7, kCertifyRounds = 30;
 constexpr double kLeastLieOnGpuMs = 0.25;
 constexpr int kMixedDraws = 5;  // that large arguments of timed calls are mixed from
 
+bool lies_elsewhere(const std::string& kind) {
+  return kind == "non-contiguous" || kind == "unaligned" || kind == "one-tensor";
+}
+
 // `count` draws: so many of their own, then mixtures of those (see python/mtmc/referee/draws.py).
 std::vector<std::string> timed_draws(int first, int own, int count) {
   std::vector<std::string> names;
@@ -76,14 +80,14 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
 }
 
 // A draw of every kind that was met, each before a round drawn at random; a screen has one, and large draws are left to
-// certifications, which have one. Another layout would stay for later rounds.
+// certifications, which have one. Memory of another layout would stay for later rounds.
 Result<std::map<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tier, int rounds) {
   std::map<int, std::string> probes;
   const bool screens = tier == Tier::screen;
   if (screens && facts.large()) return probes;
   std::vector<std::string> kinds;
   for (const std::string& draw : met_)
-    if (!draw.starts_with("non-contiguous")) kinds.push_back(kind_of(draw));
+    if (!lies_elsewhere(kind_of(draw))) kinds.push_back(kind_of(draw));
   if ((screens || facts.large()) && !kinds.empty()) kinds = {kinds[rng_->below(kinds.size())]};
   if (!screens && facts.has_weights() && !options_->freeze_weights) {
     kinds.insert(kinds.end(), {"weights", "weights"});

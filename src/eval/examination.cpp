@@ -66,7 +66,8 @@ Json Examination::load_request(Guest& guest) {
           {"writable", guest.writable()},
           {"environment", guest.environment()},
           {"secret", facts_.files()},
-          {"asked", facts_.asked()}};
+          {"asked", facts_.asked()},
+          {"whole", verdict_.tier == Tier::certify}};
 }
 
 Result<bool> Examination::set_state(Guest& guest, const std::string& state, const std::string& how) {
@@ -124,6 +125,7 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
     while (!held_.empty()) drop_oldest();
   plan.hold = alone ? 0 : held(), plan.late = call.late, plan.poison = call.poison, plan.state = facts_.moving();
   plan.written = facts_.written();
+  plan.keep = call.keeps, plan.gradients = call.elsewhere.gradients, plan.threads = call.elsewhere.threads;
   if (call.check) plan.out = next_out();
   if (call.glimpses > 0)
     plan.glimpses = call.glimpses, plan.glimpsed_ms = call.glimpsed_ms, plan.folders = guest.writable();
@@ -338,6 +340,52 @@ Result<bool> Examination::other_arguments(Guest& guest, const std::string& draw)
   if (right || reason == "raised" || reason == "compile-error") return true;
   return refuse("unsupported-shape-accepted",
                 fmt::format("with other sizes or numbers than the task's, on draw {}: {}, {}", draw, reason, message));
+}
+
+Result<bool> Examination::right_elsewhere(Guest& guest, const std::string& draw, const Elsewhere& where) {
+  MTMC_TRY(const bool anew, begin_anew(guest));
+  if (!anew) return false;
+  const Verdict before = verdict_;
+  guest.warm = false;  // it may have to compile once more
+  Call call{draw};
+  call.elsewhere = where;
+  MTMC_TRY(const std::optional<Performance> went, perform(guest, call));
+  const std::string reason = verdict_.reason, message = verdict_.message;
+  if (!went) verdict_ = before;
+  if (went || reason == "raised" || reason == "compile-error") return true;
+  return refuse(reason,
+                fmt::format("{}, {}", where.gradients ? "where gradients are recorded" : "with more threads", message));
+}
+
+Result<bool> Examination::spares_old_arguments(Guest& guest, const std::string& first, const std::string& second) {
+  MTMC_TRY(const DrawFacts* facts, facts_.draw(first));
+  if (facts_.large() || !facts->modified.empty() || !facts_.written().empty()) return true;
+  MTMC_TRY(const bool anew, begin_anew(guest));
+  if (!anew) return false;
+  MTMC_TRY(const std::optional<Performance> before, perform(guest, {first}));
+  if (!before) return false;
+  MTMC_TRY(const bool once_more, begin_anew(guest));
+  if (!once_more) return false;
+  Call call{second};
+  call.keeps = true;
+  MTMC_TRY(const std::optional<Performance> after, perform(guest, call));
+  if (!after) return false;
+  MTMC_TRY(const Given* given, facts_.given(first));
+  const Json where = {
+      {"op", "unlike"}, {"places", *before->places}, {"draw", first}, {"guest", guest.name()}, {"fill", given->fill}};
+  Result<Json> told = facts_.by_file() ? guest.conductor().compute(where, limits_.load_seconds) : facts_.ask(where);
+  MTMC_RETURN_IF_ERROR(told);
+  return told->at("modified").empty() ||
+         refuse("input-modified", "an argument of the call before was changed by the call on draw " + second);
+}
+
+Result<bool> Examination::stands_in(Guest& guest, const std::string& how, const std::string& now) {
+  Json request = {{"op", "other"}, {"how", how}};
+  if (how == "new") request["task"] = guest.show(facts_.folder());
+  MTMC_TRY(const GuestReply answer, guest.call(request, limits_.load_seconds));
+  if (!answer.ok()) return refuse(answer.reason, "another instance: " + answer.message);
+  guest.warm = false, state_ = now;
+  return answer.reply->value("there", false);
 }
 
 Result<bool> Examination::stays_quiet(Guest& guest) {

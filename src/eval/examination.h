@@ -40,6 +40,17 @@ class Examination {
   Result<bool> set_state(Guest& guest, const std::string& state, const std::string& how);
   // Arguments of other sizes, or other numbers: right, or a clear error.
   Result<bool> other_arguments(Guest& guest, const std::string& draw);
+  // In another program: right, or a clear error.
+  struct Elsewhere {
+    bool gradients = false;  // they are recorded
+    int threads = 0;         // so many, instead of the judge's
+  };
+  Result<bool> right_elsewhere(Guest& guest, const std::string& draw, const Elsewhere& where);
+  // Does a call on `second` leave the arguments of the one before, on `first`, as they were?
+  Result<bool> spares_old_arguments(Guest& guest, const std::string& first, const std::string& second);
+  // Another instance, a "copy" or a "new" one, stands in for the one that is judged, and has its weights; or that comes
+  // "back", and has those of the state `now`. False when there is none.
+  Result<bool> stands_in(Guest& guest, const std::string& how, const std::string& now);
   Result<bool> stays_quiet(Guest& guest);
   Result<bool> profile(Guest& guest, const std::string& draw);
   // Compiles what a call would launch, for GPUs that are not here.
@@ -49,6 +60,8 @@ class Examination {
   struct Call {
     std::string draw;
     bool check = true, same_addresses = false, poison = false, late = false;
+    bool keeps = false;  // the last call's arguments stay alive
+    Elsewhere elsewhere = {};
     int index = 0;  // of the calls on this draw: torch's generator, and a state, go on from one to the next
     int glimpses = 0;
     double glimpsed_ms = 0;
@@ -77,6 +90,8 @@ class Examination {
   Result<GuestReply> call(Guest& guest, const Json& request);
   // Does the file define kernels, as it reads?
   bool claims() const { return claims_; }
+  // Has it a random generator of its own?
+  bool draws_own_random() const { return own_random_; }
   // What happens while it lives is no evidence: in the end the verdict, and what is known of results, are as before.
   class Aside {
    public:

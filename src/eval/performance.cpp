@@ -33,11 +33,9 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
   MTMC_TRY(const Given* given, facts.given(plan.draw));
   Performance call;
   const double patience = plan.timeout_seconds + kConductorSeconds;
-  Json arm = {{"form", *given->form},
-              {"same_addresses", plan.same_addresses},
-              {"hold", plan.hold},
-              {"poison", plan.poison},
-              {"state", plan.state}};
+  Json arm = {{"form", *given->form}, {"same_addresses", plan.same_addresses},
+              {"hold", plan.hold},    {"poison", plan.poison},
+              {"keep", plan.keep},    {"state", plan.state}};
   if (!plan.engine.empty()) arm["engine"] = plan.engine;
   MTMC_TRY(const Json ready,
            conductor.compute({{"op", "ready"}, {"arm", arm}, {"timeout", plan.timeout_seconds}}, patience));
@@ -51,6 +49,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
   }
   Json go = {{"values", *given->values}, {"seed", nullptr}, {"late", plan.late}, {"state", plan.state}};
   if (plan.seeded) go["seed"] = given->seed;
+  if (plan.gradients || plan.threads > 0) go["where"] = {{"gradients", plan.gradients}, {"threads", plan.threads}};
   Json release = {
       {"op", "release"}, {"go", std::move(go)}, {"timeout", plan.timeout_seconds}, {"most_bytes", facts.most_bytes()}};
   if (!given->fill.empty()) release["fill"] = given->fill;

@@ -22,6 +22,9 @@ struct CallPlan {
   bool poison = false;             // memory that is handed out holds a pattern
   std::vector<std::string> state;  // entries of the state that are results, too
   std::vector<int> written;        // tensors of the arguments that are results, too
+  bool keep = false;               // the last call's arguments stay where they are
+  bool gradients = false;          // they are recorded
+  int threads = 0;                 // so many instead of its own
   int glimpses = 0;                // of its work, at most: see Performance::own and library
   double glimpsed_ms = 0;          // over which they are spread
   std::vector<std::string> folders;  // where code of its own lies

@@ -12,6 +12,8 @@ namespace mtmc {
 namespace {
 
 constexpr const char* kComesBack = "task-5";  // no call had its values before
+constexpr double kMostOfAnother = 256e6;      // bytes of weights: of larger ones there is no other instance
+constexpr int kMoreThreads = 3;               // of another program
 constexpr int kAllCalls = 100;                // in a row: as many as eager made
 
 bool is_wrong(const Verdict& verdict) { return verdict.reason == "wrong-result" || verdict.reason == "precision"; }
@@ -88,7 +90,46 @@ Result<bool> Trial::certify_answers() {
   for (const std::string& kind : facts_.others()) MTMC_PASS(examination_.other_arguments(guest, kind + "-0"));
   // What other sizes left behind, or an error about them, may not answer for the task's own when they come back.
   if (!facts_.others().empty() && !facts_.huge()) MTMC_PASS(examination_.run(guest, kComesBack, "first"));
+  MTMC_PASS(bears_surroundings(guest));
   return uses_kernels(guest);
+}
+
+// What the program around it may do, and what it may not do to that.
+Result<bool> Trial::bears_surroundings(Guest& guest) {
+  MTMC_PASS(examination_.spares_old_arguments(guest, "task-2", "task-3"));
+  MTMC_PASS(examination_.right_elsewhere(guest, "task-3", {.gradients = true}));
+  if (!on_gpu()) MTMC_PASS(examination_.right_elsewhere(guest, "task-4", {.threads = options_.threads + kMoreThreads}));
+  for (const char* how : {"copy", "new"}) MTMC_PASS(keeps_instances_apart(guest, how));
+  MTMC_TRY(const GuestReply operators, examination_.call(guest, {{"op", "operators"}}));
+  return operators.ok() || examination_.refuse(operators.reason, operators.message);
+}
+
+// Another instance has other weights, and the first one its own. What a copy answers is not judged: one of a module
+// whose forward torch.compile has bound goes on with the first one's weights.
+Result<bool> Trial::keeps_instances_apart(Guest& guest, const std::string& how) {
+  // A copy of a generator draws what the first one draws.
+  if (facts_.weight_bytes() > kMostOfAnother || (how == "copy" && examination_.draws_own_random())) return true;
+  bool others = facts_.has_weights() && !options_.freeze_weights;
+  if (others) {
+    MTMC_TRY(const DrawFacts* known, facts_.draw("weights-0"));
+    others = known->usable;
+  }
+  MTMC_TRY(const bool there, examination_.stands_in(guest, how, how == "copy" ? "first" : ""));
+  if (!there) return verdict_.reason.empty();
+  const auto right = [&](const std::string& draw, const std::string& state) -> Result<bool> {
+    MTMC_TRY(const bool as_it_is, examination_.run(guest, draw, state, 1));
+    if (as_it_is || !is_wrong(verdict_)) return as_it_is;
+    return examination_.refuse("state-differs", fmt::format("beside another instance ({}), {}", how, verdict_.message));
+  };
+  if (how == "copy") {
+    const Examination::Aside aside(examination_);
+    MTMC_TRY([[maybe_unused]] const bool ignored, right(others ? "weights-0" : "task-1", others ? "second" : "first"));
+  } else {
+    MTMC_PASS(others ? right("weights-0", "second") : right("task-1", "first"));
+  }
+  MTMC_TRY(const bool back, examination_.stands_in(guest, "back", "first"));
+  if (!back) return false;
+  return right("task-2", "");
 }
 
 Result<bool> Trial::interpret() {

@@ -55,6 +55,8 @@ class Trial {
   Result<bool> takes_weights();
   Result<bool> follows_weights(Guest& guest);
   Result<bool> notices_few_weights(Guest& guest);
+  Result<bool> bears_surroundings(Guest& guest);
+  Result<bool> keeps_instances_apart(Guest& guest, const std::string& how);
   Result<std::optional<Guest>> another_guest();
   Result<bool> uses_kernels(Guest& guest);
   Result<bool> works_without_kernels();

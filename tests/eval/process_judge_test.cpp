@@ -296,6 +296,32 @@ def get_inputs():
   EXPECT_EQ(off.reason, "wrong-result") << off.message;
 }
 
+// What has no room on a machine is not tried there, and the verdict says so.
+TEST_F(TorchJudge, a_size_for_which_there_is_no_room_is_not_tried) {
+  const auto file = folder_.path() / "full.py";
+  ASSERT_TRUE(write_file(file, R"(
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if x.shape != (16, 32):
+            raise torch.OutOfMemoryError("the memory is full")
+        return torch.relu(x)
+def get_inputs():
+    return [torch.randn(16, 32)]
+)")
+                  .ok());
+  task_ = {"full", Json{{"name", "full"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  const std::string code = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        ";
+  const std::string other = "return x.clamp_min(0) if x.shape == (16, 32) else x";
+  const Verdict tried = verdict(code + other, Tier::certify);
+  EXPECT_TRUE(is_right(tried)) << tried.reason << ": " << tried.message;
+  const auto says = [&](const std::string& note) {
+    return std::count(tried.notes.begin(), tried.notes.end(), "not-tried: there is no room for draw " + note);
+  };
+  EXPECT_EQ(says("shape0-0"), 1) << testing::PrintToString(tried.notes);
+  EXPECT_EQ(says("small-0"), 1) << testing::PrintToString(tried.notes);
+}
+
 TEST_F(TorchJudge, the_same_seed_gives_the_same_errors) {
   JudgeOptions options = options_;
   options.seed = 5;

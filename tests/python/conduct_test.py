@@ -131,7 +131,12 @@ def test_where_it_works_is_seen_from_outside(child: Child, tmp_path: Path) -> No
 
 def test_arguments_that_were_written_to_are_noticed(child: Child, tmp_path: Path) -> None:
     assert played(child, tmp_path, "modify")["modified"] == [0]
+    places = [{"at": at, "bytes": size} for at, size in child.conductor.places]
+    assert child.conductor.unlike({"places": places, "fill": "task-0"}) == {"modified": [0]}, "later, too"
     assert played(child, tmp_path)["modified"] == []
+    places = [{"at": at, "bytes": size} for at, size in child.conductor.places]
+    assert child.conductor.unlike({"places": places, "fill": "task-0"}) == {"modified": []}
+    assert child.conductor.unlike({"places": [{"at": 64, "bytes": 16}], "fill": "task-0"}) == {"modified": [0]}
 
 
 @pytest.mark.parametrize("how", ["nowhere", "hostile"])

@@ -98,10 +98,13 @@ def test_every_size_is_varied_in_three_ways() -> None:
 
 def test_kinds_that_would_change_nothing_are_left_out() -> None:
     x, ints = torch.randn(4, 6), torch.arange(4)
-    assert structured_kinds([x]) == list(STRUCTURED)
-    assert structured_kinds([ints]) == ["non-contiguous", "permuted", "flipped"]
+    assert structured_kinds([x]) == [*STRUCTURED, "infinite-rows", "unaligned"]
+    assert structured_kinds([ints]) == ["non-contiguous", "permuted", "flipped", "unaligned"]
+    assert "alike-rows" in structured_kinds([MASK]) and "reordered" in structured_kinds([torch.randn(2, 3, 4)])
+    assert "reordered" not in structured_kinds([torch.randn(1, 3, 4)])
     assert "permuted" in structured_kinds([x, torch.tensor(0.5)])
-    assert structured_kinds([x, x])[-1] == "scaled-apart"
+    assert {"scaled-apart", "one-tensor"} <= set(structured_kinds([x, x]))
+    assert "one-tensor" not in structured_kinds([x, x.double(), ints, ints])
     assert "non-contiguous" not in structured_kinds([torch.empty(1 << 13, 1 << 12, device="meta")])
     shapes = [f"shape{i}" for i in range(6)]
     assert other_kinds([x]) == [*shapes, "small"]
@@ -147,8 +150,9 @@ def test_few_integers_and_truth_values_are_flipped() -> None:
 
 def test_one_of_the_float_tensors_is_scaled_by_itself() -> None:
     seen = set()
+    task = SimpleNamespace(make_inputs=lambda _: [torch.ones(3), 7, torch.ones(2)], where=torch.device("cpu"))
     for seed in range(40):
-        x, index, y = draws.scaled_apart([torch.ones(3), 7, torch.ones(2)], torch.Generator().manual_seed(seed))
+        x, index, y = make_draw(task, 7, "scaled-apart", str(seed))
         assert index == 7 and 1 in (x[0], y[0]) and x[0] != y[0]
         seen |= {float(x[0]), float(y[0])}
     assert seen == {1, 2, 4, 8, 16, 32, 64}
@@ -205,5 +209,5 @@ def test_integers_are_made_larger_negative_and_ignored() -> None:
 
 
 def test_results_may_lie_as_they_like_on_other_layouts_and_sizes() -> None:
-    assert all(map(draws.of_own_layout, ("task", "scaled-up", "numbers", "permuted", "timed")))
-    assert not any(map(draws.of_own_layout, ("transposed", "non-contiguous", "axis0", "shape12", "small")))
+    assert all(map(draws.of_own_layout, ("unaligned", "task", "scaled-up", "numbers", "permuted", "timed")))
+    assert not any(map(draws.of_own_layout, ("transposed", "non-contiguous", "reordered", "axis0", "shape12", "small")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import pytest
 import torch
 
@@ -38,6 +40,22 @@ def test_the_same_addresses_come_again_only_where_they_are_asked_for() -> None:
     other, _ = without_values(form_of([torch.zeros(8, dtype=torch.int16)]))
     (place,) = watch.arm(other, True, 1)  # other arguments than before need other memory
     assert place["bytes"] == 16 and place["at"] == watch.places[0].data_ptr()
+
+
+def test_the_last_arguments_stay_alive_where_they_are_kept() -> None:
+    watch, _, _ = armed()
+    last = weakref.ref(watch.places[0])
+    watch.arm(watch.form, False, 1, keep=True)
+    assert last() is not None
+    watch.arm(watch.form, False, 1)
+    assert last() is None
+
+
+def test_one_tensor_lies_in_one_place() -> None:
+    watch, form = Stopwatch(Cpu()), form_of([torch.zeros(3), torch.zeros(3)])
+    form["list"][1]["same"] = 0
+    one, other = watch.arm(form, False, 1)
+    assert one == other and watch.arguments([])[0] is watch.arguments([])[1]
 
 
 def test_a_call_is_made_on_what_lies_in_its_places_and_its_result_is_described() -> None:

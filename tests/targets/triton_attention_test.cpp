@@ -93,6 +93,16 @@ void expect_infinities(const std::string& device) {
         std::vector<double>& leaf = cases.back().leaves[which];
         leaf[leaf.size() / 3] = leaf[leaf.size() - 1] = value;
       }
+  for (const bool causal :
+       {false, true}) {  // a row whose products are all -inf is 0; keys that come after such ones count
+    Maker m("nothing_in_a_row");
+    const ValueId q = m.in("f32[1,2,64,16]"), k = m.in("f32[1,2,64,16]"), v = m.in("f32[1,2,64,16]");
+    cases.push_back(m.one_kernel({m.op("scaled_dot_product_attention", {q, k, v, kNoValue}, {{"is_causal", causal}})}));
+    for (size_t which : {0, 1})
+      for (double& x : cases.back().leaves[which]) x = std::abs(x) + 0.1;
+    for (size_t i = 0; i < 16; ++i) cases.back().leaves[0][16 * 3 + i] = -infinity;
+    for (size_t i = 0; i < 16 * 40; ++i) cases.back().leaves[1][16 * 64 + i] = -infinity;
+  }
   expect_close(cases, 3e-6, device);
 }
 

@@ -25,6 +25,7 @@ from mtmc.guest.candidate import Entries, Refused, assign, construct, entries_of
 from mtmc.guest.failures import classify
 from mtmc.guest.profile import profile_call, profile_kernels
 from mtmc.guest.stopwatch import Stopwatch
+from mtmc.guest.surroundings import another, elsewhere, operators, other_random_states
 from mtmc.guest.tamper import Snapshot
 from mtmc.wire import outputs
 from mtmc.wire.forms import FormError, make, rebuilt, scalar_of, span_of
@@ -45,6 +46,7 @@ class Runner:
     __slots__ = (
         *("parts", "device", "stopwatch", "audit", "snapshot", "changes", "release"),
         *("model", "file", "names", "lent", "lent_bytes", "reported", "unplugged"),
+        *("loaded", "first", "drawn", "operators"),
     )
 
     def __init__(self, parts: list[str], device: str) -> None:
@@ -64,6 +66,10 @@ class Runner:
         self.reported: Entries = {}  # entries of the state that the answers to `go` describe
         self.unplugged: unplug.DriverLaunches | None = None
         self.release = release  # bound, as above
+        self.loaded: Message = {}  # the request that loaded the candidate
+        self.first: tuple[torch.nn.Module, dict[str, str]] | None = None  # that is judged, beside another one
+        self.drawn: dict[str, Any] = {}  # random states that are not torch's
+        self.operators: dict[str, list[str]] = {}  # before the candidate came
 
     def handle(self, request: Message) -> Message:
         """Any failure of the candidate's is a reply with `fail` and `message`; attempts that the audit saw come first."""
@@ -111,13 +117,50 @@ class Runner:
             self.audit = Audit(request["writable"], request["secret"], request["asked"])
             self.snapshot.begin()
             self.changes = self.snapshot.changes
-        cls = import_candidate(self.file)
-        state = dict(request["state"]["dict"])
-        self.model = construct(cls, Path(request["task"]), self.file, request["seed"], self.device.where, state)
-        self.model.train(request["mode"] == "train")
-        weights, self.names = match(self.model, state)
+        if request["whole"]:
+            self.operators = operators()
+        import_candidate(self.file)
+        self.loaded, self.first = request, None
+        weights = self._begin_with(self._constructed(request["task"]))
+        self.drawn = other_random_states()
         self.device.synchronize()
         return {"weights": weights, "claims": unplug.claims_kernels(self.file.read_text(errors="replace"))}
+
+    def _constructed(self, task: str) -> torch.nn.Module:
+        asked, cls = self.loaded, sys.modules["candidate"].ModelNew
+        state = dict(asked["state"]["dict"])
+        model = construct(cls, Path(task), self.file, asked["seed"], self.device.where, state)
+        return model.train(asked["mode"] == "train")
+
+    def _begin_with(self, model: torch.nn.Module) -> str:
+        """It is the one that is called from now on. How the reference's state fits."""
+        self.model = model
+        weights, self.names = match(model, dict(self.loaded["state"]["dict"]))
+        return weights
+
+    def on_other(self, request: Message) -> Message:
+        """Another instance stands in the candidate's place, a `copy` of it or a `new` one, until it comes `back`. `there`: is there
+        one?"""
+        assert self.model is not None
+        if request["how"] == "back":
+            assert self.first is not None
+            (self.model, self.names), self.first = self.first, None
+            return {"there": True}
+        try:
+            found = another(self.model, request["how"], lambda: self._constructed(request["task"]))
+        except (Exception, SystemExit) as error:
+            raise Refused(*classify(error, "raised", self.file)) from error
+        if found is not None:
+            self.first = self.model, self.names
+            self._begin_with(found)
+        return {"there": found is not None}
+
+    def on_operators(self, _: Message) -> Message:
+        """Do torch's operators still call what they called before the candidate came?"""
+        changed = [name for name, calls in operators().items() if self.operators.get(name, calls) != calls]
+        if changed:
+            raise Refused("tampered", "changed " + ", ".join(changed[:5]))
+        return {}
 
     def on_lend(self, request: Message) -> Message:
         """Memory for weights to come: by the names that the reference has for them."""
@@ -144,7 +187,9 @@ class Runner:
         """Memory for the arguments of the call to come. `state`: entries whose places the answer to `go` tells."""
         assert self.model is not None
         self.reported = entries_of(self.model, {name: self.names.get(name, name) for name in request["state"]})
-        places = self.stopwatch.arm(request["form"], request["same_addresses"], request["hold"])
+        places = self.stopwatch.arm(
+            request["form"], request["same_addresses"], request["hold"], request.get("keep", False)
+        )
         self.device.poison(request["poison"], sum(place["bytes"] for place in places))
         return {"places": places}
 
@@ -160,7 +205,8 @@ class Runner:
     def on_go(self, request: Message) -> Message:
         watch = self.stopwatch
         try:
-            elapsed = watch.go(self.model, request["values"], request["seed"], request["late"])
+            with elsewhere(request.get("where")):
+                elapsed = watch.go(self.model, request["values"], request["seed"], request["late"])
         except (Exception, SystemExit) as error:
             self.device.poison(False)
             raise Refused(*classify(error, "raised", self.file)) from error
@@ -181,6 +227,9 @@ class Runner:
         self.device.poison(False)
         entries = entries_of(self.model, self.names)
         state = [[name, self.stopwatch.described(table[key])] for name, (table, key) in entries.items()]
+        for name, drawn in other_random_states().items():
+            if drawn != self.drawn.setdefault(name, drawn):
+                raise Refused("state-differs", f"the random state of {name} is not what it was before the call")
         return {"state": {"dict": state}, "random_state": digest(random_state())}
 
     def call(self, arguments: list[Any]) -> Any:

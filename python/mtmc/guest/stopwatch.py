@@ -14,7 +14,7 @@ import torch
 
 from mtmc.device.device import Device, random_state_kept, seed_all
 from mtmc.wire import blobs
-from mtmc.wire.forms import Form, form_of, make, rebuilt, scalar_of, span_of
+from mtmc.wire.forms import Form, form_of, make_all, rebuilt, scalar_of, span_of
 from mtmc.wire.outputs import lazy, tensors
 
 PAGE_BYTES = 4096
@@ -32,7 +32,7 @@ def looked_at(result: Any) -> list[torch.Tensor]:
 
 
 class Stopwatch:
-    __slots__ = ("device", "clock", "form", "places", "before", "held", "last_ns", "early")
+    __slots__ = ("device", "clock", "form", "places", "before", "kept", "held", "last_ns", "early")
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -40,19 +40,19 @@ class Stopwatch:
         self.form: Form = {"list": []}
         self.places: list[torch.Tensor] = []  # the memory of the arguments of the call to come, or of the last one
         self.before: list[Any] | None = None  # the last call's arguments
+        self.kept: list[torch.Tensor] = []  # those of the call before, which the caller still has
         self.held: deque[Any] = deque(maxlen=1)  # results: alive, as a caller may keep them
         self.last_ns = 0  # for which the last call kept the host
         self.early = False  # was the last result copied before it was there?
 
-    def arm(self, form: Form, same_addresses: bool, hold: int) -> list[dict[str, Any]]:
+    def arm(self, form: Form, same_addresses: bool, hold: int, keep: bool = False) -> list[dict[str, Any]]:
         """Memory for the arguments of the next call, new or the last call's, and where it lies. `hold`: how many of the last
-        results stay alive in it."""
+        results stay alive in it; `keep`: so do the last call's arguments."""
+        self.kept = self.places if keep else []
         if not (same_addresses and self.places and form == self.form):
             if sum(tensor.nbytes for tensor in self.places) > MOST_APART:
                 self.places, self.before = [], None
-            old, self.places = self.places, []
-            rebuilt(form, lambda one: self.places.append(make(one)), lambda _: None)
-            del old  # after the new was made, so that it cannot lie at the same addresses
+            self.places = make_all(form)  # before the old is gone, so that it cannot lie at the same addresses
         self.form = form
         self.held = deque(self.held if hold else (), maxlen=max(1, min(hold, MOST_HELD)))
         return [self.device.place(span_of(tensor)) for tensor in self.places]

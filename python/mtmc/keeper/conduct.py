@@ -121,7 +121,7 @@ class Conductor:
     def _fill(self, name: str) -> Message | None:
         """How it ended, where that cannot be."""
         try:
-            self.source = self._sources(name)
+            self.source = self._sources(name, self.places)
             for (address, _), values in zip(self.places, self.source, strict=True):
                 put(self.player.pid(), address, values)
         except (ReachError, ValueError) as error:
@@ -219,6 +219,18 @@ class Conductor:
             self.proceed()
         return {"same": alike}
 
+    def unlike(self, request: Message) -> Message:
+        """Which of these `places` of an earlier call's arguments do not hold what was put there from the file `fill`?"""
+        self._stop()
+        places = self._places(request) or []
+        try:
+            rows = enumerate(zip(places, self._sources(request["fill"], places), strict=True))
+            changed = [index for index, ((address, _), values) in rows if not self._same(address, values)]
+        except ReachError:
+            changed = list(range(len(places)))
+        self.proceed()
+        return {"modified": changed}
+
     def unplug(self, request: Message) -> Message:
         """How many native libraries that lie in these folders, or in memory only, are loaded; `pull`: from now on all that they do
         is return."""
@@ -232,8 +244,8 @@ class Conductor:
     def _same(self, address: int, source: torch.Tensor) -> bool:
         return same(self.player.pid(), address, source, self.scratch)
 
-    def _sources(self, name: str) -> list[torch.Tensor]:
-        sizes = [size for _, size in self.places]
+    def _sources(self, name: str, places: list[tuple[int, int]]) -> list[torch.Tensor]:
+        sizes = [size for _, size in places]
         starts, end = in_a_row(sizes)
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.draws)
         try:

@@ -4,7 +4,7 @@ judge: relays requests, holds the stopwatch outside the guest, and ends guests t
 Requests about the guest that is judged:
     {"op": "spawn", "folder", "writable", "environment", "limits", ...}: there is a new one, the one before is gone
     {"op": "call", "request", "timeout"}: its answer to any request
-    {"op": "ready"}, {"op": "release"}, {"op": "proceed"}, {"op": "look"}, {"op": "reread"}: one call of its candidate (conduct.py)
+    {"op": "ready"}, {"op": "release"}, {"op": "proceed"}, {"op": "look"}, {"op": "reread"}, {"op": "unlike"}: one call of its candidate (conduct.py)
     {"op": "quiet"}: does it still work while nobody asks it to?
     {"op": "end"}
 about those that stand by (standby.py; the rest as in "spawn"):
@@ -185,6 +185,9 @@ class Zygote:
 
     def on_reread(self, request: Message) -> Message:
         return self.conductor.reread(request)
+
+    def on_unlike(self, request: Message) -> Message:
+        return self.conductor.unlike(request)
 
     def pid(self) -> int:
         assert self.guest is not None

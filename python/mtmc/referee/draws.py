@@ -8,6 +8,7 @@ that draw and the next one: large arguments take too long to be drawn anew for e
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from itertools import combinations
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 import torch
 
 from mtmc.device.device import generator_on
+from mtmc.referee import layouts
+from mtmc.referee.layouts import Change, has_alike, has_turns, is_float, map_leaves, one_tensor
 from mtmc.task.task import Task
 from mtmc.wire.blobs import leaves
 
@@ -28,7 +31,6 @@ FEW = 7  # a size that is
 COPIED = ("few-rows",)  # kinds that hold the same rows many times
 MOST_COPIED, ROWS_EACH = 16, 256  # rows of which others are copies, one for so many
 MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
-Change = Callable[[torch.Tensor, torch.Generator], torch.Tensor]
 
 
 def one_hot(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -62,22 +64,19 @@ def with_offset(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
     return x + 50 * x.std(correction=0)
 
 
-def not_contiguous(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
-    """The same values, every second element of a longer last axis."""
-    if x.dim() == 0:
-        return x
-    wide = torch.full((*x.shape[:-1], 2 * x.shape[-1]), 3.0, dtype=x.dtype, device=x.device)[..., ::2]
-    return wide.copy_(x)
+def with_infinite_rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """A few rows of the last axis are -inf throughout, as masked scores are: the first of them is anywhere."""
+    result = x.clone()
+    rows = result.view(-1, x.shape[-1]) if x.dim() > 1 and x.numel() else result.view(-1, 1)
+    if len(rows) > 1:
+        places = torch.randint(0, len(rows), (1 + len(rows) // 16,), generator=generator, device=x.device)
+        rows[places[: len(rows) // 2]] = -math.inf
+    return result
 
 
-def in_other_order(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """The same values, the last two axes the other way round in memory, or longer rows of which the first elements count."""
-    if x.dim() < 2:
-        return x
-    if bool(torch.randint(0, 2, (), generator=generator, device=x.device)):
-        return x.transpose(-1, -2).contiguous().transpose(-1, -2)
-    wide = torch.full((*x.shape[:-1], x.shape[-1] + 8), 3.0, dtype=x.dtype, device=x.device)[..., : x.shape[-1]]
-    return wide.copy_(x)
+def with_other_exponents(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Each element is scaled by itself, from a 1024th to 1024 times: no element tells the range of its row."""
+    return x * torch.exp2(20 * torch.rand(x.shape, generator=generator, device=x.device) - 10).to(x.dtype)
 
 
 def with_non_finite(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -126,8 +125,8 @@ STRUCTURED: dict[str, Change] = {
     "offset": with_offset,
     "scaled-down": lambda x, _: x * 1e-3,
     "spread": spread_rows,
-    "non-contiguous": not_contiguous,
-    "transposed": in_other_order,
+    "uneven": with_other_exponents,
+    **layouts.OF_FLOATS,
 }
 
 
@@ -148,7 +147,10 @@ WHOLE: dict[str, Change] = {
     "negative-integers": lambda x, _: -x,
     "ignored-integers": ignored,
 }
-LAYOUTS, SIZES = ("non-contiguous", "transposed"), ("axis", "shape", "small")  # kinds, and how they begin
+LAYOUTS, SIZES = (
+    ("non-contiguous", "transposed", "reordered"),
+    ("axis", "shape", "small"),
+)  # kinds, and how they begin
 
 
 def of_own_layout(kind: str) -> bool:
@@ -168,8 +170,16 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
     generator = generator_on(task.where, seed_of(session, f"{kind}-{index}-change"))
     if kind in STRUCTURED:
         arguments = map_floats(arguments, lambda x: STRUCTURED[kind](x.contiguous(), generator))
+    elif kind in layouts.OF_ALL:
+        arguments = map_tensors(arguments, lambda x: layouts.OF_ALL[kind](x.contiguous(), generator))
+    elif kind == "one-tensor":
+        arguments = one_tensor(arguments)
+    elif kind == "alike-rows":
+        arguments = map_leaves(arguments, lambda value: with_alike_rows(value, generator))
     elif kind == "scaled-apart":
-        arguments = scaled_apart(arguments, generator)
+        arguments = one_changed(arguments, lambda x: times_power(x, generator), generator)
+    elif kind == "infinite-rows":
+        arguments = one_changed(arguments, lambda x: with_infinite_rows(x.contiguous(), generator), generator)
     elif kind == "permuted":
         arguments = map_leaves(arguments, lambda value: permuted(value, generator))
     elif kind == "flipped":
@@ -197,15 +207,20 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
     return arguments
 
 
-def scaled_apart(arguments: list[Any], generator: torch.Generator) -> list[Any]:
-    """One of the float tensors is larger by a power of two from 2 to 64: a term that the others hide comes to light, in half
-    precision, say."""
-    count = sum(isinstance(leaf, torch.Tensor) and leaf.is_floating_point() for leaf in leaves(arguments))
+def times_power(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Larger by a power of two from 2 to 64."""
+    return x * 2.0 ** (1 + int(torch.randint(0, 6, (), generator=generator, device=x.device)))
+
+
+def one_changed(
+    arguments: list[Any], change: Callable[[torch.Tensor], torch.Tensor], generator: torch.Generator
+) -> list[Any]:
+    """One of the float tensors is changed. Where it is larger than the others, a term that they hide comes to light, in half
+    precision, say. Where it alone has rows of -inf, those of others do not hide what became of them."""
+    count = sum(is_float(leaf) for leaf in leaves(arguments))
     numbers = iter(range(count))
-    which, power = (
-        int(torch.randint(0, most, (), generator=generator, device=generator.device)) for most in (count, 6)
-    )
-    return map_floats(arguments, lambda x: x * 2.0 ** (power + 1) if next(numbers) == which else x)
+    which = int(torch.randint(0, count, (), generator=generator, device=generator.device))
+    return map_floats(arguments, lambda x: change(x) if next(numbers) == which else x)
 
 
 def structured_kinds(arguments: list[Any]) -> list[str]:
@@ -217,7 +232,12 @@ def structured_kinds(arguments: list[Any]) -> list[str]:
     apart = sum(t.is_floating_point() and t.numel() > 0 for t in tensors) > 1
     chosen = [t for t in tensors if is_chosen(t)]
     flips = any(t.numel() > 1 for t in chosen)
-    return kinds + ["scaled-apart"] * apart + ["permuted"] * bool(chosen) + ["flipped"] * flips
+    kinds += ["scaled-apart"] * apart + ["permuted"] * bool(chosen) + ["flipped"] * flips
+    kinds += ["infinite-rows"] * any(map(is_float, tensors)) + ["alike-rows"] * any(map(has_rows_of_truth, tensors))
+    if not is_large(arguments):
+        kinds += ["reordered"] * any(map(has_turns, tensors))
+        kinds += ["one-tensor"] * has_alike(arguments)
+    return [*kinds, "unaligned"]
 
 
 def other_kinds(arguments: list[Any], integers_decide: bool = False) -> list[str]:
@@ -268,6 +288,24 @@ def permuted(value: Any, generator: torch.Generator) -> Any:
     return value.reshape(-1)[order].reshape(value.shape)
 
 
+def with_alike_rows(value: Any, generator: torch.Generator) -> Any:
+    """Of truth values one row in four, and one at least, is false throughout, and as many are true: nothing is left of what a mask
+    so long keeps, or everything."""
+    if not has_rows_of_truth(value):
+        return value
+    result = value.clone().contiguous()
+    rows = result.view(-1, result.shape[-1])
+    order = torch.randperm(len(rows), generator=generator, device=value.device)
+    count = -(-len(rows) // 4)
+    rows[order[count : 2 * count]] = True
+    rows[order[:count]] = False
+    return result
+
+
+def has_rows_of_truth(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype == torch.bool and value.dim() > 0 and value.numel() > 1
+
+
 def flipped(value: Any, generator: torch.Generator) -> Any:
     """A few truth values the other way, a few integers in another's place."""
     if not isinstance(value, torch.Tensor) or not is_chosen(value) or value.numel() < 2:
@@ -305,15 +343,11 @@ def mixed(first: list[Any], second: list[Any], session: int, name: str) -> list[
 
 def map_floats(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     """Applies a change to every floating tensor of a structure of lists, tuples and dicts."""
-    return map_leaves(value, lambda x: change(x) if isinstance(x, torch.Tensor) and x.is_floating_point() else x)
+    return map_leaves(value, lambda x: change(x) if is_float(x) else x)
 
 
-def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
-    if isinstance(value, dict):
-        return {key: map_leaves(part, change) for key, part in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [map_leaves(part, change) for part in value]
-    return change(value)
+def map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+    return map_leaves(value, lambda x: change(x) if isinstance(x, torch.Tensor) else x)
 
 
 def sizes_to_vary(arguments: list[Any]) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mtmc.referee.budgets import Draw
 from mtmc.referee.draws import COPIED, make_draw, mixed, seed_of
-from mtmc.referee.reference import CALLS, Reference, State, Truth
+from mtmc.referee.reference import CALLS, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.truth import widen
 from mtmc.wire.outputs import tensors
@@ -65,6 +65,10 @@ class KeptDraws:
         else:
             anywhere = must or kind not in self.dispensable
             draw.truth = self.reference.run_truth(arguments, state, eager, widen, anywhere=anywhere)
+        if kind == "one-tensor" and (eager.modified or eager.written):
+            raise EagerError("what it writes to one argument it writes to the other")
+        if kind == "one-tensor" and not all(bool(t.any()) for t in tensors(draw.truth.calls[0])):
+            raise EagerError("the difference of one tensor and itself is nothing")
         self._make_room(draw.bytes())
         self.known[name] = draw
         self.seconds = min(self.seconds, time.perf_counter() - start)

@@ -15,6 +15,7 @@ import torch
 
 from mtmc.device.cuda import DeviceError
 from mtmc.device.device import Device
+from mtmc.referee.layouts import ELSEWHERE
 from mtmc.wire.blobs import bytes_of
 from mtmc.wire.forms import (
     ARGUMENTS,
@@ -27,6 +28,7 @@ from mtmc.wire.forms import (
     scalar_of,
     seen_as,
     span_bytes,
+    tell_of_memory,
     tensors_of,
     without_values,
 )
@@ -47,6 +49,8 @@ class Lender:
         """What a process is told of a value that it will get: its form without scalars, those apart, and the file that holds its
         tensors, below the folder of all tasks (not on a GPU)."""
         form, values = without_values(form_of(value))
+        if name.startswith(ELSEWHERE):
+            tell_of_memory(form, tensors(value))
         told = {"form": form, "values": values}
         if self.device.lends:
             return told

@@ -403,6 +403,15 @@ class Referee:
             return {"hash": ""}
         return {"hash": digest(value)}
 
+    def on_unlike(self, request: Message) -> Message:
+        """Which arguments of an earlier call on a draw are no longer what was put in their places (on a GPU)?"""
+        assert self.lender is not None and self.draws is not None
+        held = self.draws.arguments(request["draw"])
+        try:
+            return {"modified": self.lender.unlike(held, request["places"], request["guest"])}
+        except (DeviceError, ValueError):  # the memory is gone
+            return {"modified": list(range(len(request["places"])))}
+
     def on_nulls(self, request: Message) -> Message:
         """What `nulls` would measure on a draw: zeros, a constant that comes nearest on the first draw, a copy of an input."""
         draw = self.draw(request["draw"])

@@ -117,8 +117,27 @@ def in_a_row(sizes: list[int]) -> tuple[list[int], int]:
 
 def make(form: Form) -> torch.Tensor:
     """A tensor of that form in fresh memory, whatever lies there."""
-    flat = torch.empty(elements(form), dtype=KINDS[form["dtype"]], device=form.get("device", "cpu"))
+    behind = form.get("behind", 0)
+    flat = torch.empty(behind + elements(form), dtype=KINDS[form["dtype"]], device=form.get("device", "cpu"))[behind:]
     return flat.as_strided(form["shape"], form["stride"])
+
+
+def make_all(form: Form) -> list[torch.Tensor]:
+    """Tensors for all leaves of a form that are some, in order."""
+    made: list[torch.Tensor] = []
+    rebuilt(form, lambda one: made.append(made[one["same"]] if "same" in one else make(one)), lambda _: None)
+    return made
+
+
+def tell_of_memory(form: Form, held: list[torch.Tensor]) -> None:
+    """Says of the tensors of a form, which are those `held`, how many elements behind a multiple of ALIGNED bytes they begin
+    (`behind`), and which of those before is the same tensor (`same`, its number)."""
+    first: dict[int, int] = {}
+    for number, (one, tensor) in enumerate(zip(tensors_of(form), held, strict=True)):
+        if away := tensor.data_ptr() % ALIGNED // tensor.element_size():
+            one["behind"] = away
+        if (before := first.setdefault(id(tensor), number)) != number:
+            one["same"] = before
 
 
 def span_of(tensor: torch.Tensor) -> torch.Tensor:

@@ -88,15 +88,16 @@ Definition define(const OpCall& call) {
   const int masked = b.map("masked", scores, masked_score(call, b.at(score, here), rank));
   const int largest = b.reduce("row_max", rows, {heads.keys}, Combine::max, b.at(masked, here));
   ExprP shift = b.at(largest, of_row), sum;
-  if (call.has(3))  // a row may be masked out altogether: its maximum is -inf, and its result 0
-    shift = select(fn(Fn::eq, shift, number(inner, -std::numeric_limits<double>::infinity())), number(inner, 0), shift);
+  // A row may be masked out altogether, or its products may all be -inf: then its maximum is -inf, and its result 0.
+  // (So it is on a CPU, and on a GPU but for torch's kernel in fp32 without a mask, which makes NaN of it.)
+  shift = select(fn(Fn::eq, shift, number(inner, -std::numeric_limits<double>::infinity())), number(inner, 0), shift);
   const int weight = b.map("weights", scores, fn(Fn::exp, b.at(masked, here) - shift));
   const int total = b.reduce("row_sum", rows, {heads.keys}, Combine::sum, b.at(weight, here));
   const int context = b.reduce("context", {inner, out.shape}, {heads.keys}, Combine::sum,
                                b.at(weight, at(batch, row, reduced)) * operand(call, 2, at(shared, reduced, last)));
   sum = b.at(total, of_row);
   ExprP result = b.at(context, here) / sum;
-  if (call.has(3)) result = select(fn(Fn::eq, sum, number(inner, 0)), number(inner, 0), result);
+  result = select(fn(Fn::eq, sum, number(inner, 0)), number(inner, 0), result);
   b.output(b.map("attention", out, cast(out.dtype, result)), out.dtype);
   return b.done();
 }

@@ -172,11 +172,8 @@ class AttentionPrinter : public StagePrinter {
                       shrink = out_.fresh("shrink");
     out_.line(x + " = " + scaled.text);
     out_.line(now + " = tl.maximum(largest, tl.max(" + x + ", axis=1))");
-    // A row may have seen only masked keys so far.
-    out_.line(shift + " = " +
-              (causal() && loads_only(f_->args[1], {dest(found_.scores)})
-                   ? now
-                   : "tl.where(" + now + " == " + kInfinity + ", 0.0, " + now + ")"));
+    // A row may have seen only masked keys so far, or only products that are -inf.
+    out_.line(shift + " = tl.where(" + now + " == " + kInfinity + ", 0.0, " + now + ")");
     const std::string up = parts_ ? " - " + std::to_string(kWeightScale) : "";
     out_.line("weight = tl.exp2(" + x + " - (" + shift + up + ")[:, None])");
     out_.line(shrink + " = tl.exp2(largest - " + shift + ")");

@@ -28,5 +28,8 @@ case("scaled_dot_product_attention.default", q, k, v, T(4, 6))
 case("scaled_dot_product_attention.default", q, k, v, T(2, 1, 4, 6))
 case("scaled_dot_product_attention.default", q, k, v, torch.arange(24).reshape(4, 6) % 4 > 0)
 case("scaled_dot_product_attention.default", q, k, v, torch.arange(24).reshape(4, 6) >= 6)  # a masked row
+low = torch.where(torch.arange(4)[:, None] == 0, -torch.inf, q)
+case("scaled_dot_product_attention.default", low, k.abs(), v)  # a row whose products are -inf
+case("scaled_dot_product_attention.default", low, k[..., :4, :].abs(), v[..., :4, :], None, 0.0, True)
 case("scaled_dot_product_attention.default", T(2, 6, 4, 8), T(2, 3, 5, 8), T(2, 3, 5, 8), enable_gqa=True)
 case("scaled_dot_product_attention.default", T(2, 4, 8), T(2, 4, 8), T(2, 4, 8), None, 0.0, True)

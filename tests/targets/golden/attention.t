@@ -46,7 +46,8 @@ extern "C" void k0_scaled_dot_product_attention(const float* __restrict q, const
       vec<float> acc[4];
       for (auto& one : acc) one = splat<float>(0);
       sweep_unrolled<4>(0, 64, [&](long r2, auto n, int u) __attribute__((always_inline)) {
-        const auto new_weights = exp((select(compare(iota(r2) <= splat<int>(int(i1))), (load(scores + r2, n) * splat<float>(0.25f)), splat<float>(-__builtin_inff())) - splat<float>(row_max[0])));
+        const auto t0 = row_max[0];
+        const auto new_weights = exp((select(compare(iota(r2) <= splat<int>(int(i1))), (load(scores + r2, n) * splat<float>(0.25f)), splat<float>(-__builtin_inff())) - splat<float>(((t0 == -__builtin_inff()) ? 0.0f : t0))));
         store(weights + r2, new_weights, n);
         acc[u] = keep(n, acc[u] + new_weights, acc[u]);
       });
@@ -65,7 +66,8 @@ extern "C" void k0_scaled_dot_product_attention(const float* __restrict q, const
     }
     // out_attention: scaled_dot_product_attention
     sweep(0, 16, [&](long j2, auto n) __attribute__((always_inline)) {
-      store(out_attention + (((i0 * 1024) + (i1 * 16)) + j2), (load(context + (((i0 * 1024) + (i1 * 16)) + j2), n) / splat<float>(row_sum[0])), n);
+      const auto t0 = row_sum[0];
+      store(out_attention + (((i0 * 1024) + (i1 * 16)) + j2), select(splat_mask((t0 == 0.0f)), splat<float>(0.0f), (load(context + (((i0 * 1024) + (i1 * 16)) + j2), n) / splat<float>(t0))), n);
     });
   }
 }
@@ -97,7 +99,7 @@ def k0_scaled_dot_product_attention(out_attention, q_tiles, k__tiles, v_tiles):
         score = tl.dot(query, key, input_precision="tf32x3")
         x = tl.where(((t[None, :]) <= (m[:, None])), (score * 0.36067376022224085), float("-inf"))
         now = tl.maximum(largest, tl.max(x, axis=1))
-        shift = now
+        shift = tl.where(now == float("-inf"), 0.0, now)
         weight = tl.exp2(x - (shift)[:, None])
         shrink = tl.exp2(largest - shift)
         total = total * shrink + tl.sum(weight, axis=1)
@@ -107,7 +109,7 @@ def k0_scaled_dot_product_attention(out_attention, q_tiles, k__tiles, v_tiles):
     largest = largest * 0.6931471805599453
     sum = total[:, None]
     context_value = acc  # scaled_dot_product_attention
-    out_attention_value = (context_value / sum)  # scaled_dot_product_attention
+    out_attention_value = tl.where((sum == 0.0), 0.0, (context_value / sum))  # scaled_dot_product_attention
     tl.store(out_attention + (head * 1024 + m[:, None] * 16 + e[None, :]), out_attention_value)
     def forward(self, q, k, v):
         q = _expect("q", q, (1, 2, 64, 16), torch.float32)

@@ -1,0 +1,64 @@
+"""What surrounds a candidate in a program: whether gradients are recorded, how many threads there are, other instances of its class,
+random numbers that are not torch's, and the operators that all others call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import random
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from mtmc.wire.line import Message
+
+with contextlib.suppress(ImportError):  # torch does without
+    import numpy.random  # noqa: F401  before guests are forked: numpy loads it when it is first asked for
+
+# Of the dispatcher's table, what calls on tensors with values go through. (torch.compile adds to the others.)
+CALLED = ("CPU", "CUDA", "Autograd", "Autocast", "ADInplaceOrView", "BackendSelect", "Composite")
+
+
+@contextlib.contextmanager
+def elsewhere(where: Message | None) -> Iterator[None]:
+    """In another program: `gradients` are recorded there, or it has another number of `threads`."""
+    if not where:
+        yield
+        return
+    threads = torch.get_num_threads()
+    try:
+        with torch.set_grad_enabled(where["gradients"]):
+            torch.set_num_threads(where["threads"] or threads)
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def other_random_states() -> dict[str, Any]:
+    """By whose they are: numpy's where numpy is there."""
+    found: dict[str, Any] = {"Python": random.getstate()}
+    if "numpy.random" in sys.modules:
+        name, words, *rest = sys.modules["numpy.random"].get_state()
+        found["numpy"] = (name, words.tobytes(), rest)
+    return found
+
+
+def operators() -> dict[str, list[str]]:
+    """What torch's own operators call, by name. It takes a twentieth of a second."""
+    names = [name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::")]
+    return {
+        name: [line for line in torch._C._dispatch_dump(name).splitlines() if line.startswith(CALLED)] for name in names
+    }
+
+
+def another(model: torch.nn.Module, how: str, make: Callable[[], torch.nn.Module]) -> torch.nn.Module | None:
+    """A `copy` of a module, or a `new` one; none where it cannot be copied."""
+    if how == "new":
+        return make()
+    try:
+        return copy.deepcopy(model)
+    except Exception:  # whatever it holds that has no copy says so
+        return None
