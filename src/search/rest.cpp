@@ -28,8 +28,8 @@ Action lower_all(const Program& program, const ActionContext& context) {
   for (const KernelCost& cost : cost_of(program, context.target, context.hardware))
     seconds[program.kernel(cost.kernel)->values] = cost.seconds;
   Action all{"lower", {}, ""};
-  for (const Action& one : enumerate_actions(program, context)) {
-    if (one.type != all.type || one.regions.size() != 1) continue;
+  for (const Action& one : find_action(all.type)->enumerate(program, context)) {
+    if (one.regions.size() != 1) continue;  // places that are alike come one by one, too
     const std::vector<ValueId>& values = one.regions[0];
     const auto next = apply_action(program, one, context);
     if (!next.ok()) continue;
