@@ -151,7 +151,7 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   const bool faster = winner != start && winner->score() > 1;
   const Answer answer = nothing_to_gain ? Answer::at_roofline : faster ? Answer::faster : Answer::not_faster;
   Optimized done = conclude(request, environment, run, *winner, answer);
-  done.seconds_for_one = seconds_for_one;
+  if (done.evaluations == 0) done.seconds_for_one = seconds_for_one;
   return done;
 }
 
