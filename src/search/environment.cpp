@@ -331,7 +331,7 @@ Status Environment::measure_best() {
   if (!measures()) return ok_status();
   measuring_ = true;
   for (const ScheduleWord& word : schedule_words()) {
-    const SearchNode* node = best();
+    SearchNode* node = preferred();
     if (node == nullptr || node->state.program == nullptr || spent()) break;
     if (!parts_.target.measures(word.key)) continue;
     const Program& program = *node->state.program;
@@ -348,7 +348,7 @@ Status Environment::measure_best() {
     const size_t places = everywhere.regions.size();
     const std::string text = places == 1 ? render(everywhere, program, node->state.code)
                                          : fmt::format("{} {} kernels that take time", everywhere.type, places);
-    MTMC_TRY([[maybe_unused]] const Step taken, step(*best(), {{everywhere, text}}, 0));
+    MTMC_TRY([[maybe_unused]] const Step taken, step(*node, {{everywhere, text}}, 0));
   }
   return ok_status();
 }

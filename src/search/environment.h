@@ -108,9 +108,13 @@ class Environment {
   // refused or nobody knows better.
   Result<Step> mend(SearchNode& node);
 
-  // Has measured what the target's kernels only guess (TargetDef::measured), at all places of the best node that take
-  // time: one step for each kind of action, as far as there is time. From now on no time is kept for that.
+  // Has measured what the target's kernels only guess (TargetDef::measured), at all places of the preferred node that
+  // take time: one step for each kind of action, as far as there is time. From now on no time is kept for that.
   Status measure_best();
+
+  // Before that: has all that is still a library's call generated, in one step, where the target measures. Kept where
+  // it is about as fast (see preferred).
+  Status lower_rest();
 
   // The coder says itself what is done next (Coder::chooses).
   bool coder_chooses() const { return coder_.chooses(); }
@@ -135,6 +139,8 @@ class Environment {
   SearchNode* best();
   // The same among those that passed the certify tier.
   SearchNode* best_certified();
+  // Of those that are about as fast as the best the one that spends the least time in a library, by prediction.
+  SearchNode* preferred(bool certified = false);
   // Of those whose screening could not say whether they are faster than eager, the one with the highest median above 1;
   // null when there is none.
   SearchNode* hopeful();
@@ -216,7 +222,7 @@ class Environment {
   int evaluations_ = 0;
   std::optional<double> searching_since_;  // when the start was judged
   std::optional<Error> policy_error_;
-  bool measuring_ = false;        // the search is over, and what is only guessed is measured
+  bool measuring_ = false;        // the search is over: what is left is lowered, what is only guessed is measured
   double screen_seconds_ = 0;     // the longest screening since
   double implement_seconds_ = 0;  // the longest so far
   std::deque<SearchNode> nodes_;

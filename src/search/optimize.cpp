@@ -63,12 +63,12 @@ Result<Opened> open_run(const OptimizeRequest& request, const std::string& task_
   return Opened{id, 0, false};
 }
 
-// Certifies the best node; when it fails, or turns out slower than another looked, the next one: when time is up only
-// if that one looked clearly faster, or nothing is faster than eager yet. Where nothing is, those get a chance that may
-// be: certification measures longer. Returns the best certified node, null when there is none.
+// Certifies the preferred node; when it fails, or turns out slower than another looked, the next one: when time is up
+// only if that one looked clearly faster, or nothing is faster than eager yet. Where nothing is, those get a chance
+// that may be: certification measures longer. Returns the preferred of the certified nodes, null when there is none.
 Result<SearchNode*> certify_winner(Environment& environment) {
   for (int certified = 0; certified < kWinners;) {
-    SearchNode* best = environment.best();
+    SearchNode* best = environment.preferred();
     if (best == nullptr || best->certify) break;
     const SearchNode* winner = environment.best_certified();
     if (winner != nullptr && winner->score() > 1 && environment.spent() && best->score() < kClearly * winner->score())
@@ -87,7 +87,7 @@ Result<SearchNode*> certify_winner(Environment& environment) {
     if (hopeful == nullptr || (winner != nullptr && winner->score() > 1)) break;
     MTMC_RETURN_IF_ERROR(environment.certify(*hopeful));
   }
-  return environment.best_certified();
+  return environment.preferred(true);
 }
 
 // The sample depends on the seed and the code only: a resumed run draws the same one.
@@ -146,6 +146,7 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   const bool nothing_to_gain = at_roofline(request, *start);
   if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, options));
   const double seconds_for_one = nothing_to_gain ? 0 : environment.seconds_for_one();
+  MTMC_RETURN_IF_ERROR(environment.lower_rest());
   if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(environment.measure_best());
   MTMC_TRY(SearchNode * winner, certify_winner(environment));
   MTMC_RETURN_IF_ERROR(certify_sample(environment, request.seed));
@@ -153,7 +154,7 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   const bool faster = winner != start && winner->score() > 1;
   const Answer answer = nothing_to_gain ? Answer::at_roofline : faster ? Answer::faster : Answer::not_faster;
   Optimized done = conclude(request, environment, run, *winner, answer);
-  done.seconds_for_one = seconds_for_one;
+  if (done.evaluations == 0) done.seconds_for_one = seconds_for_one;
   return done;
 }
 

@@ -91,5 +91,42 @@ TEST(Prospect, AGraphCostsItsCopiesAlsoWhereItBeginsWithAView) {
   }
 }
 
+// mish(x) needs x three times: inlined in one another, what is computed would double and triple if each were counted.
+TEST(Prospect, WhatIsPrintedOnceIsChargedOnce) {
+  const auto seconds = [](const char* kernels) {
+    const std::string text = R"(program mishes {
+  %0 = input "x" : f32[8192,8192]
+  %1 = mish(%0) : f32[8192,8192]
+  %2 = mish(%1) : f32[8192,8192]
+  %3 = mish(%2) : f32[8192,8192]
+  return %3
+}
+)";
+    return total_seconds(parse_program(text + kernels).value(), *find_target("triton"), h200_hardware());
+  };
+  const double fused = seconds("kernel k0 = { %1 %2 %3 } pointwise\n");
+  const double apart =
+      seconds("kernel k0 = { %1 } pointwise\nkernel k1 = { %2 } pointwise\nkernel k2 = { %3 } pointwise\n");
+  EXPECT_LT(fused, 0.8 * apart);
+}
+
+TEST(Prospect, AConvolutionOfFewChannelsLeavesTheLibrarysMatrixUnitsIdle) {
+  const auto seconds = [](int in, int out, int images) {
+    return total_seconds(parse_program(fmt::format(R"(program few {{
+  %0 = input "x" : f32[{},{},16,32,32]
+  %1 = param "w" : f32[{},{},3,3,3]
+  %2 = conv_transpose3d(%0, %1, none, stride=[2,2,2]) : f32[{},{},33,65,65]
+  return %2
+}}
+kernel k0 = {{ %2 }} library
+)",
+                                                   images, in, in, out, images, out))
+                             .value(),
+                         *find_target("triton"), h200_hardware());
+  };
+  // As many multiplications, the second with as much to read and write or more.
+  EXPECT_GT(seconds(4, 16, 512), 2.5 * seconds(32, 64, 16));
+}
+
 }  // namespace
 }  // namespace mtmc
