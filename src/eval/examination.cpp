@@ -352,7 +352,9 @@ Result<bool> Examination::right_elsewhere(Guest& guest, const std::string& draw,
   MTMC_TRY(const std::optional<Performance> went, perform(guest, call));
   const std::string reason = verdict_.reason, message = verdict_.message;
   if (!went) verdict_ = before;
-  if (went || reason == "raised" || reason == "compile-error") return true;
+  // What gradients need of memory, and more threads of processes, the task's own program never asks for.
+  const std::set<std::string> fine = {"raised", "compile-error", "out-of-memory", "too-many-processes"};
+  if (went || fine.contains(reason)) return true;
   return refuse(reason,
                 fmt::format("{}, {}", where.gradients ? "where gradients are recorded" : "with more threads", message));
 }
@@ -377,6 +379,19 @@ Result<bool> Examination::spares_old_arguments(Guest& guest, const std::string& 
   MTMC_RETURN_IF_ERROR(told);
   return told->at("modified").empty() ||
          refuse("input-modified", "an argument of the call before was changed by the call on draw " + second);
+}
+
+Status Examination::called_unread(Guest& guest, const std::string& draw, const std::string& state) {
+  const Aside aside(*this);
+  if (state != state_) {
+    MTMC_TRY(const bool set, set_state(guest, state, "load"));
+    if (!set) return ok_status();
+  }
+  MTMC_TRY(const bool anew, begin_anew(guest));
+  Call call{draw};
+  call.check = false;
+  if (anew) MTMC_RETURN_IF_ERROR(perform(guest, call));
+  return ok_status();
 }
 
 Result<bool> Examination::stands_in(Guest& guest, const std::string& how, const std::string& now) {

@@ -51,6 +51,8 @@ class Examination {
   // Another instance, a "copy" or a "new" one, stands in for the one that is judged, and has its weights; or that comes
   // "back", and has those of the state `now`. False when there is none.
   Result<bool> stands_in(Guest& guest, const std::string& how, const std::string& now);
+  // A call whose results nobody reads: whatever becomes of it is no evidence.
+  Status called_unread(Guest& guest, const std::string& draw, const std::string& state);
   Result<bool> stays_quiet(Guest& guest);
   Result<bool> profile(Guest& guest, const std::string& draw);
   // Compiles what a call would launch, for GPUs that are not here.
@@ -99,10 +101,11 @@ class Examination {
         : examination_(examination),
           verdict_(examination.verdict_),
           seen_(examination.seen_),
-          task_outputs_(examination.task_outputs_) {}
+          task_outputs_(examination.task_outputs_),
+          own_random_(examination.own_random_) {}
     ~Aside() {
       examination_.verdict_ = std::move(verdict_), examination_.seen_ = std::move(seen_);
-      examination_.task_outputs_ = std::move(task_outputs_);
+      examination_.task_outputs_ = std::move(task_outputs_), examination_.own_random_ = own_random_;
     }
     Aside(const Aside&) = delete;
     Aside& operator=(const Aside&) = delete;
@@ -112,6 +115,7 @@ class Examination {
     Verdict verdict_;
     std::map<std::string, std::string> seen_;
     std::vector<Measurement> task_outputs_;
+    bool own_random_;
   };
 
   // Fills in the outcome of a candidate that `passed`, accuracy class, and the official and legacy verdicts.

@@ -186,7 +186,13 @@ void ProcessJudge::reseed(uint64_t seed) {
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
   const double start = working_seconds();
   again_ = false;
-  Result<Verdict> verdict = attempt(task, candidate, tier);
+  const auto attempted = [&] {
+    Result<Verdict> verdict = attempt(task, candidate, tier);
+    for (int kinds = 0; kinds < kMostEndless && !verdict.ok() && facts_ && facts_->endless(); ++kinds)
+      again_ = true, verdict = attempt(task, candidate, tier);
+    return verdict;
+  };
+  Result<Verdict> verdict = attempted();
   // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made. Once
   // more where the second comparison was about as noisy as its clocks were apart.
   std::optional<Verdict> first;
@@ -194,16 +200,14 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
   while (verdict.ok() && clocks_part(*verdict) && comparisons < (first && is_noise(*verdict) ? 3 : 2)) {
     if (!first) first = std::move(*verdict);
     again_ = true, ++comparisons;
-    verdict = attempt(task, candidate, tier);
+    verdict = attempted();
   }
-  for (int kinds = 0; kinds < kMostEndless && !verdict.ok() && facts_ && facts_->endless(); ++kinds)
-    again_ = true, verdict = attempt(task, candidate, tier);
   // A process of ours that dies is no fault of the candidate's the first time: everything is set up again.
-  if (!verdict.ok() && lost()) {
+  if (!verdict.ok() && lost() && !facts_->endless()) {
     facts_.reset(), again_ = true;
-    verdict = attempt(task, candidate, tier);
+    verdict = attempted();
   }
-  if (!verdict.ok() && lost()) {
+  if (!verdict.ok() && lost() && !facts_->endless()) {
     facts_.reset();
     if (works_without_candidate(task, tier).ok()) verdict = blamed(verdict.error(), tier);
   }

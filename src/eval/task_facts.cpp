@@ -10,8 +10,9 @@ namespace mtmc {
 
 namespace {
 
+constexpr double kMayLackRoom = 1e9;               // bytes of arguments and results
 constexpr double kReferenceSeconds = 900;          // the user's own module, several times, in double
-constexpr double kManyCalls = 3, kManyDraws = 50;  // a draw that takes as long as so many of both does not end
+constexpr double kManyCalls = 6, kManyDraws = 50;  // a draw that takes as long as so many of both does not end
 
 Budgets budgets_from(const Json& errors) {
   std::vector<std::vector<Measurement>> runs;
@@ -95,7 +96,8 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     facts.usable = false;
     return &(draws_[name] = std::move(facts));
   }
-  const bool first = kind == "task";
+  // A truth for which a GPU has no room is computed on the host, as slowly as may be.
+  const bool first = kind == "task" || argument_bytes_ + result_bytes_ > kMayLackRoom;
   const Result<Json> told = referee_->compute({{"op", "draw"}, {"name", name}, {"budget", budget}},
                                               first ? kReferenceSeconds : patience_ + kManyDraws * draw_seconds_);
   if (!told.ok() && !first && told.error().wrong == kUnanswered) endless_ = kind;

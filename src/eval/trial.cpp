@@ -107,8 +107,8 @@ Result<bool> Trial::bears_surroundings(Guest& guest) {
 // Another instance has other weights, and the first one its own. What a copy answers is not judged: one of a module
 // whose forward torch.compile has bound goes on with the first one's weights.
 Result<bool> Trial::keeps_instances_apart(Guest& guest, const std::string& how) {
-  // A copy of a generator draws what the first one draws.
-  if (facts_.weight_bytes() > kMostOfAnother || (how == "copy" && examination_.draws_own_random())) return true;
+  // A generator that is copied, or seeded alike, draws what the first one draws.
+  if (facts_.weight_bytes() > kMostOfAnother || facts_.huge() || examination_.draws_own_random()) return true;
   bool others = facts_.has_weights() && !options_.freeze_weights;
   if (others) {
     MTMC_TRY(const DrawFacts* known, facts_.draw("weights-0"));
@@ -122,8 +122,8 @@ Result<bool> Trial::keeps_instances_apart(Guest& guest, const std::string& how) 
     return examination_.refuse("state-differs", fmt::format("beside another instance ({}), {}", how, verdict_.message));
   };
   if (how == "copy") {
-    const Examination::Aside aside(examination_);
-    MTMC_TRY([[maybe_unused]] const bool ignored, right(others ? "weights-0" : "task-1", others ? "second" : "first"));
+    MTMC_RETURN_IF_ERROR(
+        examination_.called_unread(guest, others ? "weights-0" : "task-1", others ? "second" : "first"));
   } else {
     MTMC_PASS(others ? right("weights-0", "second") : right("task-1", "first"));
   }

@@ -28,7 +28,7 @@ Result<std::deque<SearchNode>> Environment::foreseen(const SearchNode& node) {
   std::deque<SearchNode> way;
   const SearchNode* at = &node;
   double seconds = completed_seconds(*node.state.program);
-  for (bool goes_on = true; goes_on && at->step < parts_.limits.steps;) {
+  for (bool goes_on = true; goes_on && at->step < parts_.limits.steps && !spent();) {
     MTMC_TRY(const std::vector<Proposal> wanted, order(*at, 0));
     goes_on = false;
     for (size_t i = 0; i < wanted.size() && !goes_on; ++i) {
@@ -73,7 +73,7 @@ SearchNode* Environment::on_the_way(const SearchNode& node, const Action& action
 Result<SearchNode*> Environment::judge_halfway(const SearchNode& node) {
   std::vector<const SearchNode*> between;  // the nearest first
   for (const SearchNode* at = node.parent; at != nullptr && !at->judged; at = at->parent) between.push_back(at);
-  if (between.empty()) return static_cast<SearchNode*>(nullptr);
+  if (between.empty() || stopped()) return static_cast<SearchNode*>(nullptr);
   const SearchNode* half = between[(between.size() - 1) / 2];
   const auto found = std::find_if(nodes_.begin(), nodes_.end(), [&](const SearchNode& one) { return &one == half; });
   MTMC_RETURN_IF_ERROR(judge_kept(*found));

@@ -71,6 +71,9 @@ struct EnvironmentParts {
   Clock clock = working_seconds;
 };
 
+// Of the best state's speed: about what two screenings of one candidate may differ by.
+inline constexpr double kAsFast = 0.97;
+
 class Environment {
  public:
   // All references must outlive the environment.

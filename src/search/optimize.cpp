@@ -87,6 +87,11 @@ Result<SearchNode*> certify_winner(Environment& environment) {
     if (hopeful == nullptr || (winner != nullptr && winner->score() > 1)) break;
     MTMC_RETURN_IF_ERROR(environment.certify(*hopeful));
   }
+  // Kernels about as fast as eager's came first; where they are slower than they looked, eager's own may be the answer.
+  const SearchNode* winner = environment.best_certified();
+  SearchNode* best = environment.best();
+  const bool slow = winner != nullptr && best != nullptr && winner->score() < kAsFast * std::min(1.0, best->score());
+  if (slow && !best->certify) MTMC_RETURN_IF_ERROR(environment.certify(*best));
   return environment.preferred(true);
 }
 

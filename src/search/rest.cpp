@@ -10,7 +10,6 @@
 namespace mtmc {
 namespace {
 
-constexpr double kAsFast = 0.97;      // of the best: about what two screenings of one candidate may differ by
 constexpr double kLeastRest = 0.02;   // of the predicted time: less in a library is nothing
 constexpr double kHopelessly = 1.42;  // times as slow as predicted: the model does not err by so much (see gains.cpp)
 

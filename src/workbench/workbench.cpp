@@ -136,7 +136,8 @@ Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) 
   for (const Turn::With with : {Turn::With::others, Turn::With::nobody}) {
     const Turn memory(memory_file(), with);
     const bool beside = !memory_file().empty() && with == Turn::With::others;
-    const Result<TracedTask> traced = trace(task);
+    // What a task needs is known when it is traced; only then does the judge draw its arguments on the shared GPU.
+    const Result<TracedTask> traced = memory_file().empty() ? trace(task) : traced_alone(task);
     if (beside && needs_all(traced)) continue;
     if (!traced.ok()) return traced.error();
     Result<Optimized> done = optimize(*traced, listener);
@@ -153,6 +154,16 @@ Result<TracedTask> Workbench::trace(const Task& task) {
   const Status ready = judge_ ? judge_->prepare(task) : ok_status();
   MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best
   MTMC_RETURN_IF_ERROR(ready);
+  return as_program(task, std::move(traced));
+}
+
+Result<TracedTask> Workbench::traced_alone(const Task& task) {
+  if (options_.many) tracer_.begin_next();
+  MTMC_TRY(Traced traced, tracer_.trace(task.json));
+  return as_program(task, std::move(traced));
+}
+
+Result<TracedTask> Workbench::as_program(const Task& task, Traced traced) {
   MTMC_TRY(std::string source, source_of(task));
   Program program = std::move(traced.program);
   if (tuner_ && options_.accuracy == Accuracy::eager) {

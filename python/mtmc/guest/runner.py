@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_map_only
 
 from mtmc.device.cuda import DeviceError
 from mtmc.device.device import device_named, random_state, release
@@ -145,11 +146,16 @@ class Runner:
         if request["how"] == "back":
             assert self.first is not None
             (self.model, self.names), self.first = self.first, None
+            gc.collect()  # modules are often cycles, and hold a GPU's memory
             return {"there": True}
         try:
             found = another(self.model, request["how"], lambda: self._constructed(request["task"]))
         except (Exception, SystemExit) as error:
-            raise Refused(*classify(error, "raised", self.file)) from error
+            reason, message = classify(error, "raised", self.file)
+            if reason == "out-of-memory":  # for two of them: nobody promises that there is so much
+                return {"there": False}
+            raise Refused(reason, message) from error
+        self.drawn = other_random_states()  # it may have drawn weights from any of them
         if found is not None:
             self.first = self.model, self.names
             self._begin_with(found)
@@ -213,6 +219,8 @@ class Runner:
         value = watch.held[-1]
         if why := outputs.lazy(value):
             raise Refused("lazy-output", why)
+        if (request.get("where") or {}).get("gradients"):  # what autograd keeps for a result lives as long as that
+            value = watch.held[-1] = tree_map_only(torch.Tensor, torch.Tensor.detach, value)
         if watch.early:
             raise Refused("background-work", "the caller's stream does not wait for the result")
         try:
