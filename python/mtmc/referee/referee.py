@@ -35,7 +35,7 @@ from mtmc.wire import blobs
 from mtmc.wire.arguments import load_arguments
 from mtmc.wire.blobs import structure_of
 from mtmc.wire.forms import FormError, overlap, ranges, sharing, spans
-from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
+from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, saying_where, serve
 from mtmc.wire.outputs import bytes_of_all, self_overlapping, tensors
 from mtmc.wire.plain import is_plain
 from mtmc.wire.task_error import out_of_memory
@@ -479,7 +479,8 @@ def _copied(e: Any, arguments: list[Any]) -> Any:
 
 def main() -> None:
     os.environ.setdefault("PYTHONHASHSEED", "0")
-    serve(Line(REQUESTS, REPLIES), Referee().handle)
+    handle = Referee().handle
+    serve(Line(REQUESTS, REPLIES), saying_where(handle) if os.environ.get("MTMC_TRACE") else handle)
 
 
 if __name__ == "__main__":

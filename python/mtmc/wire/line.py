@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import select
@@ -86,3 +87,16 @@ def serve(
             return
         if request["op"] in hurried:
             line.expect(HURRY_SECONDS)
+
+
+def saying_where(handle: Callable[[Message], Message]) -> Callable[[Message], Message]:
+    """A request that takes a minute says where it is, on standard error and again and again."""
+
+    def handled(request: Message) -> Message:
+        faulthandler.dump_traceback_later(60, repeat=True)
+        try:
+            return handle(request)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+
+    return handled
