@@ -68,4 +68,6 @@ std::filesystem::path memory_file() {
 
 double working_seconds() { return now_seconds() - waited; }
 
+void waited_for(double seconds) { waited += seconds; }
+
 }  // namespace mtmc

@@ -32,4 +32,7 @@ std::filesystem::path memory_file();
 // Seconds of a monotonic clock that stands while this thread waits for a turn.
 double working_seconds();
 
+// A process of ours has waited so long for its turn, and this thread for it.
+void waited_for(double seconds);
+
 }  // namespace mtmc

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/kernel_headers.h"
 #include "base/trace.h"
+#include "base/turn.h"
 
 namespace mtmc {
 namespace {
@@ -92,6 +93,7 @@ Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string
     return Error{"tuning a kernel", "a version harmed the process that times it: " + line.error().message(), "", ""};
   }
   const Json reply = Json::parse(*line);
+  waited_for(reply.value("waited", 0.0));
   std::vector<Measured> measured;
   for (const Json& one : reply.at("results")) {
     Measured result;

@@ -107,6 +107,9 @@ TEST_F(TurnTest, WaitingIsNoWork) {
   }
   const double waited = (now_seconds() - begun) - (working_seconds() - worked);
   EXPECT_GE(waited, 0.02);  // of the 0.05 that the other keeps its turn
+  const double before = working_seconds();
+  waited_for(100);
+  EXPECT_LT(working_seconds(), before);
 }
 
 }  // namespace

@@ -3,11 +3,12 @@
 import fcntl
 import os
 import struct
+import threading
 from pathlib import Path
 
 import pytest
 
-from mtmc.device.turn import GATE, ROOM, shared, turn
+from mtmc.device.turn import GATE, ROOM, seconds_waited, shared, turn
 
 F_OFD_SETLK = 37  # fcntl(2)
 
@@ -38,3 +39,16 @@ def test_nobody_waits_where_nobody_shares(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("MTMC_TURN", raising=False)
     with turn(alone=True), turn(alone=True):
         assert not shared()
+
+
+def test_says_how_long_it_waited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "turn"
+    monkeypatch.setenv("MTMC_TURN", str(file))
+    before = seconds_waited()
+    with file.open("a+") as other:
+        fcntl.fcntl(other, F_OFD_SETLK, struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, ROOM, 1, 0))
+        leaves = threading.Timer(0.2, other.close)
+        leaves.start()
+        with turn(alone=True):
+            assert seconds_waited() - before > 0.1
+        leaves.join()

@@ -5,10 +5,17 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 GATE, ROOM = 0, 1
+_waited = 0.0
+
+
+def seconds_waited() -> float:
+    """That this process has waited for its turns."""
+    return _waited
 
 
 def shared() -> bool:
@@ -22,8 +29,11 @@ def turn(alone: bool) -> Iterator[None]:
     if not shared():
         yield
         return
+    global _waited
+    since = time.monotonic()
     with open(os.environ["MTMC_TURN"], "a+") as file:
         fcntl.lockf(file, fcntl.LOCK_EX, 1, GATE)
         fcntl.lockf(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, 1, ROOM)
         fcntl.lockf(file, fcntl.LOCK_UN, 1, GATE)
+        _waited += time.monotonic() - since
         yield

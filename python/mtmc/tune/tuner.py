@@ -26,7 +26,7 @@ from typing import Any
 import torch
 
 from mtmc.device.device import Device, device_named
-from mtmc.device.turn import shared, turn
+from mtmc.device.turn import seconds_waited, shared, turn
 from mtmc.tune.builders import BuildError, Builders
 from mtmc.tune.full_f32 import in_full_f32
 from mtmc.tune.versions import compile_version, forget, get_ready, input_spec, load
@@ -257,7 +257,8 @@ def main() -> None:
                 replies.write(json.dumps({"in_full_f32": answers}) + "\n")
                 replies.flush()
             else:
-                reply = json.dumps({"results": measure(request)})
+                before = seconds_waited()
+                reply = json.dumps({"results": measure(request), "waited": seconds_waited() - before})
                 replies.write(reply + "\n")
                 replies.flush()
     POOL.shutdown()
