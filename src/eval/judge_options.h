@@ -41,6 +41,7 @@ struct JudgeOptions {
   std::vector<std::string> hidden;  // files that are empty for candidates: keys
   double load_seconds = 180;        // limit on import and compilation
   double call_seconds = 20;         // limit on a call, beyond 20 times eager's own time
+  double draw_seconds = 120;        // on a draw of the referee's, beyond 50 times the quickest one: longer is endless
   Bystander* bystander = nullptr;   // must outlive the judge's work
 };
 

@@ -10,9 +10,9 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kMayLackRoom = 1e9;               // bytes of arguments and results
-constexpr double kReferenceSeconds = 900;          // the user's own module, several times, in double
-constexpr double kManyCalls = 6, kManyDraws = 50;  // a draw that takes as long as so many of both does not end
+constexpr double kMayLackRoom = 1e9;       // bytes of arguments and results
+constexpr double kReferenceSeconds = 900;  // the user's own module, several times, in double
+constexpr double kManyDraws = 50;          // see JudgeOptions::draw_seconds
 
 Budgets budgets_from(const Json& errors) {
   std::vector<std::vector<Measurement>> runs;
@@ -72,7 +72,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
   facts.files_ = reply.at("files").get<std::vector<std::string>>();
   facts.others_ = reply.at("others").get<std::vector<std::string>>();
   facts.strict_ = options.accuracy == Accuracy::strict;
-  facts.patience_ = kManyCalls * options.call_seconds;
+  facts.patience_ = options.draw_seconds;
   facts.weights_ = reply.at("weights");
   facts.imported_ = reply.at("imported").get<std::vector<std::string>>();
   facts.asked_ = reply.at("asked").get<std::vector<std::string>>();

@@ -97,7 +97,7 @@ def get_inputs():
                   .ok());
   task_ = {"endless", Json{{"name", "endless"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
   JudgeOptions options = options_;
-  options.call_seconds = 2;
+  options.draw_seconds = 5;
   const std::string code = "import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return ";
   const Verdict right = verdict_with(options, code + "x.exp()", Tier::certify);
   EXPECT_TRUE(is_right(right)) << right.reason << ": " << right.message;
