@@ -400,6 +400,8 @@ Result<bool> Examination::stands_in(Guest& guest, const std::string& how, const 
   MTMC_TRY(const GuestReply answer, guest.call(request, limits_.load_seconds));
   if (!answer.ok()) return refuse(answer.reason, "another instance: " + answer.message);
   guest.warm = false, state_ = now;
+  if (const std::string why = answer.reply->value("why", ""); !why.empty())
+    verdict_.notes.push_back("not-tried: a second instance (" + why + ")");
   return answer.reply->value("there", false);
 }
 

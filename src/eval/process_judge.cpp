@@ -90,6 +90,7 @@ class ProcessJudge final : public Judge {
   Result<std::optional<Guest>> compiled(const Candidate& candidate, Tier tier);
   bool lost() const;  // is a process of ours gone?
   Status works_without_candidate(const Task& task, Tier tier);
+  Result<bool> ends_without_candidate(const Task& task, const std::string& draw);
   Verdict blamed(const Error& error, Tier tier) const;
   Examination examination_of(const Candidate& candidate, Verdict& verdict);
   Trial trial(Examination& examination, const Room& like, Verdict& verdict) {
@@ -120,7 +121,6 @@ Status ProcessJudge::open(const Task& task) {
   const std::string key = short_hash(task.json);
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
   if (key != open_task_) endless_.clear();
-  if (facts_ && facts_->endless()) endless_.insert(*facts_->endless());
   MTMC_RETURN_IF_ERROR(guests_.start());
   MTMC_RETURN_IF_ERROR(referee_.start());
   MTMC_RETURN_IF_ERROR(baselines_.start());
@@ -186,10 +186,13 @@ void ProcessJudge::reseed(uint64_t seed) {
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
   const double start = working_seconds();
   again_ = false;
-  const auto attempted = [&] {
+  const auto attempted = [&]() -> Result<Verdict> {
     Result<Verdict> verdict = attempt(task, candidate, tier);
-    for (int kinds = 0; kinds < kMostEndless && !verdict.ok() && facts_ && facts_->endless(); ++kinds)
+    for (int kinds = 0; kinds < kMostEndless && !verdict.ok() && facts_ && facts_->endless(); ++kinds) {
+      MTMC_TRY(const bool ends, ends_without_candidate(task, *facts_->endless()));
       again_ = true, verdict = attempt(task, candidate, tier);
+      if (ends && !verdict.ok() && facts_ && facts_->endless()) return Result<Verdict>(blamed(verdict.error(), tier));
+    }
     return verdict;
   };
   Result<Verdict> verdict = attempted();
@@ -224,6 +227,18 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
 
 bool ProcessJudge::lost() const {
   return facts_ && (!guests_.running() || !referee_.running() || !baselines_.running());
+}
+
+// A candidate may keep the GPU busy for longer than the referee has patience. Only a draw that does not end without
+// one, either, is left out with its kind.
+Result<bool> ProcessJudge::ends_without_candidate(const Task& task, const std::string& draw) {
+  guests_.stop();
+  facts_.reset();
+  MTMC_RETURN_IF_ERROR(open(task));
+  const auto alone = facts_->draw(draw);
+  if (!facts_->endless()) return alone.ok() ? Result<bool>(true) : Result<bool>(alone.error());
+  endless_.insert(kind_of(draw));
+  return false;
 }
 
 // All that judging asks of our processes before a candidate runs.

@@ -100,7 +100,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   const bool first = kind == "task" || argument_bytes_ + result_bytes_ > kMayLackRoom;
   const Result<Json> told = referee_->compute({{"op", "draw"}, {"name", name}, {"budget", budget}},
                                               first ? kReferenceSeconds : patience_ + kManyDraws * draw_seconds_);
-  if (!told.ok() && !first && told.error().wrong == kUnanswered) endless_ = kind;
+  if (!told.ok() && !first && told.error().wrong == kUnanswered) endless_ = name;
   MTMC_TRY(const Json reply, told);
   draw_seconds_ = reply.value("draw_seconds", draw_seconds_);
   if (reply.contains("skipped")) {

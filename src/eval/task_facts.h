@@ -52,8 +52,8 @@ class TaskFacts {
   static Result<TaskFacts> open(JudgeProcess& referee, const Task& task, const std::filesystem::path& folder,
                                 const std::filesystem::path& triton_seed, const JudgeOptions& options);
 
-  // An Error, too, where the module has not ended after a long time: then `endless` is the kind of this draw, the
-  // referee is gone, and whoever opens the task again leaves that kind out.
+  // An Error, too, where the module has not ended after a long time: then `endless` is this draw, the referee is
+  // gone, and whoever opens the task again may leave its kind out.
   Result<const DrawFacts*> draw(const std::string& name);
   const std::optional<std::string>& endless() const { return endless_; }
   void leave_out(const std::set<std::string>& kinds) { left_out_ = kinds; }

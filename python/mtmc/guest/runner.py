@@ -153,9 +153,10 @@ class Runner:
         except (Exception, SystemExit) as error:
             reason, message = classify(error, "raised", self.file)
             if reason == "out-of-memory":  # for two of them: nobody promises that there is so much
-                return {"there": False}
+                return {"there": False, "why": message}
             raise Refused(reason, message) from error
-        self.drawn = other_random_states()  # it may have drawn weights from any of them
+        if request["how"] == "new":  # it may have drawn weights from any of them
+            self.drawn = other_random_states()
         if found is not None:
             self.first = self.model, self.names
             self._begin_with(found)
