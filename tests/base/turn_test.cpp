@@ -47,7 +47,7 @@ TEST_F(TurnTest, WhoIsAloneKeepsAllOthersWaiting) {
   others_run();
   EXPECT_FALSE(timing.has_it || working.has_it);
   mine.reset();
-  timing.may_leave = true;
+  timing.may_leave = working.may_leave = true;  // whichever of them came first
   timing.comes(), working.comes();
 }
 
