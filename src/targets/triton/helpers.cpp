@@ -54,6 +54,13 @@ const std::map<std::string, std::string>& sources() {
       {"_maximum", "return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
       {"_minimum", "return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)"},
       {"_multiply", "return a * b"},
+      // What may be a product of nothing but what is finite and not 0 is none: 0, or inf.
+      {"_special", "return ((a == 0) | (tl.abs(a) == float(\"inf\")) | (a != a)).to(a.dtype)"},
+      // A running product a, and the product b of what follows it, with whether something in them is special. One after
+      // the other a 0 that is too small a product stays, however large the product of what follows, and so does an inf.
+      {"_multiply_in_turn",
+       "product = a * b\nlost = (product != product) & (j == 0)\n"
+       "return tl.where(lost, a, product), tl.maximum(i, j)"},
       {"_floor_div", "q = a // b\nreturn tl.where((a % b != 0) & ((a < 0) != (b < 0)), q - 1, q)"},
       {"_floor_mod", "r = a % b\nreturn tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)"},
       {"_remainder",
@@ -128,10 +135,11 @@ std::string helper_source(const std::string& name) {
   if (at == where.end()) return "";
   std::string parameters = "a, b";
   for (const char* one : {"_settled", "_parts", "_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh",
-                          "_cosh", "_atan", "_asin", "_acos", "_erfc"})
+                          "_cosh", "_atan", "_asin", "_acos", "_erfc", "_special"})
     if (name == one) parameters = "a";
   if (name == "_wait") parameters = "";
-  if (name == "_first_largest" || name == "_first_smallest") parameters = "a, i, b, j";
+  for (const char* two : {"_first_largest", "_first_smallest", "_multiply_in_turn"})
+    if (name == two) parameters = "a, i, b, j";
   std::string text = "@triton.jit\ndef " + name + "(" + parameters + "):\n    ";
   for (char c : at->second) text += c == '\n' ? std::string("\n    ") : std::string(1, c);
   return text + "\n";

@@ -249,6 +249,7 @@ Value RowsPrinter::reduced(int s, const Partial& partial) {
 }
 
 Value RowsPrinter::scanned(int s, const Value& value) {
+  if (stage(s).combine == Combine::scan_prod && is_float(stage(s).body->dtype)) return multiplied_in_turn(s, value);
   const std::string where = tile_.two_dimensional() ? ", axis=1" : ", axis=0";
   const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
   const std::string function = stage(s).combine == Combine::scan_sum ? "tl.cumsum(" : "tl.cumprod(";
@@ -269,6 +270,25 @@ Value RowsPrinter::scanned(int s, const Value& value) {
           : "tl.reduce(" + live + (tile_.two_dimensional() ? ", 1, _multiply, keep_dims=True)" : ", 0, _multiply)");
   out_.line(carry->second + (sum ? " += " : " *= ") + whole);
   return {scan, result.dims};
+}
+
+// Products in a tree overflow where they do not in turn, beside one that is 0 by then: NaN for 0.
+Value RowsPrinter::multiplied_in_turn(int s, const Value& value) {
+  const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
+  for (const char* helper : {"_special", "_multiply_in_turn"}) need(helper);
+  const std::string t = out_.fresh("t"), scan = out_.fresh("scan"), special = out_.fresh("special");
+  const std::string axis = tile_.two_dimensional() ? "1" : "0";
+  out_.line(t + " = " + all.text);
+  out_.line(scan + ", " + special + " = tl.associative_scan((" + t + ", _special(" + t + ")), " + axis +
+            ", _multiply_in_turn)");
+  const auto carry = carries_.find(s);
+  if (carry == carries_.end()) return {scan, all.dims};
+  out_.line(scan + ", " + special + " = _multiply_in_turn(" + carry->second + ", " + special + ", " + scan + ", " +
+            special + ")");
+  const std::string block = std::to_string(tile_.columns.block), lanes = "tl.arange(0, " + block + ")";
+  out_.line(carry->second + " = tl.sum(tl.where(" + tile_.along(lanes, kColumns) + " == " + block + " - 1, " + scan +
+            ", 0), " + axis + (tile_.two_dimensional() ? ", keep_dims=True)" : ")"));
+  return {scan, all.dims};
 }
 
 void RowsPrinter::resident() {

@@ -2,7 +2,7 @@
 
 import torch
 
-ROWS, COLUMNS = (64, 1 << 19) if torch.cuda.is_available() else (2, 1 << 17)
+ROWS, COLUMNS = (128, 1 << 19) if torch.cuda.is_available() else (2, 1 << 17)
 
 
 class Model(torch.nn.Module):
