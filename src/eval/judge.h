@@ -11,6 +11,8 @@ namespace mtmc {
 
 struct Program;
 
+inline constexpr const char* kNoMemory = "out of memory";  // what is wrong then, as task_error.py says it
+
 // The user's module as the JSON text that python/mtmc/task/task.py reads.
 struct Task {
   std::string name;
