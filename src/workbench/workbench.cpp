@@ -159,6 +159,8 @@ Result<TracedTask> Workbench::trace(const Task& task) {
 
 Result<TracedTask> Workbench::traced_alone(const Task& task) {
   if (options_.many) tracer_.begin_next();
+  if (tuner_ && tuner_->prepares()) MTMC_RETURN_IF_ERROR(tuner_->warm_up());
+  if (judge_) MTMC_RETURN_IF_ERROR(judge_->start());
   MTMC_TRY(Traced traced, tracer_.trace(task.json));
   return as_program(task, std::move(traced));
 }

@@ -94,7 +94,7 @@ class Workbench {
   Result<std::unique_ptr<Coder>> make_coder(const ModuleShell& shell);
   Status open_policy(const Chosen<PolicyDef>& policy);
   bool needs_all(const Result<TracedTask>& task) const;
-  Result<TracedTask> traced_alone(const Task& task);  // nobody gets ready meanwhile
+  Result<TracedTask> traced_alone(const Task& task);  // nobody takes memory for it meanwhile
   Result<TracedTask> as_program(const Task& task, Traced traced);
   void make_judge();
 

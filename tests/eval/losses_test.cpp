@@ -131,6 +131,24 @@ TEST_F(TorchLosses, a_baseline_that_lacks_the_memory_that_other_tasks_take_is_ma
   unsetenv("MTMC_TURN");
 }
 
+TEST_F(TorchLosses, a_candidate_that_lacks_memory_beside_other_tasks_is_not_refused_for_it) {
+  const TempDir folder;
+  setenv("MTMC_TURN", (folder.path() / "turn").c_str(), 1);
+  JudgeOptions options;
+  options.threads = 1, options.measures_on = false;
+  const auto judge = make_process_judge(options);
+  const std::string code = kHead + "        raise torch.OutOfMemoryError('CUDA out of memory.')\n";
+  {
+    const Turn memory(memory_file(), Turn::With::others);
+    const auto beside = judge->judge(task(), {code, nullptr}, Tier::screen);
+    ASSERT_FALSE(beside.ok());
+    EXPECT_EQ(beside.error().wrong, kNoMemory) << beside.error().message();
+  }
+  const Turn memory(memory_file(), Turn::With::nobody);
+  EXPECT_EQ(verdict(*judge, code).reason, "out-of-memory");
+  unsetenv("MTMC_TURN");
+}
+
 TEST_F(TorchLosses, whoever_takes_the_referee_along_twice_is_refused) {
   lose("zeros");
   JudgeOptions options;
