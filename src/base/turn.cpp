@@ -66,6 +66,11 @@ std::filesystem::path memory_file() {
   return file.empty() ? "" : file.string() + "-memory";
 }
 
+bool is_with_others(const std::filesystem::path& file) {
+  const auto mine = held.find(file);
+  return mine != held.end() && mine->second == Turn::With::others;
+}
+
 double working_seconds() { return now_seconds() - waited; }
 
 void waited_for(double seconds) { waited += seconds; }

@@ -14,6 +14,9 @@ namespace {
 
 constexpr double kBuildSeconds = 60;   // the most that building all versions of one kernel may take
 constexpr double kCallsSeconds = 120;  // the most that calls of the library may take, each once or twice
+constexpr double kTurnSeconds = 120;   // the most that it may wait for others on its GPU
+
+double for_its_turn() { return turn_file().empty() ? 0 : kTurnSeconds; }
 
 Json texts(const std::vector<TensorType>& types) {
   Json all = Json::array();
@@ -71,7 +74,7 @@ Result<std::vector<bool>> PythonTuner::in_full_f32(const std::vector<LibraryCall
   Json asked = Json::array();
   for (const LibraryCall& call : calls) asked.push_back({{"call", call.text}, {"inputs", texts(call.inputs)}});
   MTMC_RETURN_IF_ERROR(process_->send(Json{{"in_full_f32", asked}}.dump()));
-  const auto line = process_->receive(kCallsSeconds);
+  const auto line = process_->receive(kCallsSeconds + for_its_turn());
   if (!line.ok()) {
     process_.reset();
     return Error{"finding out what torch computes in f32", line.error().message(), "", ""};
@@ -87,7 +90,7 @@ Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string
   MTMC_TRY(Json asked, request(modules, inputs));
   asked["seconds"] = seconds;
   MTMC_RETURN_IF_ERROR(process_->send(asked.dump()));
-  const auto line = process_->receive(kBuildSeconds + 4 * seconds);
+  const auto line = process_->receive(kBuildSeconds + 4 * seconds + for_its_turn());
   if (!line.ok()) {
     process_.reset();  // crashed or hung: the next tuning gets a fresh one
     return Error{"tuning a kernel", "a version harmed the process that times it: " + line.error().message(), "", ""};

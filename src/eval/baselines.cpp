@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/trace.h"
+#include "base/turn.h"
 #include "eval/sandbox_command.h"
 
 namespace mtmc {
@@ -88,7 +89,13 @@ Result<std::string> Baselines::finish(const std::string& engine) {
   JudgeProcess& process = process_of(engine);
   if (!begun_.contains(engine) || !process.running()) MTMC_RETURN_IF_ERROR(begin(engine));
   const Span span("baseline " + engine);
+  const double from = now_seconds();
   MTMC_TRY(const Json made, process.receive(kCompileSeconds));
+  waited_for(std::min(made.value("waited", 0.0), now_seconds() - from));  // some of it while we did something else
+  if (made.value("lacks_memory", false) && is_with_others(memory_file())) {
+    begun_.erase(engine);  // it may be had when the task is alone
+    return Error{"timing the module beside " + engine, kNoMemory, made.at("failed"), ""};
+  }
   return made.value("failed", "");
 }
 

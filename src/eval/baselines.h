@@ -29,7 +29,8 @@ class Baselines {
   void open(TaskFacts& facts);
   // Its draw task-0 is there: where there is a GPU, engines begin to be made.
   void begin();
-  // Waits until eager can be timed; `all`: the others too. One whose process is lost is made once more.
+  // Waits until eager can be timed; `all`: the others too. One whose process is lost is made once more. An Error,
+  // kNoMemory: one lacks the memory that other tasks on its GPU take.
   Status ready(bool all);
   // Those beside eager that were asked for and made by now: name -> why it cannot be had, empty when it can.
   std::map<std::string, std::string> made() const;

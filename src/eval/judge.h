@@ -11,6 +11,8 @@ namespace mtmc {
 
 struct Program;
 
+inline constexpr const char* kNoMemory = "out of memory";  // what is wrong then, as task_error.py says it
+
 // The user's module as the JSON text that python/mtmc/task/task.py reads.
 struct Task {
   std::string name;
@@ -39,6 +41,8 @@ class Judge {
   // Everything a candidate does wrong is in the verdict. An Error is the user's mistake in the task (it does not load
   // or run) or a judge that cannot work on this machine.
   virtual Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) = 0;
+  // A hint: tasks will follow. Its processes come up meanwhile.
+  virtual Status start() { return ok_status(); }
   // A hint: candidates of this task may follow. Starts what all of them need and what takes long.
   virtual Status prepare(const Task&) { return ok_status(); }
   // A hint: this candidate may follow. Starts what only it needs and what takes long; it changes no verdict.

@@ -17,12 +17,18 @@ Status JudgeProcess::start() {
 
 Error JudgeProcess::lost(const std::string& why, const std::string& of) {
   const bool never_answered = !answered_;
-  process_.reset(), answered_ = false, waiting_ = 0;
+  stop();
   if (never_answered && why == "it has ended") {
     return Error{"starting the judge's " + name_, "it ended before it answered", of.empty() ? command_.argv[0] : of,
                  "a Python with torch >= 2.9"};
   }
   return Error{"asking the judge's " + name_, why, of, ""};
+}
+
+void JudgeProcess::signal(int number) const {
+  if (!process_) return;
+  process_->signal(number);
+  if (session_ > 0) ::kill(-session_, number);
 }
 
 Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
@@ -55,6 +61,7 @@ Result<Json> JudgeProcess::receive(double timeout_seconds) {
   answered_ = true;
   if (!reply.is_object()) return lost("it answered something else than JSON");
   if (reply.contains("ends")) return lost("it has ended", reply.value("ends", ""));
+  if (reply.contains("session")) session_ = reply["session"];
   if (reply.contains("error")) {
     const Json& e = reply["error"];
     return Error{e.value("doing", ""), e.value("wrong", ""), e.value("got", ""), e.value("wanted", "")};

@@ -31,26 +31,25 @@ class JudgeProcess {
   Result<Json> receive(double timeout_seconds);
   int waiting() const { return waiting_; }  // replies that were not received yet
 
-  // Holds it still, with all that it started, and lets it go on.
-  void pause() const {
-    if (process_) process_->signal(SIGSTOP);
-  }
-  void resume() const {
-    if (process_) process_->signal(SIGCONT);
-  }
+  // Holds it still, with all that it started, and lets it go on. A process of its that leads a session of its own it
+  // names in a reply, as `session`.
+  void pause() const { signal(SIGSTOP); }
+  void resume() const { signal(SIGCONT); }
 
   bool running() const { return process_ != nullptr; }
   pid_t pid() const { return process_ ? process_->pid() : -1; }
-  void stop() { process_.reset(), answered_ = false, waiting_ = 0; }
+  void stop() { process_.reset(), answered_ = false, waiting_ = 0, session_ = -1; }
 
  private:
   Error lost(const std::string& why, const std::string& of = "");
+  void signal(int number) const;
 
   std::string name_;
   Command command_;
   std::unique_ptr<LineProcess> process_;
   bool answered_ = false;  // since it was started
   int waiting_ = 0;
+  pid_t session_ = -1;
 };
 
 }  // namespace mtmc

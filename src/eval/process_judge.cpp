@@ -50,6 +50,11 @@ bool tells_as_much(const Verdict& second, const Verdict& first) {
   return second.clock_noise_ms.value_or(0) <= 2 * first.clock_noise_ms.value_or(0);
 }
 
+// Other tasks on its GPU may take what a candidate lacked: it is no fault of the candidate's.
+bool lacks_shared_memory(const Verdict& verdict) {
+  return verdict.reason == "out-of-memory" && is_with_others(memory_file());
+}
+
 // A descriptor of a folder that is made for it.
 int open_folder(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
@@ -74,6 +79,7 @@ class ProcessJudge final : public Judge {
   ~ProcessJudge() override { close(draws_); }
 
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override;
+  Status start() override;
   Status prepare(const Task& task) override;
   Status prepare(const Task& task, const Candidate& candidate) override;
   void reseed(uint64_t seed) override;
@@ -117,13 +123,17 @@ class ProcessJudge final : public Judge {
   bool again_ = false;             // is the candidate examined once more? It may have written down what it saw
 };
 
+Status ProcessJudge::start() {
+  MTMC_RETURN_IF_ERROR(guests_.start());
+  MTMC_RETURN_IF_ERROR(referee_.start());
+  return baselines_.start();
+}
+
 Status ProcessJudge::open(const Task& task) {
   const std::string key = short_hash(task.json);
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
   if (key != open_task_) endless_.clear();
-  MTMC_RETURN_IF_ERROR(guests_.start());
-  MTMC_RETURN_IF_ERROR(referee_.start());
-  MTMC_RETURN_IF_ERROR(baselines_.start());
+  MTMC_RETURN_IF_ERROR(start());
   if (!on_gpu()) kernel_headers();  // while they come up
   baselines_.forget();
   facts_.reset(), open_task_.clear();
@@ -214,6 +224,8 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     facts_.reset();
     if (works_without_candidate(task, tier).ok()) verdict = blamed(verdict.error(), tier);
   }
+  if (verdict.ok() && lacks_shared_memory(*verdict))
+    return Error{"judging a candidate beside other tasks", kNoMemory, verdict->message, ""};
   if (verdict.ok() && first) {
     if (!tells_as_much(*verdict, *first)) take_longer(*verdict, std::max(0.0, first->clock_apart_ms.value_or(0)));
     verdict->notes.push_back(comparisons == 2 ? "clocks-compared-twice" : "clocks-compared-three-times");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <future>
 #include <nlohmann/json.hpp>
 
@@ -35,10 +36,7 @@ Result<std::vector<Chosen<CoderDef>>> chosen_coders(const std::string& words) {
   return coders;
 }
 
-// A task whose arguments, weights and results take more than this part of a GPU's memory shares it with no other: the
-// judge's processes hold each of them several times.
-constexpr int64_t kShared = 32;
-constexpr const char* kNoMemory = "out of memory";  // as task_error.py says it
+constexpr int64_t kParts = 28, kPartsPerBaseline = 4;  // of a GPU's memory, that a task may take beside others
 
 // Of the task's arguments, weights and results.
 int64_t bytes_held(const Program& program) {
@@ -57,16 +55,18 @@ Result<std::vector<std::string>> gpus_of(const WorkbenchOptions& options) {
   return on_gpu ? gpus() : std::vector<std::string>();
 }
 
-Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares) {
-  MTMC_TRY(const std::vector<std::string> there, gpus_of(options));
-  const bool on_gpu = !there.empty();
-  const size_t most = on_gpu && !shares ? there.size() : usable_cores().size();
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked) {
+  const size_t most = usable_cores().size();
   const auto jobs = static_cast<size_t>(asked);
   if (jobs > most)
-    return Error{"choosing how many tasks run beside each other",
-                 on_gpu && !shares ? "torch.compile, a baseline, disturbs whoever times on its GPU" : "too many",
-                 fmt::format("--jobs {}", jobs), fmt::format("at most {}", most)};
-  return jobs > 0 ? jobs : on_gpu ? there.size() : 1;
+    return Error{"choosing how many tasks run beside each other", "too many", fmt::format("--jobs {}", jobs),
+                 fmt::format("at most {}, the processors", most)};
+  MTMC_TRY(const std::vector<std::string> there, gpus_of(options));
+  return jobs > 0 ? jobs : std::max<size_t>(1, there.size());
+}
+
+bool needs_all_memory(int64_t bytes, int64_t memory, size_t baselines) {
+  return memory > 0 && bytes > memory / (kParts + kPartsPerBaseline * static_cast<int64_t>(baselines));
 }
 
 Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store) {
@@ -129,7 +129,7 @@ void Workbench::make_judge() {
 
 bool Workbench::needs_all(const Result<TracedTask>& task) const {
   if (!task.ok()) return task.error().wrong == kNoMemory;
-  return hardware().memory_bytes > 0 && bytes_held(*task->program) > hardware().memory_bytes / kShared;
+  return needs_all_memory(bytes_held(*task->program), hardware().memory_bytes, options_.baselines.size());
 }
 
 Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) {
@@ -159,6 +159,8 @@ Result<TracedTask> Workbench::trace(const Task& task) {
 
 Result<TracedTask> Workbench::traced_alone(const Task& task) {
   if (options_.many) tracer_.begin_next();
+  if (tuner_ && tuner_->prepares()) MTMC_RETURN_IF_ERROR(tuner_->warm_up());
+  if (judge_) MTMC_RETURN_IF_ERROR(judge_->start());
   MTMC_TRY(Traced traced, tracer_.trace(task.json));
   return as_program(task, std::move(traced));
 }

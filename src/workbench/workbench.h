@@ -39,10 +39,13 @@ struct WorkbenchOptions {
 
 // The GPUs that members of a crew share out among themselves: none where the target uses none.
 Result<std::vector<std::string>> gpus_of(const WorkbenchOptions& options);
-// How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). An Error:
-// more than there are processors, or more than one on a GPU, unless they take turns there or time nothing (`shares`):
-// torch.compile, while it is at work, would disturb the clocks of others.
-Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked, bool shares = false);
+// How many tasks are worked on beside each other where so many are asked for (0: one for each GPU, else one). Those on
+// one GPU take turns there (base/turn.h). An Error: more than there are processors.
+Result<size_t> jobs_beside(const WorkbenchOptions& options, int64_t asked);
+
+// Does a task whose arguments, weights and results take so many bytes have a GPU's memory for itself? The judge's
+// processes hold each of them several times, and each baseline does once more, in up to three tasks or four.
+bool needs_all_memory(int64_t bytes, int64_t memory, size_t baselines);
 
 // A user's module as a search begins with it.
 struct TracedTask {
@@ -91,7 +94,7 @@ class Workbench {
   Result<std::unique_ptr<Coder>> make_coder(const ModuleShell& shell);
   Status open_policy(const Chosen<PolicyDef>& policy);
   bool needs_all(const Result<TracedTask>& task) const;
-  Result<TracedTask> traced_alone(const Task& task);  // nobody gets ready meanwhile
+  Result<TracedTask> traced_alone(const Task& task);  // nobody takes memory for it meanwhile
   Result<TracedTask> as_program(const Task& task, Traced traced);
   void make_judge();
 

@@ -93,7 +93,17 @@ TEST_F(TurnTest, WithinATurnOneOfAnotherFileIsATurnOfItsOwn) {
 
 TEST_F(TurnTest, WithoutAFileNobodyWaits) {
   const Turn one("", With::nobody), another("", With::nobody);
-  SUCCEED();
+  EXPECT_FALSE(is_with_others(""));
+}
+
+TEST_F(TurnTest, AThreadKnowsWhetherItIsThereWithOthers) {
+  EXPECT_FALSE(is_with_others(file_));
+  {
+    const Turn mine(file_, With::others);
+    EXPECT_TRUE(is_with_others(file_));
+  }
+  const Turn mine(file_, With::nobody);
+  EXPECT_FALSE(is_with_others(file_));
 }
 
 TEST_F(TurnTest, WaitingIsNoWork) {

@@ -75,21 +75,44 @@ TEST(JudgeProcess, SaysWhatEndedIt) {
   EXPECT_EQ(process.ask({{"op", "divide"}, {"n", 1}}, 20)->at("n"), 1);
 }
 
+// The state of a process as /proc/PID/stat has it, soon.
+bool comes_to(pid_t pid, const std::string& wanted) {
+  const auto state = [&] {
+    std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+    std::string number, name, letter;
+    stat >> number >> name >> letter;
+    return letter;
+  };
+  for (int i = 0; i < 1000 && state() != wanted; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return state() == wanted;
+}
+
 TEST(JudgeProcess, StandsStillAndGoesOn) {
   JudgeProcess process = doubling();
   ASSERT_TRUE(process.ask(twice(1), 20).ok());
   process.pause();
   ASSERT_TRUE(process.send(twice(2)).ok());
-  const auto state = [&] {
-    std::ifstream stat("/proc/" + std::to_string(process.pid()) + "/stat");
-    std::string number, name, letter;
-    stat >> number >> name >> letter;
-    return letter;
-  };
-  for (int i = 0; i < 1000 && state() != "T"; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(state(), "T");
+  EXPECT_TRUE(comes_to(process.pid(), "T"));
   process.resume();
   EXPECT_EQ(process.receive(20)->at("n"), 4);
+}
+
+// As the one in which a baseline is: it leads a session of its own.
+TEST(JudgeProcess, WhatItStartedBesideStandsStillToo) {
+  const char* program =
+      "import json, os, subprocess, sys\n"
+      "replies, beside = os.fdopen(4, 'w'), None\n"
+      "for line in os.fdopen(3):\n"
+      "    beside = beside or subprocess.Popen(['cat'], stdin=subprocess.PIPE, start_new_session=True)\n"
+      "    print(json.dumps({'session': beside.pid}), file=replies, flush=True)\n";
+  JudgeProcess process("starter", {.argv = {"python3", "-c", program}, .directory = {}, .environment = {}});
+  const auto beside = process.ask({{"op", "start"}}, 20);
+  ASSERT_TRUE(beside.ok());
+  const pid_t pid = beside->at("session");
+  process.pause();
+  EXPECT_TRUE(comes_to(pid, "T"));
+  process.resume();
+  EXPECT_TRUE(comes_to(pid, "S"));
 }
 
 }  // namespace

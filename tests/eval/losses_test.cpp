@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/tempdir.h"
+#include "base/turn.h"
 #include "eval/process_judge.h"
 #include "support/source_dir.h"
 
@@ -99,6 +100,53 @@ TEST_F(TorchLosses, rounds_begin_anew_when_a_baseline_dies_on_the_way) {
 TEST_F(TorchLosses, a_baseline_that_dies_twice_on_the_way_is_missing) {
   lose_baseline("timing", 2);
   EXPECT_FALSE(is_timed_with_compile(Tier::screen));
+}
+
+TEST_F(TorchLosses, a_baseline_that_lacks_the_memory_that_other_tasks_take_is_made_when_there_are_none) {
+  lose_baseline("memory", 2);
+  const TempDir folder;
+  setenv("MTMC_TURN", (folder.path() / "turn").c_str(), 1);
+  JudgeOptions options;
+  options.baselines = {"compile"}, options.threads = 1, options.measures_on = false, options.screens_wait = true;
+  const auto judge = make_process_judge(options);
+  {
+    const Turn memory(memory_file(), Turn::With::others);
+    const auto beside = judge->judge(task(), {kSoftmax, nullptr}, Tier::screen);
+    ASSERT_FALSE(beside.ok());
+    EXPECT_EQ(beside.error().wrong, kNoMemory) << beside.error().message();
+  }
+  const auto alone = [&] {
+    const Turn memory(memory_file(), Turn::With::nobody);
+    return verdict(*judge, kSoftmax);
+  };
+  const Verdict small = alone();
+  EXPECT_TRUE(is_right(small)) << small.reason << ": " << small.message;
+  EXPECT_EQ(std::count(small.notes.begin(), small.notes.end(),
+                       "no-compile: OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB."),
+            1)
+      << "alone it is what the row says: " << testing::PrintToString(small.notes);
+  judge->reseed(1);  // all is made anew
+  const Verdict again = alone();
+  EXPECT_TRUE(again.times.contains("compile")) << again.reason << ": " << testing::PrintToString(again.notes);
+  unsetenv("MTMC_TURN");
+}
+
+TEST_F(TorchLosses, a_candidate_that_lacks_memory_beside_other_tasks_is_not_refused_for_it) {
+  const TempDir folder;
+  setenv("MTMC_TURN", (folder.path() / "turn").c_str(), 1);
+  JudgeOptions options;
+  options.threads = 1, options.measures_on = false;
+  const auto judge = make_process_judge(options);
+  const std::string code = kHead + "        raise torch.OutOfMemoryError('CUDA out of memory.')\n";
+  {
+    const Turn memory(memory_file(), Turn::With::others);
+    const auto beside = judge->judge(task(), {code, nullptr}, Tier::screen);
+    ASSERT_FALSE(beside.ok());
+    EXPECT_EQ(beside.error().wrong, kNoMemory) << beside.error().message();
+  }
+  const Turn memory(memory_file(), Turn::With::nobody);
+  EXPECT_EQ(verdict(*judge, code).reason, "out-of-memory");
+  unsetenv("MTMC_TURN");
 }
 
 TEST_F(TorchLosses, whoever_takes_the_referee_along_twice_is_refused) {

@@ -28,12 +28,13 @@ from torch.utils._pytree import tree_map
 
 from mtmc.device import kernel_calls
 from mtmc.device.device import Device, device_named, release
-from mtmc.device.turn import turn
+from mtmc.device.turn import seconds_waited, turn
 from mtmc.guest.candidate import Entries, entries_of
 from mtmc.guest.stopwatch import MOST_APART, Stopwatch
 from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import process_tree
 from mtmc.keeper.starter import Starter, send
+from mtmc.rivals import inductor
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire.forms import make, offsets, span_of, tensors_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
@@ -44,6 +45,7 @@ from mtmc.wire.task_error import out_of_memory
 COMPILED = ("compile", "max-autotune")
 FOREVER = 1e6  # seconds: whoever asks has a limit of its own
 WARM_UPS = 3
+OUT_OF_MEMORY = "out of memory"  # torch's word, whoever passes it on
 
 
 class Graph:
@@ -136,7 +138,12 @@ class Player:
 
     def on_engine(self, request: Message) -> Message:
         """Makes the engine, on the arguments that lie in their places, and warms it up; `failed` when it cannot be had (the module
-        may still run without)."""
+        may still run without), `lacks_memory` when that is why. `waited`: seconds, for its turns on the GPU."""
+        before = seconds_waited()
+        made = self.make_engine(request)
+        return {**made, "waited": seconds_waited() - before}
+
+    def make_engine(self, request: Message) -> Message:
         assert self.device is not None and self.model is not None
         name, arguments = self.name, self.stopwatches[self.name].arguments(request["values"])
         if name == "graph" and self.device.name == "cpu":
@@ -150,19 +157,24 @@ class Player:
                 engine = Graph(self.model, arguments)
             elif name in COMPILED:
                 engine = torch.compile(self.model, mode="max-autotune" if name == "max-autotune" else None)
-            engine(*arguments)  # what may compile for seconds takes no turn, see src/base/turn.h
-            with turn(alone=False):
-                for _ in range(WARM_UPS - 1):
-                    engine(*arguments)
-                self.device.synchronize()
+            self.warm_up(name, engine, arguments)
         except Exception as error:
-            return {"failed": first_line(error)}
+            return {"failed": first_line(error), "lacks_memory": OUT_OF_MEMORY in str(error)}
         self.engines[name] = engine
         del arguments, self.stopwatches[name]  # with arguments that nobody needs until it is timed
         if name in COMPILED:
             gc.collect()  # torch.compile's objects hold what they were made with in a ring
         release()
         return {}
+
+    def warm_up(self, name: str, engine: Callable[..., Any], arguments: list[Any]) -> None:
+        assert self.device is not None
+        if name not in COMPILED:
+            engine(*arguments)  # what may compile for seconds takes no turn, see src/base/turn.h
+        with inductor.in_turns() if name in COMPILED else turn(alone=False):
+            for _ in range(WARM_UPS if name in COMPILED else WARM_UPS - 1):
+                engine(*arguments)
+            self.device.synchronize()
 
     def on_arm(self, request: Message) -> Message:
         assert self.device is not None
@@ -210,6 +222,8 @@ class Baseline:
         else:
             answer = self.call(request, FOREVER)
             answer = answer.get("reply", answer)
+        if request["op"] == "open":
+            answer = {**answer, "session": self.number}
         if "died" in answer:
             os._exit(1)  # the judge finds a process that is gone, and makes another
         told = answer.get("reply", {})

@@ -286,11 +286,8 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
 Result<size_t> jobs_of(const BenchOptions& options) {
   if (!options.ray.empty() && options.jobs > 0) return static_cast<size_t>(options.jobs);
   if (!options.ray.empty()) return remote_places(options.ray);
-  // Whoever times takes turns; what a compiler of the baselines runs to compare its own choices takes none.
   MTMC_TRY(const WorkbenchOptions bench, options.search.read());
-  const auto& baselines = bench.baselines;
-  const bool shares = std::all_of(baselines.begin(), baselines.end(), [](const auto& one) { return one == "graph"; });
-  return jobs_beside(bench, options.jobs, options.untouched || options.goldens || shares);
+  return jobs_beside(bench, options.jobs);
 }
 
 Result<int> run_bench(const BenchOptions& options) {
@@ -380,8 +377,8 @@ VerbBody declare(Options& options) {
   options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
   options.integer(
       given->jobs, "--jobs", 1,
-      "tasks beside each other, each with processors of its own, and a GPU where torch.compile is a baseline; "
-      "else those on one GPU take turns timing (one for each GPU; without, one)");
+      "tasks beside each other, each with processors of its own; those on one GPU take turns timing (one for each GPU; "
+      "without, one)");
   options.text(
       given->ray, "--ray", "ADDRESS",
       "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");

@@ -338,7 +338,7 @@ Result<int> collect(const CollectOptions& options) {
     MTMC_TRY(Cluster cluster, Cluster::open(options));
     MTMC_RETURN_IF_ERROR(cluster.explore(names, tasks, ledger));
   } else {
-    MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs, true));
+    MTMC_TRY(const size_t wanted, jobs_beside(options.bench, options.jobs));
     const size_t jobs = std::min(wanted, names.size());
     MTMC_TRY(const std::vector<std::string> gpus, gpus_of(options.bench));
     MTMC_RETURN_IF_ERROR(jobs == 1 ? explore_here(options, names, tasks, ledger, progress)

@@ -1,8 +1,8 @@
 """For tests of what the judge does when processes of its own die: in PYTHONPATH, it ends the one that the variable names.
 
 MTMC_TEST_LOSES: `compile FOLDER`: a baseline that is to be compiled, as often as there are files in the folder, each of which
-is removed; `timing FOLDER`: the same when the compiled baseline is called for the fifth time; `zeros`: the referee when it
-reads an answer that is zero everywhere.
+is removed; `timing FOLDER`: the same when the compiled baseline is called for the fifth time; `memory FOLDER`: a baseline that is
+to be compiled does not end, but finds no memory; `zeros`: the referee when it reads an answer that is zero everywhere.
 """
 
 import os
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import torch
 
+import mtmc.rivals.inductor
 from mtmc.referee.lending import Lender
 
 what, _, folder = os.environ["MTMC_TEST_LOSES"].partition(" ")
@@ -20,11 +21,13 @@ what, _, folder = os.environ["MTMC_TEST_LOSES"].partition(" ")
 def lose() -> None:
     if deaths := sorted(Path(folder).iterdir()):
         deaths[0].unlink()
+        if what == "memory":
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
         os._exit(3)
 
 
 def compiled(model, mode=None):
-    if what == "compile":
+    if what in ("compile", "memory"):
         lose()
     calls = iter(range(1000))
 
@@ -48,3 +51,4 @@ torch.compile = compiled
 if "mtmc.rivals.baseline" in sys.orig_argv:  # nothing is compiled in them: that spares an import as long as torch's own
     torch._dynamo = sys.modules["torch._dynamo"] = types.ModuleType("torch._dynamo")
     torch._dynamo.reset = lambda: None
+    mtmc.rivals.inductor.shared = lambda: False  # it would look into torch's compiler
