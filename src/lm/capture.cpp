@@ -6,6 +6,8 @@
 
 #include <map>
 
+#include "base/check.h"
+
 namespace mtmc::lm {
 namespace {
 
@@ -19,7 +21,9 @@ Result<GraphMaker> graph_maker() {
   if (library == nullptr)
     return Error{"capturing a pass", "its library cannot be loaded", dlerror(),
                  "mtmc-lm built where CUDA's headers are, for a PyTorch that has CUDA"};
-  return GraphMaker{reinterpret_cast<Graph* (*)()>(dlsym(library, "mtmc_lm_graph"))};
+  void* make = dlsym(library, "mtmc_lm_graph");
+  MTMC_CHECK(make != nullptr, "the library has its only function");
+  return GraphMaker{reinterpret_cast<Graph* (*)()>(make)};
 }
 
 // A capture needs a stream that is not the default one. One for all of them: each keeps workspaces of libraries.
