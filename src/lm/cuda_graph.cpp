@@ -2,22 +2,32 @@
 // asks for it.
 #include <ATen/cuda/CUDAGraph.h>
 
+#include <memory>
+
 #include "lm/capture.h"
 
 namespace mtmc::lm {
 namespace {
 
+// One for all graphs: one is replayed at a time, and each reads nothing but inputs. A pool is gone with its last graph.
+std::shared_ptr<const at::cuda::MempoolId_t> shared_pool() {
+  static std::weak_ptr<const at::cuda::MempoolId_t> last;
+  auto pool = last.lock();
+  if (pool == nullptr) last = pool = std::make_shared<const at::cuda::MempoolId_t>(at::cuda::graph_pool_handle());
+  return pool;
+}
+
 class CudaGraph final : public Graph {
  public:
   void begin() override {
-    // One pool for all: of several graphs one is replayed at a time, and each reads nothing but inputs.
-    static const at::cuda::MempoolId_t pool = at::cuda::graph_pool_handle();
-    graph_.capture_begin(pool);
+    pool_ = shared_pool();
+    graph_.capture_begin(*pool_);
   }
   void end() override { graph_.capture_end(); }
   void replay() override { graph_.replay(); }
 
  private:
+  std::shared_ptr<const at::cuda::MempoolId_t> pool_;
   at::cuda::CUDAGraph graph_;
 };
 
