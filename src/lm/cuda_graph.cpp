@@ -9,11 +9,13 @@
 namespace mtmc::lm {
 namespace {
 
+using Pool = decltype(at::cuda::graph_pool_handle());
+
 // One for all graphs: one is replayed at a time, and each reads nothing but inputs. A pool is gone with its last graph.
-std::shared_ptr<const at::cuda::MempoolId_t> shared_pool() {
-  static std::weak_ptr<const at::cuda::MempoolId_t> last;
+std::shared_ptr<const Pool> shared_pool() {
+  static std::weak_ptr<const Pool> last;
   auto pool = last.lock();
-  if (pool == nullptr) last = pool = std::make_shared<const at::cuda::MempoolId_t>(at::cuda::graph_pool_handle());
+  if (pool == nullptr) last = pool = std::make_shared<const Pool>(at::cuda::graph_pool_handle());
   return pool;
 }
 
@@ -27,7 +29,7 @@ class CudaGraph final : public Graph {
   void replay() override { graph_.replay(); }
 
  private:
-  std::shared_ptr<const at::cuda::MempoolId_t> pool_;
+  std::shared_ptr<const Pool> pool_;
   at::cuda::CUDAGraph graph_;
 };
 
