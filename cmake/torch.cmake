@@ -32,6 +32,26 @@ if(torch_folder AND EXISTS "${torch_folder}/lib/libtorch_cpu.so" AND EXISTS "${t
   # libtorch_cuda.so is loaded when a device asks for it (lm/device.cpp): a start without it takes a tenth of the time.
   target_link_libraries(mtmc_torch INTERFACE torch_cpu c10)
   target_link_options(mtmc_torch INTERFACE -Wl,-rpath,${torch_folder}/lib -Wl,--allow-shlib-undefined)
+  # What captures passes on a GPU is a library that lm/capture.cpp loads, and needs CUDA's headers: a toolkit's, or those that
+  # come with Triton. It links to nothing: libtorch_cuda.so is there when it is loaded.
+  if(EXISTS "${torch_folder}/lib/libtorch_cuda.so")
+    find_path(CUDA_HEADERS crt/host_config.h HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include
+      ${torch_folder}/../nvidia/cu13/include ${torch_folder}/../triton/backends/nvidia/include)
+    include(CheckCXXSourceCompiles)
+    set(CMAKE_REQUIRED_FLAGS "-std=c++20 -isystem ${CUDA_HEADERS} -idirafter ${torch_folder}/include")
+    set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+    check_cxx_source_compiles("#include <ATen/cuda/CUDAGraph.h>" MTMC_CUDA_GRAPHS)
+    unset(CMAKE_REQUIRED_FLAGS)
+    unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+  endif()
+  if(MTMC_CUDA_GRAPHS)
+    add_library(mtmc_lm_cuda MODULE ${CMAKE_SOURCE_DIR}/src/lm/cuda_graph.cpp)
+    target_include_directories(mtmc_lm_cuda PRIVATE ${CMAKE_SOURCE_DIR}/src)
+    target_compile_options(mtmc_lm_cuda PRIVATE -Wall -Wextra -isystem ${CUDA_HEADERS} "SHELL:-idirafter ${torch_folder}/include")
+    target_link_options(mtmc_torch INTERFACE -Wl,-rpath,${CMAKE_BINARY_DIR})
+  elseif(EXISTS "${torch_folder}/lib/libtorch_cuda.so")
+    message(STATUS "mtmc-lm will not capture passes on a GPU: wanted CUDA's headers, of 12.4 or newer (CUDA_HOME, or the wheel of Triton)")
+  endif()
 else()
   list(APPEND MTMC_LEFT_OUT lm train)
   message(STATUS "mtmc-lm is left out: no libtorch in '${torch_folder}': wanted -DMTMC_TORCH=FOLDER, or MTMC_PYTHON with torch >= 2.9")

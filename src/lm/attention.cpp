@@ -18,7 +18,9 @@
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/softmax.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
@@ -38,10 +40,7 @@ struct Gradients {
   Tensor q, k, v;
 };
 
-bool has_flash(const Tensor& q, at::ScalarType type) {
-  return q.is_cpu() || (q.is_cuda() && type != at::kFloat && q.size(-1) % 8 == 0 && q.size(-1) <= 256);
-}
-bool has_flash(const Tensor& q) { return has_flash(q, q.scalar_type()); }
+bool has_flash(const Tensor& q) { return q.is_cpu() || has_packed_kernels(q.device(), q.scalar_type(), q.size(-1)); }
 
 Tensor scores(const Tensor& q, const Tensor& k, bool causal) {
   Tensor all = at::matmul(q, k.transpose(-1, -2)).to(at::kFloat) / std::sqrt(static_cast<double>(q.size(-1)));
@@ -265,6 +264,10 @@ Tensor two_region_attention(const Tensor& q, const Tensor& k, const Tensor& v, c
                            static_cast<int64_t>(kernel));
 }
 
+bool has_packed_kernels(at::Device device, at::ScalarType type, int64_t head_width) {
+  return device.is_cuda() && type != at::kFloat && head_width % 8 == 0 && head_width <= 256;
+}
+
 Packing::Packing(std::vector<int64_t> of_prompts, std::vector<std::vector<int64_t>> of_actions, at::Device device)
     : prompts(std::move(of_prompts)), actions(std::move(of_actions)) {
   std::vector<int64_t> decisions, each;
@@ -274,6 +277,18 @@ Packing::Packing(std::vector<int64_t> of_prompts, std::vector<std::vector<int64_
   }
   prompt_ends = ends_of(prompts, device), decision_ends = ends_of(decisions, device),
   action_ends = ends_of(each, device);
+  std::vector<int> place, prompt, action;
+  const auto add = [&](int64_t from, int64_t length, size_t of, int number) {
+    for (int64_t i = 0; i < length; ++i)
+      place.push_back(static_cast<int>(from + i)), prompt.push_back(static_cast<int>(of)), action.push_back(number);
+  };
+  for (size_t i = 0; i < prompts.size(); ++i) add(0, prompts[i], i, 0);
+  int number = 0;
+  for (size_t i = 0; i < actions.size(); ++i)
+    for (const int64_t length : actions[i]) add(prompts[i], length, i, ++number);
+  place.insert(place.end(), prompt.begin(), prompt.end());
+  place.insert(place.end(), action.begin(), action.end());
+  standing = at::tensor(place, at::kInt).view({3, -1}).to(device);
   longest_prompt = longest_of(prompts), longest_decision = longest_of(decisions), longest_action = longest_of(each);
 }
 
@@ -285,9 +300,28 @@ int64_t Packing::tokens() const {
   return all;
 }
 
+Tensor Packing::places() const { return standing[0].to(at::kFloat); }
+
+Tensor Packing::unseen() const {
+  const Tensor place = standing[0], prompt = standing[1], action = standing[2];
+  const auto column = [](const Tensor& x) { return x.unsqueeze(1); };  // of the token that sees
+  const Tensor of_its_own = prompt == column(prompt), before = place <= column(place),
+               of_the_prompt_or_action = (action == 0).logical_or(action == column(action));
+  const Tensor seen = of_its_own.logical_and(before).logical_and(of_the_prompt_or_action);
+  return at::zeros(seen.sizes(), seen.options().dtype(at::kFloat))
+      .masked_fill_(seen.logical_not(), -std::numeric_limits<double>::infinity());
+}
+
+Tensor masked_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& unseen) {
+  const auto of_all_heads = [&](const Tensor& x) { return repeat(x.unsqueeze(0), q.size(0)).squeeze(0); };
+  const Tensor all = at::matmul(q, of_all_heads(k).transpose(-1, -2)).to(at::kFloat);
+  const Tensor p = at::softmax(all.div(std::sqrt(static_cast<double>(q.size(-1)))).add_(unseen), -1);
+  return at::matmul(p.to(v.scalar_type()), of_all_heads(v));
+}
+
 Tensor packed_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Packing& packing) {
   const at::ScalarType half = q.scalar_type() == at::kFloat ? at::kBFloat16 : q.scalar_type();
-  if (q.is_cuda() && has_flash(q, half)) {
+  if (has_packed_kernels(q.device(), half, q.size(-1))) {
     const std::vector<int64_t> sizes = {packing.prompt_tokens(), packing.longest_prompt, packing.longest_decision,
                                         packing.longest_action};
     const auto row = [&](const Tensor& x) { return x.to(half).transpose(0, 1); };

@@ -26,17 +26,29 @@ struct Packing {
 
   int64_t prompt_tokens() const;  // where actions begin
   int64_t tokens() const;
+  // [T] fp32: how many tokens each one has before it in its sequence.
+  at::Tensor places() const;
+  // [T, T] fp32, 0 where a token sees another and else -inf.
+  at::Tensor unseen() const;
 
   std::vector<int64_t> prompts;
   std::vector<std::vector<int64_t>> actions;
   // [parts + 1] int32 on the device: where each part begins, counted from the first prompt or the first action.
   at::Tensor prompt_ends, decision_ends, action_ends;
+  at::Tensor
+      standing;  // [3, T] int32 on the device: each token's place, prompt and action (of all; 0: it is the prompt's)
   int64_t longest_prompt = 0, longest_decision = 0, longest_action = 0;
+  bool masked = false;  // a model's pass takes masked_attention
 };
 
 // q [H, T, D]; k, v [G, T, D] of such a row: prompts are causal, an action's tokens see its prompt and, causally, each
 // other. Returns [H, T, D]. Equal to two_region_attention of each prompt with its actions; on a GPU three flash
 // kernels for all of them, in half precision also where q is in fp32, as a training on many decisions is.
 at::Tensor packed_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Packing& packing);
+// Does that take flash kernels on this device for this type, which read nothing of a packing but tensors and bounds?
+bool has_packed_kernels(at::Device device, at::ScalarType type, int64_t head_width);
+
+// The same as one product of all with all, less what is `unseen`: exact in fp32 on a GPU, too, for rows that are short.
+at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& unseen);
 
 }  // namespace mtmc::lm

@@ -170,16 +170,10 @@ Tensor Model::states(const Tensor& tokens, const Pass& pass) const {
 
 Tensor Model::states(const Tensor& tokens, const Packing& packing, bool adapters) const {
   MTMC_CHECK(tokens.size(0) == packing.tokens(), "the packing is that of the tokens");
-  std::vector<float> places;
-  const auto count = [&](int64_t from, int64_t length) {
-    for (int64_t i = 0; i < length; ++i) places.push_back(static_cast<float>(from + i));
-  };
-  for (const int64_t length : packing.prompts) count(0, length);
-  for (size_t i = 0; i < packing.actions.size(); ++i)
-    for (const int64_t length : packing.actions[i]) count(packing.prompts[i], length);
-  return through(
-      tokens, at::tensor(places).to(placement_.device), adapters,
-      [&](size_t, const Tensor& q, const Tensor& k, const Tensor& v) { return packed_attention(q, k, v, packing); });
+  const Tensor unseen = packing.masked ? packing.unseen() : Tensor();
+  return through(tokens, packing.places(), adapters, [&](size_t, const Tensor& q, const Tensor& k, const Tensor& v) {
+    return packing.masked ? masked_attention(q, k, v, unseen) : packed_attention(q, k, v, packing);
+  });
 }
 
 std::map<std::string, Tensor> Model::base_parameters() const {

@@ -4,8 +4,6 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/log_softmax.h>
-#include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
@@ -13,16 +11,12 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "lm/log_probs.h"
+#include "lm/row.h"
 
 namespace mtmc::lm {
 namespace {
 
 using at::Tensor;
-
-Tensor ids(const std::vector<int64_t>& values, const Model& model) {
-  return at::tensor(values, at::kLong).to(model.placement().device);
-}
 
 // Rows of tokens, padded to one length with token 0 on the right: [rows, length].
 Tensor padded(const std::vector<std::vector<TokenId>>& rows, const Model& model) {
@@ -31,62 +25,8 @@ Tensor padded(const std::vector<std::vector<TokenId>>& rows, const Model& model)
   std::vector<int64_t> flat(rows.size() * length, 0);
   for (size_t i = 0; i < rows.size(); ++i)
     std::copy(rows[i].begin(), rows[i].end(), flat.begin() + static_cast<long>(i * length));
-  return ids(flat, model).view({static_cast<int64_t>(rows.size()), static_cast<int64_t>(length)});
+  return ids(flat, model.placement().device).view({static_cast<int64_t>(rows.size()), static_cast<int64_t>(length)});
 }
-
-// What is read of the states to score actions: for each token, the row of the state before it.
-struct Reading {
-  std::vector<int64_t> rows, tokens, owner;
-  std::vector<float> divisors, priors;
-
-  // `row_of(j)`: the row of the state before the action's j-th token.
-  template <typename RowOf>
-  void add(const Candidate& action, ScoreMode mode, RowOf&& row_of) {
-    for (size_t j = 0; j < action.tokens.size(); ++j) {
-      rows.push_back(row_of(j));
-      tokens.push_back(action.tokens[j]);
-      owner.push_back(static_cast<int64_t>(divisors.size()));
-    }
-    const int64_t count = mode == ScoreMode::sum         ? 1
-                          : mode == ScoreMode::per_token ? static_cast<int64_t>(action.tokens.size())
-                                                         : action.words;
-    divisors.push_back(static_cast<float>(static_cast<double>(count) / action.voice));
-    priors.push_back(static_cast<float>(action.prior));
-  }
-
-  // states [M, width] -> a score for each action.
-  Tensor scores(const Model& model, const Tensor& states) const {
-    const Tensor each =
-        token_log_probs(at::index_select(states, 0, ids(rows, model)), model.head(), ids(tokens, model));
-    const Tensor sums = at::zeros({static_cast<int64_t>(divisors.size())}, each.options().requires_grad(false));
-    const Tensor own = sums.index_add(0, ids(owner, model), each) / at::tensor(divisors).to(each.device());
-    return own + at::tensor(priors).to(each.device());
-  }
-};
-
-// An action's last token is only ever predicted.
-int64_t inputs_of(const Candidate& action) { return static_cast<int64_t>(action.tokens.size()) - 1; }
-
-// One row of all prompts, and of all actions behind them where they are asked for.
-struct Row {
-  Row(const Model& model, const std::vector<const Prompt*>& prompts, bool actions) {
-    std::vector<int64_t> flat, lengths;
-    std::vector<std::vector<int64_t>> of_actions(prompts.size());
-    for (const Prompt* prompt : prompts) {
-      flat.insert(flat.end(), prompt->tokens.begin(), prompt->tokens.end());
-      lengths.push_back(static_cast<int64_t>(prompt->tokens.size()));
-    }
-    for (size_t i = 0; actions && i < prompts.size(); ++i)
-      for (const Candidate& action : prompts[i]->actions) {
-        flat.insert(flat.end(), action.tokens.begin(), action.tokens.end() - 1);
-        of_actions[i].push_back(inputs_of(action));
-      }
-    packing.emplace(std::move(lengths), std::move(of_actions), model.placement().device);
-    tokens = ids(flat, model);
-  }
-  Tensor tokens;
-  std::optional<Packing> packing;
-};
 
 // What a layer's backward pass needs of a token: some 16 numbers for each of its width and 4 for each inside of its
 // MLP.
@@ -188,35 +128,25 @@ Tensor score(const Model& model, const Understood& prompt, const std::vector<Can
     const Tensor own = model.states(padded(inputs, model), {&prompt.past, nullptr, adapters});
     states = at::cat({states, own.flatten(0, 1)});
   }
-  Reading reading;
+  ReadingList reading;
   for (size_t i = 0; i < actions.size(); ++i)
     reading.add(actions[i], mode, [&](size_t j) { return j == 0 ? 0 : static_cast<int64_t>(1 + i * length + j - 1); });
-  return reading.scores(model, states);
+  return Reading(reading, model.placement().device).scores(model, states);
 }
 
 std::vector<Tensor> score_all(const Model& model, const std::vector<const Prompt*>& prompts, ScoreMode mode,
                               bool adapters) {
-  const Row row(model, prompts, true);
-  const Tensor states = model.states(row.tokens, *row.packing, adapters);
-  Reading reading;
   std::vector<int64_t> counts;
-  int64_t end = 0, own = row.packing->prompt_tokens();
-  for (const Prompt* prompt : prompts) {
-    end += static_cast<int64_t>(prompt->tokens.size());
-    for (const Candidate& action : prompt->actions) {
-      reading.add(action, mode, [&](size_t j) { return j == 0 ? end - 1 : own + static_cast<int64_t>(j) - 1; });
-      own += inputs_of(action);
-    }
-    counts.push_back(static_cast<int64_t>(prompt->actions.size()));
-  }
-  return reading.scores(model, states).split_with_sizes(counts);
+  for (const Prompt* prompt : prompts) counts.push_back(static_cast<int64_t>(prompt->actions.size()));
+  return ScoredRow(prompts, mode, model.placement().device).scores(model, adapters).split_with_sizes(counts);
 }
 
 Tensor last_states(const Model& model, const std::vector<const Prompt*>& prompts, bool adapters) {
-  const Row row(model, prompts, false);
+  const at::Device device = model.placement().device;
+  const Row row(prompts, false, device);
   std::vector<int64_t> last;
-  for (int64_t end = 0; const int64_t length : row.packing->prompts) last.push_back((end += length) - 1);
-  return at::index_select(model.states(row.tokens, *row.packing, adapters), 0, ids(last, model));
+  for (int64_t end = 0; const int64_t length : row.packing.prompts) last.push_back((end += length) - 1);
+  return at::index_select(model.states(row.tokens, row.packing, adapters), 0, ids(last, device));
 }
 
 std::vector<std::vector<const Prompt*>> in_parts(const Model& model, const std::vector<const Prompt*>& prompts) {
@@ -240,11 +170,11 @@ Tensor score_replicated(const Model& model, const Prompt& prompt, ScoreMode mode
   }
   const Tensor states = model.states(padded(inputs, model), {nullptr, nullptr, adapters});
   const auto length = static_cast<size_t>(states.size(1));
-  Reading reading;
+  ReadingList reading;
   for (size_t i = 0; i < prompt.actions.size(); ++i)
     reading.add(prompt.actions[i], mode,
                 [&](size_t j) { return static_cast<int64_t>(i * length + prompt.tokens.size() - 1 + j); });
-  return reading.scores(model, states.flatten(0, 1));
+  return Reading(reading, model.placement().device).scores(model, states.flatten(0, 1));
 }
 
 Categorical categorical(const Tensor& scores, double temperature) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "lm/captured_scores.h"
 #include "lm/generate.h"
 #include "lm/model.h"
 #include "lm/policy_config.h"
@@ -87,7 +88,22 @@ std::vector<float> floats(const at::Tensor& tensor) {
   return {on_host.data_ptr<float>(), on_host.data_ptr<float>() + on_host.numel()};
 }
 
-Result<Json> answer_score(const Opened& opened, PromptCache& cache, const Json& request) {
+// On a GPU all of a row anew, captured; else what prompts have in common is not computed again.
+struct Scores {
+  at::Tensor of(const Model& model, const Prompt& prompt, ScoreMode mode) {
+    reused = 0;
+    if (model.placement().device.is_cuda() && CapturedScores::takes(model, prompt))
+      return captured.score(model, prompt, mode);
+    const Understood& understood = cache.understand(model, prompt.tokens);
+    reused = cache.reused();
+    return score(model, understood, prompt.actions, mode);
+  }
+  CapturedScores captured;
+  PromptCache cache;
+  int64_t reused = 0;  // tokens of the last prompt
+};
+
+Result<Json> answer_score(const Opened& opened, Scores& kept, const Json& request) {
   if (request.contains("count")) {
     MTMC_TRY(const auto tokens, opened.checkpoint.tokenizer.encode(request["count"].get<std::string>(), false));
     return Json{{"tokens", tokens.size()}};
@@ -107,14 +123,14 @@ Result<Json> answer_score(const Opened& opened, PromptCache& cache, const Json& 
                    fmt::format("{} gains", gains.size()), fmt::format("{}", prompt.actions.size())};
   }
   add_prior(prompt, gains, opened.policy.prior);
-  const at::Tensor scores = score(opened.model, cache.understand(opened.model, prompt.tokens), prompt.actions, mode);
+  const at::Tensor scores = kept.of(opened.model, prompt, mode);
   const Categorical choice = categorical(scores, temperature);
   Json json = {{"scores", floats(scores)},
                {"log_probabilities", floats(choice.log_probabilities)},
                {"entropy", choice.entropy().item<double>()},
                {"greedy", choice.greedy()},
                {"prompt_tokens", prompt.tokens.size()},
-               {"reused_tokens", cache.reused()}};
+               {"reused_tokens", kept.reused}};
   if (request.contains("seed")) {
     Rng rng(request["seed"].get<uint64_t>());
     json["sampled"] = choice.sample(rng);
@@ -170,8 +186,8 @@ Status tokenize_lines(const VerbOptions& options) {
 Status score_lines(const VerbOptions& options) {
   const at::AutoGradMode no_grad(false);
   MTMC_TRY(const Opened opened, open_model(options));
-  PromptCache cache;
-  return serve(&opened, [&](const Json& request) { return answer_score(opened, cache, request); });
+  Scores kept;
+  return serve(&opened, [&](const Json& request) { return answer_score(opened, kept, request); });
 }
 
 Status generate_lines(const VerbOptions& options) {

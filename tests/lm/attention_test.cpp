@@ -61,6 +61,13 @@ INSTANTIATE_TEST_SUITE_P(TorchKernels, TorchAttention,
                            return kernel.param == AttentionKernel::plain ? "plain" : "fastest";
                          });
 
+TEST(TorchPacking, AsOneProductIsTheSame) {
+  at::manual_seed(4);
+  const Packing packing({9, 1, 5}, {{3, 0, 2}, {}, {4}}, at::kCPU);
+  const Tensor q = at::randn({6, 24, 8}), k = at::randn({2, 24, 8}), v = at::randn({2, 24, 8});
+  EXPECT_LT(difference(masked_attention(q, k, v, packing.unseen()), packed_attention(q, k, v, packing)), 1e-6);
+}
+
 TEST(TorchLogProbs, AreLogSoftmaxWithItsGradients) {
   at::manual_seed(3);
   const Tensor hidden = at::randn({1500, 6}).set_requires_grad(true), head = at::randn({11, 6}).set_requires_grad(true);

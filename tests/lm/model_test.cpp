@@ -123,7 +123,6 @@ std::vector<Prompt> several_prompts() {
 }
 
 void expect_each_by_itself(Model& model, double scores_part, double gradients_part) {
-  ASSERT_TRUE(model.load_adapter(data("adapter")).ok());
   const std::vector<Prompt> prompts = several_prompts();
   std::vector<const Prompt*> all;
   for (const Prompt& prompt : prompts) all.push_back(&prompt);
@@ -162,6 +161,7 @@ void expect_each_by_itself(Model& model, double scores_part, double gradients_pa
 
 TEST(TorchScoring, ManyPromptsInOneRowAreEachByItself) {
   Model model = testing::open("llama");
+  ASSERT_TRUE(model.load_adapter(data("adapter")).ok());
   expect_each_by_itself(model, 1e-5, 1e-5);
 }
 
@@ -171,7 +171,12 @@ TEST(GpuScoring, ManyPromptsInOneRowAreEachByItself) {
   for (const char* dtype : {"bf16", "fp32"}) {
     const Placement placement = find_placement("cuda", dtype).value();
     Model model = Model::load(open_checkpoint(data("llama")).value(), placement).value();
+    ASSERT_TRUE(model.load_adapter(data("adapter")).ok());
     expect_each_by_itself(model, 0.02, 0.05);
+    Model wide = testing::wide(placement);  // whose heads flash kernels take
+    Rng rng(4);
+    ASSERT_TRUE(wide.add_lora({3, 9, {"q_proj", "v_proj"}}, rng).ok());
+    expect_each_by_itself(wide, 0.02, 0.05);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <ATen/ops/from_blob.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,33 @@ inline Model open(const std::string& name, at::ScalarType dtype = at::kFloat) {
   const auto checkpoint = open_checkpoint(data(name));
   EXPECT_TRUE(checkpoint.ok()) << checkpoint.error().message();
   return Model::load(*checkpoint, {at::kCPU, dtype}).value();
+}
+
+// Of random weights, with heads of 64 numbers, which a GPU's flash kernels take.
+inline Model wide(const Placement& placement) {
+  Checkpoint checkpoint;
+  checkpoint.config = {.architecture = "llama",
+                       .vocabulary = 424,
+                       .width = 192,
+                       .inner = 256,
+                       .layers = 2,
+                       .heads = 6,
+                       .kv_heads = 2,
+                       .head_width = 64,
+                       .context = 4096,
+                       .rope = {},
+                       .tied = true,
+                       .end = {}};
+  std::vector<std::vector<float>> numbers;
+  Rng rng(1);
+  for (const auto& [name, shape] : weights_of(checkpoint.config)) {
+    StoredTensor& tensor = checkpoint.tensors[name];
+    tensor.shape = shape;
+    auto& drawn = numbers.emplace_back(static_cast<size_t>(tensor.count()));
+    for (float& x : drawn) x = static_cast<float>((shape.size() == 1 ? 1 : 0) + (rng.uniform() - 0.5) * 0.2);
+    tensor.bytes = std::as_bytes(std::span(drawn));
+  }
+  return Model::load(checkpoint, placement).value();
 }
 
 inline at::Tensor tensor_of(const StoredTensors& tensors, const std::string& name) {
