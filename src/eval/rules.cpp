@@ -410,23 +410,27 @@ ClockCheck check_clocks(const Clocks& clocks) {
     return static_cast<size_t>(std::count_if(found.begin(), found.end(), [&](double gap) { return gap > most; }));
   };
   const bool by_chance = chance_of_so_many(late(own), own.size(), late(honest), honest.size()) > kChance;
-  size_t doubts = 0, lies = 0;
+  size_t parted = 0, doubts = 0, lies = 0;
   for (size_t i = 0; i < own.size(); ++i) {
     const double said = clocks.inside.at("candidate")[i], seen = clocks.outside.at("candidate")[i] - most;
     const double worked = clocks.cores > 0 ? (clocks.processor.at("candidate")[i] - idle) / clocks.cores
                                            : 0.0;  // however busy the machine is
     const double least = kLie * std::max(said, 0.0);
-    const double least_hidden = std::max(least, least_lie);
     check.samples_ms.push_back(std::max({said + hidden, by_chance ? 0.0 : seen, worked, kShortestCallMs}));
-    const auto hides = [&](double believed) {
-      return believed - said > least_hidden || worked - said > std::max(least, kWorkMs);
+    const bool works_more = worked - said > std::max(least, kWorkMs);
+    const auto hides = [&](double believed, double more) {
+      return believed - said > std::max(least, more) || works_more;
     };
-    lies += hides(check.samples_ms.back()), doubts += hides(std::max(check.samples_ms.back(), seen));
+    parted += hides(check.samples_ms.back(), 2 * kClockMs), lies += hides(check.samples_ms.back(), least_lie);
+    doubts += hides(std::max(check.samples_ms.back(), seen), least_lie);
   }
   const auto too_often = [&](size_t calls) {
     return static_cast<double>(calls) > kMostLies * static_cast<double>(own.size());
   };
   check.doubted = too_often(doubts), check.lies = too_often(lies);
+  if (too_often(parted))  // then nothing of what is seen from outside is left to the noise
+    for (size_t i = 0; i < own.size(); ++i)
+      check.samples_ms[i] = std::max(check.samples_ms[i], clocks.inside.at("candidate")[i] + check.apart_ms);
   return check;
 }
 
