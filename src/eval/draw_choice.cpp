@@ -13,9 +13,6 @@ constexpr double kQuickSeconds = 0.01;               // (eager) every timed call
 constexpr double kQuickDraw = 0.1;                   // seconds: unless to know what is right takes longer
 constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
 constexpr int kScreenRounds = 7, kCertifyRounds = 30;
-// The ways to a process with a GPU and back are not equally long for all: medians were seen 0.13 ms apart that no
-// kernel had spent. To be refused, and not only charged, takes more.
-constexpr double kLeastLieOnGpuMs = 0.25;
 constexpr int kMixedDraws = 5;  // that large arguments of timed calls are mixed from
 
 bool lies_elsewhere(const std::string& kind) {
@@ -71,7 +68,6 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   const int set = screens && !anew && !(on_gpu() && facts.large()) ? 0 : ++timed_sets_;
   const int count = most_rounds(tier, plan.rounds) + plan.warm_ups;
   plan.one_thread = options_->threads == 1, plan.measures_on = options_->measures_on;
-  if (on_gpu()) plan.least_lie_ms = kLeastLieOnGpuMs;
   plan.lends_anew = !screens && facts.has_weights() && !options_->freeze_weights && facts.weight_bytes() < kLentAnew;
   plan.draws = timed_draws(1000 * set, quick ? count : kMixedDraws, count);
   plan.forgets = quick && set > 0;

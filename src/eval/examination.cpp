@@ -278,6 +278,7 @@ Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& fact
                                                          {"form", form},
                                                          {"without", first.aliases},
                                                          {"out", first.file.string()},
+                                                         {"stay", facts_.has_weights()},  // the state is read next
                                                          {"most_bytes", facts_.most_bytes()}},
                                                         limits_.load_seconds));
     same = told.at("same");

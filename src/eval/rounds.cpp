@@ -58,7 +58,6 @@ class Rounds {
         until_(plan.rounds),
         checks_(pick_checks(plan, rng)) {
     engines_.insert(engines_.end(), plan.baselines.begin(), plan.baselines.end());
-    series_.clocks.least_lie_ms = plan.least_lie_ms;
     if (plan.one_thread) series_.clocks.cores = static_cast<int>(usable_cores().size());
   }
 

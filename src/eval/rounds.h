@@ -15,7 +15,6 @@ struct RoundPlan {
   std::vector<std::string> draws;           // arguments of each warm-up and round; no two are the same
   bool lends_anew = false;                  // the same weights are set once more before every call
   bool one_thread = false;                  // in each process: none waits for another
-  double least_lie_ms = 0;                  // see Clocks
   bool forgets = false;                     // draws are not called again
   bool measures_on = true;                  // where an interval is wide
   int checks = 1;                           // timed calls whose outputs are measured

@@ -87,7 +87,9 @@ std::string accuracy_class(const std::vector<Measurement>& outputs, const Budget
 // The clock inside a process against the one outside, call by call. `inside` and `outside` hold, in ms, the candidate's
 // samples, and eager's and those of a call without work from the same rounds, whose clocks are honest: what lies
 // between them is what a call costs besides. Where the candidate's clocks are further apart than that and its noise,
-// the outside one is believed.
+// the outside one is believed: in full, its noise included, where that is a quarter of the time said. A lie is more
+// than what the ways to a process and back may take besides, for honest ones at this moment or at any. Who hides less
+// gains nothing, and is not refused.
 struct ClockCheck {
   std::vector<double> samples_ms;  // of the candidate, as they are believed
   double apart_ms = 0;             // how much further its clocks are apart than honest ones (stats.h: shift_of)
@@ -98,9 +100,8 @@ struct ClockCheck {
 using SeriesMs = std::map<std::string, std::vector<double>>;  // engine -> samples
 struct Clocks {
   SeriesMs inside, outside;
-  SeriesMs processor;       // processor time of the whole tree in the same calls
-  int cores = 0;            // that it may be spent on at once; 0: it says nothing, since threads that wait spin
-  double least_lie_ms = 0;  // less than that only counts as the candidate's time
+  SeriesMs processor;  // processor time of the whole tree in the same calls
+  int cores = 0;       // that it may be spent on at once; 0: it says nothing, since threads that wait spin
 };
 ClockCheck check_clocks(const Clocks& clocks);
 

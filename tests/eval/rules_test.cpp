@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
-
-#include "eval/stats.h"
 
 namespace mtmc {
 namespace {
@@ -359,93 +356,6 @@ TEST(Rules, accuracy_classes) {
   EXPECT_EQ(accuracy_class({m}, budgets), "tf32");
   m.error = 3e-3;
   EXPECT_EQ(accuracy_class({m}, budgets), "half");
-}
-
-// Twenty rounds: an honest clock differs from the outside one by what a call costs besides, and its noise.
-SeriesMs clocks(const std::function<double(int)>& said, const std::function<double(int)>& seen) {
-  SeriesMs found;
-  for (int i = 0; i < 20; ++i) {
-    found["eager"].push_back(1.0 + 0.01 * (i % 3)), found["nothing"].push_back(0.02);
-    found["candidate"].push_back(said(i)), found["seen"].push_back(seen(i));
-  }
-  return found;
-}
-
-ClockCheck check(const std::function<double(int)>& said, const std::function<double(int)>& seen, double worked = 0,
-                 double least_lie = 0) {
-  Clocks all;
-  all.least_lie_ms = least_lie;
-  all.inside = all.outside = all.processor = clocks(said, seen), all.cores = 2;
-  for (int i = 0; i < 20; ++i) {
-    const size_t at = static_cast<size_t>(i);
-    all.outside["eager"][at] += 0.3 + 0.01 * (i % 4), all.outside["nothing"][at] += 0.3 + 0.01 * (i % 4);
-    all.outside["candidate"][at] = all.inside["seen"][at];
-    all.processor["candidate"][at] = 2 * worked + 0.02;
-  }
-  return check_clocks(all);
-}
-
-TEST(Rules, an_honest_clock_is_believed_to_the_microsecond) {
-  const ClockCheck honest = check([](int i) { return 0.5 + 0.001 * i; }, [](int i) { return 0.81 + 0.001 * i; });
-  EXPECT_FALSE(honest.lies);
-  EXPECT_NEAR(honest.samples_ms[7], 0.507, 1e-9);
-  EXPECT_LT(honest.noise_ms, 0.05);
-}
-
-TEST(Rules, what_a_clock_hides_is_charged) {
-  const ClockCheck shaved = check([](int) { return 0.8; }, [](int) { return 1.32; });  // a fifth is hidden
-  EXPECT_FALSE(shaved.lies);
-  EXPECT_NEAR(shaved.samples_ms[0], 1.0, 0.04);
-  EXPECT_NEAR(shaved.apart_ms, 0.2, 0.02);
-}
-
-TEST(Rules, what_ways_to_a_gpu_may_take_is_charged_and_refuses_nobody) {
-  const auto said = [](int) { return 0.3; };
-  const auto seen = [](int) { return 0.8; };
-  EXPECT_TRUE(check(said, seen).lies);
-  const ClockCheck charged = check(said, seen, 0, 0.25);
-  EXPECT_FALSE(charged.lies);
-  EXPECT_NEAR(charged.samples_ms[0], 0.48, 0.02);
-  EXPECT_TRUE(check(said, seen, 0, 0.1).lies);
-}
-
-TEST(Rules, a_clock_that_hides_much_in_a_third_of_the_calls_lies) {
-  const auto seen = [](int) { return 1.32; };
-  EXPECT_TRUE(check([](int) { return 0.5; }, seen).lies);
-  EXPECT_TRUE(check([](int i) { return i % 2 ? 0.3 : 1.0; }, seen).lies);
-  EXPECT_TRUE(check([](int) { return -1.0; }, seen).lies);
-  const ClockCheck busy = check([](int) { return 1.0; }, [](int i) { return i % 5 ? 1.32 : 9.0; });
-  EXPECT_FALSE(busy.lies) << "a machine that is busy now and then";
-  EXPECT_NEAR(busy.samples_ms[1], 1.0, 0.01);
-}
-
-TEST(Rules, late_answers_that_chance_explains_are_neither_charged_nor_lies) {
-  // Every tenth honest call is late, too.
-  const auto late = [](int often) {
-    Clocks all;
-    for (int i = 0; i < 20; ++i) {
-      for (const char* engine : {"eager", "nothing", "candidate"}) {
-        const bool own = engine == std::string("candidate");
-        all.inside[engine].push_back(1.0), all.processor[engine].push_back(0.02);
-        all.outside[engine].push_back(1.3 + (own ? i % 20 < often : i % 10 == 0) * 4.0);
-      }
-    }
-    return check_clocks(all);
-  };
-  const ClockCheck chance = late(7), lie = late(12);
-  EXPECT_TRUE(chance.doubted) << "more rounds will tell";
-  EXPECT_FALSE(chance.lies);
-  EXPECT_NEAR(quantile(chance.samples_ms, 1), 1.0, 1e-9) << "not even the late ones";
-  EXPECT_TRUE(lie.lies);
-  EXPECT_GT(quantile(lie.samples_ms, 1), 4.5) << "what lies beyond nine tenths of the honest gaps";
-}
-
-TEST(Rules, processor_time_tells_what_a_clock_hides_on_a_busy_machine) {
-  const auto little = [](int) { return 0.32; };  // as much as a call without work
-  EXPECT_FALSE(check([](int) { return 0.0; }, little).lies);
-  const ClockCheck still = check([](int) { return 0.0; }, little, 0.3);
-  EXPECT_TRUE(still.lies);
-  EXPECT_GE(still.samples_ms[0], 0.3);
 }
 
 TEST(Rules, work_beside_the_calls_is_held_to_eagers) {

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 import torch
@@ -107,10 +108,23 @@ def test_arguments_come_with_the_release_and_results_are_read_while_it_stands_st
     assert stands_still([child.number])
     assert child.conductor.proceed() == {"ok": True}
     again = {"form": answer["reply"]["results"], "out": str(tmp_path / "out"), "most_bytes": 64, "without": [False]}
+    assert child.conductor.reread(again | {"stay": True}) == {"same": True} and stands_still([child.number])
     assert child.conductor.reread(again) == {"same": True}
     with (tmp_path / "out").open("r+b") as file:
         file.write(b"else")
-    assert child.conductor.reread(again) == {"same": False}
+    assert child.conductor.reread(again | {"stay": True}) == {"same": False}
+    assert child.call({"op": "wake"}, 20) == {"reply": {}, "wall_ms": ANY}, "who is refused does not stand still"
+
+
+def test_calls_in_memory_that_holds_a_pattern_are_not_swept(
+    child: Child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweeps: list[int] = []
+    monkeypatch.setattr(child.conductor.device, "flush", lambda: sweeps.append(1))
+    for poison, swept in ((True, 0), (False, 1)):
+        child.conductor.ready({"arm": {"how": "plain", "poison": poison}, "timeout": 20})
+        child.conductor.release({"go": {"how": "plain"}, "fill": "task-0", "timeout": 20})
+        assert len(sweeps) == swept
 
 
 def test_who_was_stopped_goes_on_though_it_is_not_seen_for_a_moment(

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mtmc.device.cuda import FILL_SHARED
-from mtmc.device.device import Cpu, random_state, seed_all
+from mtmc.device.device import UNUSED_BYTES, Cpu, random_state, release, seed_all
 
 
 def test_seeding_is_what_torch_does() -> None:
@@ -18,6 +18,21 @@ def test_seeding_is_what_torch_does() -> None:
     torch.rand(3)
     seed_all(7)
     assert torch.equal(random_state(), expected)
+
+
+def test_memory_that_nobody_uses_is_given_back_where_it_is_much_and_others_may_want_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given_back: list[int] = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: given_back.append(1))
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (40, 100))
+    for unused, enough, expected in ((0, 1.0, 0), (1, 1 / 3, 0), (1, 0.5, 1), (1, 1.0, 2)):
+        parts = {"reserved_bytes": 5 + UNUSED_BYTES + unused, "allocated_bytes": 5}
+        stats = {name: {"all": {"current": size}} for name, size in parts.items()}
+        monkeypatch.setattr(torch.cuda, "memory_stats_as_nested_dict", lambda stats=stats: stats)
+        release(enough)
+        assert len(given_back) == expected
 
 
 @pytest.mark.parametrize("chip", ["sm_75", "sm_80", "sm_90", "sm_100"])

@@ -47,6 +47,40 @@ def test_a_file_of_another_size_or_kind_is_refused(tmp_path: Path) -> None:
             mine.seen(form, str(file), "guest", 1 << 20)
 
 
+class Lending(Cpu):
+    """Looks at memory of other processes, as a GPU does."""
+
+    lends = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.borrowed: list[str] = []  # since all was given back
+
+    def borrow(self, handle: str, offset: int, size: int) -> torch.Tensor:
+        self.borrowed.append(handle)
+        return torch.zeros(size, dtype=torch.uint8)
+
+    def give_back(self, beyond: float = 0, many: int = 0) -> None:
+        if not beyond and not many:
+            self.borrowed.clear()
+
+
+def test_memory_of_processes_that_take_turns_stays_and_that_of_many_does_not(tmp_path: Path) -> None:
+    device = Lending()
+    mine = Lender(device, tmp_path)
+
+    def fill(guest: str) -> None:
+        mine.fill([torch.ones(4)], [{"at": 0, "bytes": 16, "lent": guest, "offset": 0}], guest)
+
+    for guest in ("room-1", "eager", "graph", "room-2") * 3:
+        fill(guest)
+    assert len(device.borrowed) == 12
+    fill("room-3")
+    assert device.borrowed == ["room-3"], "nobody knows who is still there"
+    assert Lender(device, tmp_path).unlike([torch.zeros(4)], [{"bytes": 16, "lent": "x", "offset": 0}], "eager") == []
+    assert device.borrowed == ["x"], "another task's"
+
+
 def test_what_is_not_a_number_is_itself_and_zeros_are_equal() -> None:
     nan = torch.tensor([float("nan"), 1.0])
     assert same_numbers(nan, nan.clone()) and not same_numbers(nan, nan + 1)

@@ -146,7 +146,12 @@ def made_on(where: torch.device, make: Callable[[], Any]) -> Any:
 def release(enough: float = 1.0) -> None:
     """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much and less than this part of
     all memory is free: several processes work on the same gigabytes."""
-    if torch.cuda.is_initialized() and torch.cuda.memory_reserved() - torch.cuda.memory_allocated() > UNUSED_BYTES:
+    if not torch.cuda.is_initialized():
+        return
+    held = (
+        torch.cuda.memory_stats_as_nested_dict()
+    )  # the same as a flat list is sorted first, as often as it is asked for
+    if held["reserved_bytes"]["all"]["current"] - held["allocated_bytes"]["all"]["current"] > UNUSED_BYTES:
         free, of_all = torch.cuda.mem_get_info()
         if free < enough * of_all:
             torch.cuda.empty_cache()

@@ -29,6 +29,7 @@ from mtmc.wire.line import Message
 
 SCRATCH_BYTES = 1 << 22
 STEP_SECONDS = 3e-5  # at least, on average, between two glimpses of its work
+LOOK_SECONDS = 2e-5  # between two looks whether all stand still
 STILL_SECONDS = 5.0  # until every thread of a stopped process stands still
 
 
@@ -71,6 +72,7 @@ class Conductor:
         self.known: list[int] = []  # its processes when it was stopped last
         self.places: list[tuple[int, int]] = []  # address and size of each argument
         self.resumed_ns = 0.0  # processor time of the tree when it last went on
+        self.timed = True  # may the time of the call to come count? Not where memory holds a pattern
 
     def begin(self) -> None:
         """Another process is conducted from now on."""
@@ -80,7 +82,8 @@ class Conductor:
         """`kept_ms`: processor time since the last call's end; `busy_ms`: for getting ready for this one."""
         self.known = self.known or self.player.tree()
         before = self._processor_ns()
-        for step in ({**request["arm"], "op": "arm"}, {"op": "wake"}):
+        self.timed = not request["arm"].get("poison", False)
+        for step in ({**request["arm"], "op": "arm"}, {"op": "wake", "timed": self.timed}):
             told = self.player.call(step, request["timeout"])
             if "reply" not in told or "fail" in told["reply"]:
                 return told
@@ -140,7 +143,8 @@ class Conductor:
         if "fill" in request:
             if failed := self._fill(request["fill"]):
                 return failed
-            self.device.flush()
+            if self.timed:
+                self.device.flush()
         # On a GPU, too: a short call lasts as long as its thread takes to ask for it.
         start_them = self.starter.arrange(self.stopped)
         before, start = self._processor_ns(), time.perf_counter()
@@ -202,21 +206,23 @@ class Conductor:
         return found
 
     def reread(self, request: Message) -> Message:
-        """Do the results that were read into a file lie there unchanged? `without`: which tensors may change."""
+        """Do the results that were read into a file lie there unchanged? `without`: which tensors may change; `stay`: if they do, it
+        stands still afterwards."""
         forms = tensors_of(checked(request["form"], request["most_bytes"]))
         starts, end = offsets(forms)
         self._stop()
-        descriptor = os.open(request["out"], os.O_RDWR | os.O_NOFOLLOW)
+        descriptor, alike = os.open(request["out"], os.O_RDWR | os.O_NOFOLLOW), False
         try:
             memory = mapped(descriptor, end)
             rows = zip(forms, starts, request["without"], strict=True)
             held = [(form, at) for form, at, free in rows if not free]
             alike = all(self._same(form["at"], memory[at : at + span_bytes(form)]) for form, at in held)
         except ReachError:
-            alike = False
+            pass
         finally:
             os.close(descriptor)
-            self.proceed()
+            if not (alike and request.get("stay")):
+                self.proceed()
         return {"same": alike}
 
     def unlike(self, request: Message) -> Message:
@@ -299,15 +305,15 @@ class Conductor:
         while time.perf_counter() < until:
             tree = self.player.tree()
             new = [pid for pid in tree if pid not in self.stopped]
+            # One of several might make another one go on that was seen to stand still.
+            if not new and (len(self.stopped) == 1 or all(stands_still(self.stopped) for _ in range(2))):
+                return
             # Who was stopped goes on with the others, whatever of the tree is seen now: on a machine of many processes what
             # /proc says of children may leave one out while another ends.
             self.stopped = self.known = [*self.stopped, *new]
-            send(new, signal.SIGSTOP)
-            # One of several might make another one go on that was seen to stand still.
-            if not new and all(stands_still(self.stopped) for _ in range(min(2, len(self.stopped)))):
-                return
-            if new:
-                send(self.stopped, signal.SIGSTOP)
+            send(self.stopped, signal.SIGSTOP)
+            while not stands_still(self.stopped) and time.perf_counter() < until:
+                time.sleep(LOOK_SECONDS)  # who shall stop may be waiting for our core
         send(self.stopped, signal.SIGKILL)
 
     def _go_on(self, start_them: Callable[[], None] | None = None) -> list[int]:

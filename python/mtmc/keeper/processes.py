@@ -6,8 +6,8 @@ import math
 import os
 import signal
 from dataclasses import dataclass
-from pathlib import Path
 
+PIECE = 1 << 16  # bytes that are read at once
 MANY = 64  # processes of a machine, its own and others'
 
 
@@ -144,7 +144,17 @@ def _signal(pid: int, number: int) -> None:
 
 
 def _read(path: str) -> str:
+    """All of a file of /proc; empty when its process has ended. As Python's own files are opened it takes three times as long."""
+    parts = []
     try:
-        return Path(path).read_text()
+        descriptor = os.open(path, os.O_RDONLY)
     except OSError:
-        return ""  # the process has ended
+        return ""
+    try:
+        while part := os.read(descriptor, PIECE):
+            parts.append(part)
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
+    return b"".join(parts).decode(errors="replace")

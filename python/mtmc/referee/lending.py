@@ -35,14 +35,15 @@ from mtmc.wire.forms import (
 from mtmc.wire.line import Message
 from mtmc.wire.outputs import tensors
 
-# Of one process, between two requests: what it frees stays for as long as we look at it.
+# Between two requests: what a process frees, or leaves when it ends, stays for as long as we look at it.
 MOST_BORROWED_BYTES, MOST_BORROWED = 1 << 30, 256  # and allocations
+MOST_MET = 4  # processes that take turns, as in a timed round: to look at memory anew takes a millisecond, and far more beside others
 
 
 class Lender:
     def __init__(self, device: Device, folder: Path) -> None:
         self.device, self.folder = device, folder
-        self.guest = ""  # whose memory was looked at last
+        self.met: set[str] = set()  # whose memory is looked at
         folder.mkdir(parents=True, exist_ok=True)
 
     def offered(self, name: str, value: Any) -> Message:
@@ -144,10 +145,11 @@ class Lender:
         return self.device.borrow(place["lent"], place["offset"], place["bytes"])
 
     def _meet(self, guest: str) -> None:
-        """Gives back what was borrowed of the process before: its memory would stay for as long as we look at it."""
-        if guest != self.guest:
+        """Gives back what was borrowed of processes that may be gone."""
+        if guest not in self.met and len(self.met) % MOST_MET == 0:
             self.device.give_back()
-        self.guest = guest
+            self.met.clear()
+        self.met.add(guest)
 
 
 def laid_out(tensor: torch.Tensor, form: Form) -> torch.Tensor:

@@ -31,6 +31,7 @@ from mtmc.device.device import Device, device_named, release
 from mtmc.device.turn import seconds_waited, turn
 from mtmc.guest.candidate import Entries, entries_of
 from mtmc.guest.stopwatch import MOST_APART, Stopwatch
+from mtmc.guest.surroundings import elsewhere
 from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import process_tree
 from mtmc.keeper.starter import Starter, send
@@ -38,7 +39,7 @@ from mtmc.rivals import inductor
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire.forms import make, offsets, span_of, tensors_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
-from mtmc.wire.outputs import tensors
+from mtmc.wire.outputs import lazy, tensors
 from mtmc.wire.plain import load_state
 from mtmc.wire.task_error import out_of_memory
 
@@ -197,7 +198,11 @@ class Player:
 
     def on_go(self, request: Message) -> Message:
         watch = self.stopwatches[self.name]
-        elapsed = watch.go(self.engines[self.name], request["values"], request["seed"], False)
+        with elsewhere(
+            request.get("where")
+        ):  # as a candidate's process: what that needs for its answer is known from ours
+            elapsed = watch.go(self.engines[self.name], request["values"], request["seed"], request["late"])
+        lazy(watch.held[-1])
         state = [[name, watch.described(table[key])] for name, (table, key) in self.reported.items()]
         reply = {"ns": elapsed, "results": {"list": [watch.described(watch.held[-1]), {"dict": state}]}}
         if self.name in ("graph", "max-autotune"):
