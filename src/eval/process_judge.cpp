@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -14,6 +15,7 @@
 #include "base/turn.h"
 #include "eval/examination.h"
 #include "eval/guests.h"
+#include "eval/rounds.h"
 #include "eval/sandbox_command.h"
 #include "eval/stats.h"
 #include "eval/trial.h"
@@ -35,8 +37,14 @@ std::string device_replaced(std::string code) {
   return code.replace(from, code.find('\n', from) - from, "\"cpu\"");
 }
 
+bool timed_from_outside(const Verdict& verdict) {
+  return verdict.reason == "clock-mismatch" ||
+         std::any_of(verdict.notes.begin(), verdict.notes.end(),
+                     [](const std::string& note) { return note.starts_with(kTimedFromOutside); });
+}
+
 bool clocks_part(const Verdict& verdict) {
-  return (verdict.reason == "clock-mismatch" || verdict.reason == "background-work") && verdict.time_ms;
+  return verdict.time_ms && (timed_from_outside(verdict) || verdict.reason == "background-work");
 }
 
 // The noise is measured itself: on a busy machine clocks of an honest candidate were 0.078 ms apart where it was 0.069.
@@ -46,7 +54,7 @@ bool is_noise(const Verdict& verdict) {
 
 // Clocks that agree within the noise of a busy moment say little against clocks that parted in a quieter one.
 bool tells_as_much(const Verdict& second, const Verdict& first) {
-  if (second.outcome == Outcome::refused || first.reason != "clock-mismatch") return true;
+  if (second.outcome == Outcome::refused || !timed_from_outside(first)) return true;
   return second.clock_noise_ms.value_or(0) <= 2 * first.clock_noise_ms.value_or(0);
 }
 

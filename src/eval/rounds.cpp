@@ -188,6 +188,9 @@ class Rounds {
           "clock-mismatch",
           fmt::format("{:.3f} ms by its own clock, {:.3f} ms more seen from outside (noise {:.3f} ms)", said_ms,
                       clock.apart_ms, clock.noise_ms));
+    if (clock.parted)
+      verdict_.notes.push_back(fmt::format("{}: {:.3f} ms by its own clock, {:.3f} ms more were seen (noise {:.3f} ms)",
+                                           kTimedFromOutside, said_ms, clock.apart_ms, clock.noise_ms));
     if (works_beside(series_.around_ms.at("candidate"), series_.around_ms.at("eager")))
       return examination_.refuse(
           "background-work",

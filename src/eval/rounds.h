@@ -22,6 +22,9 @@ struct RoundPlan {
   std::vector<std::string> baselines = {};  // that take part beside eager
 };
 
+// The note of a verdict whose clocks parted, though not by as much as a lie.
+constexpr const char* kTimedFromOutside = "timed-from-outside";
+
 // Fills in times and speedups; false when a timed output is wrong or the clocks disagree.
 Result<bool> time_rounds(Guest& guest, Baselines& baselines, TaskFacts& facts, Examination& examination,
                          const RoundPlan& plan, Rng& rng, Verdict& verdict);

@@ -427,8 +427,8 @@ ClockCheck check_clocks(const Clocks& clocks) {
   const auto too_often = [&](size_t calls) {
     return static_cast<double>(calls) > kMostLies * static_cast<double>(own.size());
   };
-  check.doubted = too_often(doubts), check.lies = too_often(lies);
-  if (too_often(parted))  // then nothing of what is seen from outside is left to the noise
+  check.doubted = too_often(doubts), check.parted = too_often(parted), check.lies = too_often(lies);
+  if (check.parted && hidden > 0)  // then nothing of what is seen from outside is left to the noise
     for (size_t i = 0; i < own.size(); ++i)
       check.samples_ms[i] = std::max(check.samples_ms[i], clocks.inside.at("candidate")[i] + check.apart_ms);
   return check;

@@ -95,7 +95,8 @@ struct ClockCheck {
   double apart_ms = 0;             // how much further its clocks are apart than honest ones (stats.h: shift_of)
   double noise_ms = 0;             // of that difference, at this moment
   bool doubted = false;            // too often too far apart, which may be chance
-  bool lies = false;               // and is not
+  bool parted = false;             // too often a quarter of the time said, and no chance
+  bool lies = false;               // and more than ways to processes may differ
 };
 using SeriesMs = std::map<std::string, std::vector<double>>;  // engine -> samples
 struct Clocks {

@@ -54,6 +54,7 @@ class Draw:
         cuts = [partial(taken, axis=axis, places=found.places) for axis in found.cut.results]
         return [(e, cut, t) for (e, _, t), cut in zip(whole, cuts, strict=True)]
 
+    @cached_property
     def bytes(self) -> int:
         held = tensors([self.arguments, self.eager.calls, self.truth.calls, [t.values for t in self.truth.ties if t]])
         return sum({t.data_ptr(): t.numel() * t.element_size() for t in held}.values())

@@ -48,7 +48,7 @@ class KeptDraws:
         if name in self.known:
             return self.known[name]
         start = time.perf_counter()
-        sizes = [draw.bytes() for draw in self.known.values()]
+        sizes = [draw.bytes for draw in self.known.values()]
         self._make_room(max(sizes, default=0))  # it will be as large as the others: they must not lie beside it
         kind = name.rpartition("-")[0]
         state = self.states["second" if kind == "weights" else kind if kind in self.states else "first"]
@@ -69,7 +69,7 @@ class KeptDraws:
             raise EagerError("what it writes to one argument it writes to the other")
         if kind == "one-tensor" and not all(bool(t.any()) for t in tensors(draw.truth.calls[0])):
             raise EagerError("the difference of one tensor and itself is nothing")
-        self._make_room(draw.bytes())
+        self._make_room(draw.bytes)
         self.known[name] = draw
         self.seconds = min(self.seconds, time.perf_counter() - start)
         return draw
@@ -105,7 +105,7 @@ class KeptDraws:
 
     def _make_room(self, size: int) -> None:
         """Forgets the oldest draws until so many bytes more may be kept."""
-        while self.known and sum(draw.bytes() for draw in self.known.values()) + size > self.most_bytes:
+        while self.known and sum(draw.bytes for draw in self.known.values()) + size > self.most_bytes:
             del self.known[next(iter(self.known))]
 
     def _mixed(self, name: str) -> list[Any] | None:

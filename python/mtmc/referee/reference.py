@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.func import functional_call
 
-from mtmc.device.device import Device, generator_on, random_state
+from mtmc.device.device import Device, generator_on, random_state, seed_all
 from mtmc.device.digest import digest
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.slices import Run
@@ -167,7 +167,7 @@ class Reference:
         self.load(self.model, state)
         held, versions = self.state_of(self.model), self._versions()
         pristine, arguments = arguments, self._lent(arguments)
-        torch.manual_seed(seed)
+        seed_all(seed)
         results, drawn, after = [], [], []
         for index in range(count):
             if index and not identical(arguments, pristine):

@@ -22,7 +22,7 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import NO_MEMORY, made_on
+from mtmc.device.device import NO_MEMORY, made_on, seed_all
 from mtmc.device.unfilled import built
 from mtmc.task.input_spec import InputSpec, parse_input
 from mtmc.wire.blobs import moved
@@ -37,7 +37,10 @@ NO_GPU = re.compile(
 
 def seed_everything(seed: int) -> None:
     """Seeds torch, random and, where it is loaded, numpy."""
-    torch.manual_seed(seed)
+    if torch.cuda.is_initialized() or not torch.backends.cuda.is_built():
+        seed_all(seed)
+    else:  # a GPU that the task initialises is seeded, too
+        torch.manual_seed(seed)
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
