@@ -6,8 +6,8 @@
       # beside what another strategy found, in OTHER/NAME/kernel.py, instead of torch.compile
 
 A NAME is an example or any task file (bench/modules/lstm.py). On a GPU the modules have the sizes that their files name
-for it. Each round calls every contestant once, in turn, with cold caches; a figure is the median over the rounds. Optimised
-folders are kept in --out; --reuse times what lies there.
+for it. Each round calls every contestant once, with cold caches, each round another one first; a figure is the median
+over the rounds. Optimised folders are kept in --out; --reuse times what lies there.
 """
 
 import argparse
@@ -58,10 +58,11 @@ def times_ms(contestants: dict[str, Callable[[], object]], rounds: int, device: 
     for name in contestants:
         for _ in range(3):
             contestants[name]()
-    for _ in range(rounds):
-        for name, call in contestants.items():
-            call()
-            times[name].append(clock.ms(call))
+    names = list(contestants)
+    for i in range(rounds):
+        for name in names[i % len(names) :] + names[: i % len(names)]:  # who follows whom is 3 % of a time
+            contestants[name]()
+            times[name].append(clock.ms(contestants[name]))
     return times
 
 

@@ -37,7 +37,7 @@ Result<SearchNode*> Island::step(SearchNode& parent, const std::vector<Proposal>
   return taken.node;
 }
 
-Status Island::grow(SearchNode& parent, double next, const SearchNode* partner) {
+Result<bool> Island::grow(SearchNode& parent, double next, const SearchNode* partner) {
   const auto [found, first] = shared_.choices.try_emplace(&parent);
   auto& [wanted, tried] = found->second;
   if (first) {
@@ -50,10 +50,10 @@ Status Island::grow(SearchNode& parent, double next, const SearchNode* partner) 
     chosen = i;
     if (rng().uniform() >= next) break;
   }
-  if (chosen == wanted.size()) return ok_status();
+  if (chosen == wanted.size()) return false;
   tried[chosen] = true;
   MTMC_TRY([[maybe_unused]] const SearchNode* child, step(parent, wanted, chosen, partner));
-  return ok_status();
+  return true;
 }
 
 Status Island::replay(SearchNode& from, const Genome& actions, const SearchNode* partner) {

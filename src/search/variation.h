@@ -43,8 +43,8 @@ class Island {
   Result<SearchNode*> step(SearchNode& parent, const std::vector<Proposal>& proposals, size_t which,
                            const SearchNode* partner = nullptr);
   // The step that the policy wants first of those that were not tried there yet, with a chance of `next` the one behind
-  // it instead, and so on.
-  Status grow(SearchNode& parent, double next, const SearchNode* partner = nullptr);
+  // it instead, and so on. False where all were tried.
+  Result<bool> grow(SearchNode& parent, double next, const SearchNode* partner = nullptr);
   // As many of the actions as can still be done, on top of what `from` is; up to the first that is refused.
   Status replay(SearchNode& from, const Genome& actions, const SearchNode* partner = nullptr);
 

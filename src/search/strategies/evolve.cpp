@@ -9,6 +9,7 @@ namespace {
 
 constexpr size_t kIslands = 3, kIndividuals = 6;
 constexpr size_t kMigration = 4;    // turns of all islands between two migrations
+constexpr int kSown = 4;             // judged states that the policy alone chooses, before chance does
 constexpr double kProgress = 1.01;  // a new best is worth mentioning from here on
 constexpr int kBarren = 60;         // variations in a row without a new state after which nothing is left
 
@@ -21,7 +22,8 @@ class Evolution {
 
   Status run() {
     Environment& environment = shared_.environment;
-    double best = shared_.start.score();
+    MTMC_RETURN_IF_ERROR(sow());
+    double best = environment.best()->score();
     int idle = 0, barren = 0;  // variations in a row without progress, of those that were judged; without a new state
     for (size_t turn = 0; !environment.spent() && idle < patience_ * static_cast<int>(kIslands) && barren < kBarren;
          ++turn) {
@@ -39,6 +41,27 @@ class Evolution {
   }
 
  private:
+  // The first population: what the policy likes best at the most promising state where it knows more. A population that
+  // begins with chance needs more states than most searches judge to come to what a few sensible steps lead to.
+  Status sow() {
+    Environment& environment = shared_.environment;
+    if (environment.coder_chooses()) return ok_status();
+    Island& first = islands_.front();
+    const int before = environment.evaluations();
+    for (bool grew = true; grew && !environment.spent() && environment.evaluations() - before < kSown;) {
+      grew = false;
+      const std::vector<SearchNode*> states = first.states();
+      for (size_t i = 0; i < states.size() && !grew; ++i) {
+        MTMC_TRY(grew, first.grow(*states[i], 0));
+      }
+      first.select(kIndividuals);
+    }
+    for (Island& island : islands_)
+      for (SearchNode* state : first.states()) island.join(*state);
+    for (Island& island : islands_) island.select(kIndividuals);
+    return ok_status();
+  }
+
   Status vary(Island& island) {
     SearchNode& parent = island.drawn();
     std::vector<const VariationDef*> able;

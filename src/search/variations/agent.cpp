@@ -11,7 +11,8 @@ bool can(const Island& island, const SearchNode&) { return island.environment().
 Status vary(Island& island, SearchNode& parent) {
   const SearchNode* other = island.rng().uniform() < kCross ? &island.drawn() : &parent;
   const bool crossed = other != &parent && island.environment().coder_crosses();
-  return island.grow(parent, 0, crossed ? other : nullptr);
+  MTMC_TRY([[maybe_unused]] const bool grew, island.grow(parent, 0, crossed ? other : nullptr));
+  return ok_status();
 }
 
 }  // namespace

@@ -10,7 +10,10 @@ constexpr double kAny = 0.1;       // any legal action, whatever the policy thin
 bool can(const Island& island, const SearchNode&) { return !island.environment().coder_chooses(); }
 
 Status vary(Island& island, SearchNode& parent) {
-  if (island.rng().uniform() >= kAny) return island.grow(parent, kNextBest);
+  if (island.rng().uniform() >= kAny) {
+    MTMC_TRY([[maybe_unused]] const bool grew, island.grow(parent, kNextBest));
+    return ok_status();
+  }
   MTMC_TRY(const std::vector<Proposal> legal, island.environment().legal(parent));
   const size_t which = island.rng().below(legal.size());
   if (legal[which].stop()) return ok_status();
