@@ -2,6 +2,7 @@
 // result; whether it is right and fast is the judge's business. To add one: src/coder/coders/NAME.cpp defining
 // `extern const CoderDef NAME_def`; a generated table finds it.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ struct CoderRequest {
   const std::vector<Ancestor>* lineage = nullptr;  // the start first
   const Ancestor* partner = nullptr;               // another state, where two are crossed
   DraftJudge* drafts = nullptr;                    // null: it is judged when it is done
+  std::function<double()> seconds_left = {};       // of the search; empty: no limit
 };
 
 struct Implementation {

@@ -162,7 +162,9 @@ ChatRequest coding_prompt(const CoderRequest& request, const PromptFacts& facts)
       !failure.empty() && request.action.type == "repair")
     text += "# Verdict\n\n" + failure + "\n";
   text += "Write the kernel code after this action, whole, in one Python block without line numbers.\n";
-  return {.system = paper ? "" : system_text(facts, request.action.type), .messages = {{Speaker::user, text}}};
+  return {.system = paper ? "" : system_text(facts, request.action.type),
+          .messages = {{Speaker::user, text}},
+          .seconds_left = request.seconds_left};
 }
 
 ChatRequest continued(ChatRequest request, const std::string& answer) {

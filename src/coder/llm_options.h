@@ -26,7 +26,7 @@ struct LlmOptions {
 
 struct ClientParts;
 
-// Made before children are started: it takes the keys out of the environment.
+// One for a process, made before children are started: it takes the keys out of the environment.
 struct LlmAccess {
   explicit LlmAccess(LlmOptions wanted) : options(std::move(wanted)), keys(Keys::take()), ledger(options.max_cost) {}
   LlmOptions options;

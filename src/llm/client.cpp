@@ -16,7 +16,9 @@
 namespace mtmc {
 namespace {
 
+constexpr const char* kLonger = "a faster server, or a longer --request-time";
 constexpr double kFirstDelay = 1, kLongestDelay = 30;  // seconds
+constexpr double kLate = 0.1;                          // of the wait that a server asks for, the most beyond it
 constexpr int kFailures = 2;                           // questions in a row without an answer, and no more are asked
 constexpr double kBytesPerToken = 4;                   // about, where the server does not count
 
@@ -102,28 +104,43 @@ Result<ChatReply> ChatClient::ask(const ChatRequest& request) {
   return reply;
 }
 
+// Of the limits that hold for a question the one that ends it first.
+ChatClient::Time ChatClient::time_left(double start, const ChatRequest& request) const {
+  const Time own{parts_.limits.question_seconds - (parts_.clock() - start), kLonger};
+  const double asker = request.seconds_left ? request.seconds_left() : own.seconds;
+  return asker < own.seconds ? Time{asker, "a faster server, or a longer --time"} : own;
+}
+
 // Repeats until there is an answer, or no hope of one within the limits.
 Result<ChatReply> ChatClient::send(const Json& body, const ChatRequest& request) {
   const ClientLimits& limits = parts_.limits;
   const std::string text = dump(body);
   const double start = parts_.clock();
+  std::optional<Error> before;  // what stood in the way of the last attempt
   for (int repetition = 0;; ++repetition) {
-    const double left = limits.question_seconds - (parts_.clock() - start);
-    Attempt tried = attempt(text, std::min(limits.request_seconds, left), request);
+    Time time = time_left(start, request);
+    if (time.seconds < std::min(kLeastSeconds, limits.request_seconds))
+      return before.value_or(error("there is no time left for it", "", time.longer));
+    if (limits.request_seconds < time.seconds) time = {limits.request_seconds, kLonger};
+    Attempt tried = attempt(text, time, request);
     if (tried.reply) {
       const std::lock_guard lock(mutex_);
       failures_ = 0;
       return std::move(*tried.reply);
     }
     if (tried.final) end(tried.error);
-    if (!tried.again) return tried.error;
+    if (!tried.again && !tried.refused) return tried.error;
     const double wait = delay(repetition, tried.retry_after);
     const int most = tried.unreachable ? limits.unreachable : limits.repetitions;
-    if (repetition < most && parts_.clock() - start + wait < limits.question_seconds) {
+    if (tried.again && repetition < most && wait < time_left(start, request).seconds) {
+      before = tried.error;
       parts_.wait(wait);
       continue;
     }
-    tried.error.wrong += fmt::format(" ({} attempts in {:.0f} s)", repetition + 1, parts_.clock() - start);
+    if (tried.again)
+      tried.error.wrong += fmt::format(" ({} attempts in {:.0f} s)", repetition + 1, parts_.clock() - start);
+    if (request.seconds_left && request.seconds_left() < kLeastSeconds)
+      return tried.error;  // it says nothing of the next
     bool last = tried.unreachable;
     {
       const std::lock_guard lock(mutex_);
@@ -134,86 +151,101 @@ Result<ChatReply> ChatClient::send(const Json& body, const ChatRequest& request)
   }
 }
 
-ChatClient::Attempt ChatClient::attempt(const std::string& body, double seconds, const ChatRequest& request) {
-  const Price price = parts_.model.price.value_or(Price{});
+ChatClient::Attempt ChatClient::attempt(const std::string& body, const Time& time, const ChatRequest& request) {
+  const auto lost = [](const Error& why) {
+    return Attempt{.reply = {}, .error = why, .final = true, .retry_after = {}};
+  };
+  const std::optional<Price>& price = parts_.model.price;
   // No tokenizer makes more tokens than there are bytes.
-  const double most = usd({static_cast<int64_t>(body.size()), answer_tokens(parts_.model, request)}, price);
-  if (const Status reserved = ledger_.reserve(most); !reserved.ok())
-    return {.reply = {}, .error = reserved.error(), .final = true, .retry_after = {}};
+  const Tokens all{static_cast<int64_t>(body.size()), answer_tokens(parts_.model, request)};
+  const double most = price ? usd(all, *price) : 0;
+  if (const Status reserved = ledger_.reserve(price ? std::optional(most) : std::nullopt); !reserved.ok())
+    return lost(reserved.error());
   HttpRequest sent{.url = request_url(parts_.model), .body = body, .headers = {"Content-Type: application/json"}};
-  sent.total_seconds = seconds, sent.idle_seconds = std::min(seconds, parts_.limits.idle_seconds);
+  sent.total_seconds = time.seconds, sent.idle_seconds = parts_.limits.idle_seconds;
   if (const std::string header = parts_.key.header(parts_.model.protocol); !header.empty())
     sent.headers.push_back(header);
   if (parts_.model.protocol == Protocol::messages) sent.headers.push_back("anthropic-version: 2023-06-01");
   AnswerReader reader(parts_.model.protocol);
   const HttpResponse response = parts_.transport(sent, [&](std::string_view piece) { reader.feed(piece); });
-  Attempt attempt = judge(response, reader, seconds);
+  Attempt attempt = judge(response, reader, time);
+  Tokens tokens;
+  double cost = 0;
+  bool sure = true;
   if (attempt.reply) {
     ChatReply& reply = *attempt.reply;
     reply.text = scrub(std::move(reply.text));
-    reply.tokens = counted(reply.tokens, body, reply.text);
-    reply.usd = usd(reply.tokens, price);
-    ledger_.settle(most, reply.tokens, reply.usd, true);
-  } else if (reader.bytes() > 0) {  // broken off: what was written until then may be on the bill
-    const Tokens tokens = counted(reader.reply().tokens, body, reader.reply().text);
-    ledger_.settle(most, tokens, most, false);
-  } else {
-    ledger_.settle(most, {}, 0, true);
+    tokens = reply.tokens = counted(reply.tokens, body, reply.text);
+    cost = reply.usd = usd(reply.tokens, price.value_or(Price{}));
+  } else if (!attempt.unreachable && (response.status == 200 || response.status == 0)) {
+    // Sent, and neither answered nor refused: what was written or thought until then may be on the bill.
+    tokens = counted(reader.reply().tokens, body, reader.reply().text);
+    cost = most, sure = false;
   }
+  if (const Status booked = ledger_.settle(most, tokens, cost, sure); !booked.ok()) return lost(booked.error());
   return attempt;
 }
 
-ChatClient::Attempt ChatClient::judge(const HttpResponse& response, AnswerReader& reader, double seconds) const {
+ChatClient::Attempt ChatClient::judge(const HttpResponse& response, AnswerReader& reader, const Time& time) const {
   using Failure = HttpResponse::Failure;
   Attempt attempt;
   attempt.retry_after = response.retry_after;
-  const std::string address = request_url(parts_.model);
+  attempt.again = true;
   if (response.failure == Failure::unreachable) {
-    attempt.again = attempt.unreachable = true;
-    attempt.error = error("no connection to the server", address + ": " + response.detail,
+    attempt.unreachable = true;
+    attempt.error = error("no connection to the server", request_url(parts_.model) + ": " + response.detail,
                           "a network, a proxy (https_proxy) or another --base-url");
   } else if (response.failure == Failure::timed_out) {
-    attempt.again = true;
-    attempt.error = error("the server did not answer in time", fmt::format("nothing more within {:.0f} s", seconds),
-                          "a faster server, or a longer --request-time");
+    attempt.error =
+        error("the server did not answer in time",
+              fmt::format("{} within {:.0f} s", reader.bytes() > 0 ? "no end" : "nothing", time.seconds), time.longer);
+  } else if (response.failure == Failure::idle) {
+    attempt.error =
+        error("the server fell silent", fmt::format("nothing more for {:.0f} s", parts_.limits.idle_seconds), "");
   } else if (response.status == 200 && response.failure == Failure::none && reader.complete()) {
     attempt.reply = reader.reply();
   } else if (response.status == 200 || response.status == 0) {
-    attempt.again = true;
     const std::string why = !reader.error().empty()   ? reader.error()
                             : response.detail.empty() ? "the end came too early"
                                                       : response.detail;
     attempt.error = error("the answer broke off", why, "");
   } else {
-    const Refusal refusal = refusal_of(response.status, response.body);
-    const std::string got = fmt::format("{} {}", response.status, refusal.message);
-    attempt.again = refusal.kind == RefusalKind::again;
-    attempt.final =
-        refusal.kind == RefusalKind::key || refusal.kind == RefusalKind::model || refusal.kind == RefusalKind::money;
-    switch (refusal.kind) {
-      case RefusalKind::again: attempt.error = error("the server is busy or in trouble", got, ""); break;
-      case RefusalKind::too_long:
-        attempt.error = error("the prompt is too long for the model", got, "a model with a longer context");
-        break;
-      case RefusalKind::request: attempt.error = error("the server refuses the request", got, ""); break;
-      case RefusalKind::key:
-        attempt.error = error("the key is refused", got, "a valid key in $" + parts_.model.key + " or --key-file");
-        break;
-      case RefusalKind::model:
-        attempt.error = error("the server does not know the model", got, "--model and --base-url that go together");
-        break;
-      case RefusalKind::money: attempt.error = error("the account has no money left", got, ""); break;
-    }
+    judge_refusal(refusal_of(response.status, response.body), response.status, attempt);
   }
   return attempt;
 }
 
-// Doubled each time, with half of it left to chance; what the server asks for is waited in full.
+void ChatClient::judge_refusal(const Refusal& refusal, long status, Attempt& attempt) const {
+  const std::string got = fmt::format("{} {}", status, refusal.message);
+  if (!attempt.retry_after) attempt.retry_after = refusal.retry_after;
+  attempt.again = refusal.kind == RefusalKind::again;
+  attempt.refused = refusal.kind == RefusalKind::request;
+  attempt.final =
+      refusal.kind == RefusalKind::key || refusal.kind == RefusalKind::model || refusal.kind == RefusalKind::money;
+  switch (refusal.kind) {
+    case RefusalKind::again: attempt.error = error("the server is busy or in trouble", got, ""); break;
+    case RefusalKind::too_long:
+      attempt.error = error("the prompt is too long for the model", got, "a model with a longer context");
+      break;
+    case RefusalKind::request: attempt.error = error("the server refuses the request", got, ""); break;
+    case RefusalKind::key:
+      attempt.error = error("the key is refused", got, "a valid key in $" + parts_.model.key + " or --key-file");
+      break;
+    case RefusalKind::model:
+      attempt.error = error("the server does not know the model", got, "--model and --base-url that go together");
+      break;
+    case RefusalKind::money: attempt.error = error("the account has no money left", got, ""); break;
+  }
+}
+
+// Doubled each time, with half of it left to chance; what the server asks for is waited in full, and a little longer by
+// chance: it asks all of its clients for the same.
 double ChatClient::delay(int repetition, const std::optional<double>& asked) const {
   static thread_local std::mt19937 chance{std::random_device{}()};
   const double longest = std::min(kLongestDelay, kFirstDelay * std::pow(2.0, repetition));
   const double some = longest * std::uniform_real_distribution<double>(0.5, 1)(chance);
-  return asked ? std::max(*asked, some) : some;
+  const double late = std::uniform_real_distribution<double>(1, 1 + kLate)(chance);
+  return asked ? std::max(*asked * late, some) : some;
 }
 
 }  // namespace mtmc

@@ -27,7 +27,7 @@ class ExchangeMemory {
 struct ClientLimits {
   double request_seconds = 300;   // one request
   double question_seconds = 900;  // one question, with all its repetitions and the waits between them
-  double idle_seconds = 120;      // without a byte
+  double idle_seconds = 120;      // between one byte of an answer and the next
   int repetitions = 5;            // of a request that may succeed later
   int unreachable = 2;            // the same where there is no connection at all
 };
@@ -51,7 +51,7 @@ class ChatClient {
   Result<ChatReply> ask(const ChatRequest& request);
 
   // Why no question can succeed any more: the key is refused, there is no such model or no connection, the money is
-  // spent, or the server failed twice in a row. From then on only the memory answers.
+  // spent, or two questions in a row got no answer. From then on only the memory answers.
   std::optional<Error> ended() const;
   const ModelFacts& model() const { return parts_.model; }
   std::string scrub(std::string text) const { return parts_.key.scrub(std::move(text)); }
@@ -61,12 +61,19 @@ class ChatClient {
     std::optional<ChatReply> reply;
     Error error;                        // where there is none
     bool again = false, final = false;  // a repetition may succeed; no question can
+    bool refused = false;               // for a reason that nobody here knows: the next question may be, too
     bool unreachable = false;
     std::optional<double> retry_after;
   };
+  struct Time {
+    double seconds = 0;
+    const char* longer = "";  // what to say for more
+  };
   Result<ChatReply> send(const Json& body, const ChatRequest& request);
-  Attempt attempt(const std::string& body, double seconds, const ChatRequest& request);
-  Attempt judge(const HttpResponse& response, AnswerReader& reader, double seconds) const;
+  Time time_left(double start, const ChatRequest& request) const;
+  Attempt attempt(const std::string& body, const Time& time, const ChatRequest& request);
+  Attempt judge(const HttpResponse& response, AnswerReader& reader, const Time& time) const;
+  void judge_refusal(const Refusal& refusal, long status, Attempt& attempt) const;
   double delay(int repetition, const std::optional<double>& asked) const;
   void end(const Error& error);
   Error error(std::string wrong, std::string got, std::string wanted) const;
@@ -76,7 +83,7 @@ class ChatClient {
   ExchangeMemory& memory_;
   mutable std::mutex mutex_;
   std::optional<Error> ended_;
-  int failures_ = 0;  // questions in a row that repetitions did not help
+  int failures_ = 0;  // questions in a row without an answer
 };
 
 }  // namespace mtmc

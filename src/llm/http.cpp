@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/check.h"
+#include "base/process.h"
 
 namespace mtmc {
 #if MTMC_CURL
@@ -19,11 +21,15 @@ struct Receiving {
   CURL* curl = nullptr;
   HttpResponse response;
   const std::function<void(std::string_view)>* on_piece = nullptr;
+  double idle_seconds = 0;
+  std::optional<double> last = {};  // when the last bytes came; before the first ones a model may think in silence
+  bool idle = false;
 };
 
 size_t receive(char* data, size_t size, size_t count, void* to) {
   auto& receiving = *static_cast<Receiving*>(to);
   const std::string_view piece(data, size * count);
+  receiving.last = now_seconds();
   curl_easy_getinfo(receiving.curl, CURLINFO_RESPONSE_CODE, &receiving.response.status);
   std::string& body = receiving.response.body;
   if (receiving.response.status == 200)
@@ -33,17 +39,20 @@ size_t receive(char* data, size_t size, size_t count, void* to) {
   return piece.size();
 }
 
-HttpResponse::Failure failure_of(CURLcode code) {
-  switch (code) {
-    case CURLE_OK: return HttpResponse::Failure::none;
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_PEER_FAILED_VERIFICATION: return HttpResponse::Failure::unreachable;
-    case CURLE_OPERATION_TIMEDOUT: return HttpResponse::Failure::timed_out;
-    default: return HttpResponse::Failure::broken;
-  }
+// Called every second or so; not 0 ends the transfer.
+int look(void* to, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  auto& receiving = *static_cast<Receiving*>(to);
+  receiving.idle = receiving.last && now_seconds() - *receiving.last > receiving.idle_seconds;
+  return receiving.idle ? 1 : 0;
+}
+
+HttpResponse::Failure failure_of(CURLcode code, const Receiving& receiving) {
+  curl_off_t ready = 0;  // when there was a connection and the request could be sent; 0: never
+  curl_easy_getinfo(receiving.curl, CURLINFO_PRETRANSFER_TIME_T, &ready);
+  if (code == CURLE_OK) return HttpResponse::Failure::none;
+  if (ready == 0) return HttpResponse::Failure::unreachable;
+  if (receiving.idle) return HttpResponse::Failure::idle;
+  return code == CURLE_OPERATION_TIMEDOUT ? HttpResponse::Failure::timed_out : HttpResponse::Failure::broken;
 }
 
 }  // namespace
@@ -57,7 +66,7 @@ HttpResponse post(const HttpRequest& request, const std::function<void(std::stri
   for (const std::string& header : request.headers) list = curl_slist_append(list, header.c_str());
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(list, curl_slist_free_all);
 
-  Receiving receiving{curl.get(), {}, &on_piece};
+  Receiving receiving{curl.get(), {}, &on_piece, request.idle_seconds};
   char detail[CURL_ERROR_SIZE] = "";
   const auto milliseconds = [](double seconds) { return std::max(1L, static_cast<long>(seconds * 1e3)); };
   CURL* const c = curl.get();
@@ -72,14 +81,15 @@ HttpResponse post(const HttpRequest& request, const std::function<void(std::stri
   curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);  // threads
   curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request.connect_seconds));
   curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, milliseconds(request.total_seconds));
-  curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, std::max(1L, static_cast<long>(request.idle_seconds)));
+  curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, look);
+  curl_easy_setopt(c, CURLOPT_XFERINFODATA, &receiving);
   curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(c, CURLOPT_ACCEPT_ENCODING, "");
 
   const CURLcode code = curl_easy_perform(c);
   HttpResponse response = std::move(receiving.response);
-  response.failure = failure_of(code);
+  response.failure = failure_of(code, receiving);
   if (code != CURLE_OK) response.detail = *detail != 0 ? detail : curl_easy_strerror(code);
   curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &response.status);
   curl_off_t wait = 0;

@@ -12,12 +12,13 @@ namespace mtmc {
 struct HttpRequest {
   std::string url, body;
   std::vector<std::string> headers;                                      // "Name: value"
-  double connect_seconds = 15, idle_seconds = 120, total_seconds = 300;  // the most: to connect, without a byte, at all
+  double connect_seconds = 15, idle_seconds = 120, total_seconds = 300;  // the most: to connect, between bytes, at all
 };
 
 struct HttpResponse {
-  // What went wrong below HTTP: no connection, the time was up, the connection broke off.
-  enum class Failure { none, unreachable, timed_out, broken };
+  // What went wrong below HTTP: no connection (nothing was sent), total_seconds were up, nothing more came for
+  // idle_seconds, the connection broke off.
+  enum class Failure { none, unreachable, timed_out, idle, broken };
   Failure failure = Failure::none;
   std::string detail = {};                 // of the failure
   long status = 0;                         // 0: none came

@@ -27,6 +27,14 @@ Keys Keys::take(const std::filesystem::path& user_table) {
   return keys;
 }
 
+void Keys::show() const {
+  for (const auto& [variable, text] : texts_) setenv(variable.c_str(), text.c_str(), 1);
+}
+
+void Keys::hide() const {
+  for (const auto& [variable, text] : texts_) unsetenv(variable.c_str());
+}
+
 Result<Key> Key::of(std::string text, const std::string& where) {
   text = std::string(trim(text));
   const bool printable = std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });

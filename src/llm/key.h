@@ -14,6 +14,9 @@ namespace mtmc {
 class Keys {
  public:
   static Keys take(const std::filesystem::path& user_table = user_models_path());
+  // Back into the environment, for children who ask models themselves, and out of it again.
+  void show() const;
+  void hide() const;
 
  private:
   friend class Key;

@@ -10,22 +10,48 @@ double usd(const Tokens& tokens, const Price& price) {
   return (static_cast<double>(tokens.input) * price.input + static_cast<double>(tokens.output) * price.output) / 1e6;
 }
 
-Status Ledger::reserve(double at_most) {
-  const std::lock_guard lock(mutex_);
-  if (most_ && spent_.usd + reserved_ + at_most > *most_)
-    return Error{"asking the language model", "this request could pass the cost limit",
-                 fmt::format("${:.4f} spent, up to ${:.4f} more", spent_.usd + reserved_, at_most),
-                 fmt::format("--max-cost above {}, or fewer --answer-tokens", *most_)};
-  reserved_ += at_most;
-  ++spent_.requests;
-  return ok_status();
+Status Ledger::reserve(std::optional<double> at_most) {
+  {
+    const std::lock_guard lock(mutex_);
+    const double spent = before_ + spent_.usd + reserved_, more = at_most.value_or(0);
+    if (most_ && spent + more > *most_)
+      return Error{"asking the language model", "this request could pass the cost limit",
+                   fmt::format("${:.4f} spent, up to ${:.4f} more", spent, more),
+                   fmt::format("--max-cost above {}, or fewer --answer-tokens", *most_)};
+    reserved_ += more;
+    ++spent_.requests;
+    if (!at_most) ++spent_.unpriced;
+  }
+  return book();
 }
 
-void Ledger::settle(double reserved, const Tokens& tokens, double cost, bool sure) {
+Status Ledger::settle(double reserved, const Tokens& tokens, double cost, bool sure) {
+  {
+    const std::lock_guard lock(mutex_);
+    reserved_ -= reserved;
+    spent_.input += tokens.input, spent_.output += tokens.output, spent_.usd += cost;
+    if (!sure) spent_.unsure_usd += cost;
+  }
+  return book();
+}
+
+void Ledger::spent_before(double usd) {
   const std::lock_guard lock(mutex_);
-  reserved_ -= reserved;
-  spent_.input += tokens.input, spent_.output += tokens.output, spent_.usd += cost;
-  if (!sure) spent_.unsure_usd += cost;
+  before_ += usd;
+}
+
+void Ledger::book_by(Booking booking) {
+  const std::lock_guard lock(mutex_);
+  booking_ = std::move(booking);
+}
+
+Status Ledger::book() {
+  Booking booking;
+  {
+    const std::lock_guard lock(mutex_);
+    booking = booking_;
+  }
+  return booking ? booking() : ok_status();
 }
 
 void Ledger::remembered() {
@@ -35,17 +61,19 @@ void Ledger::remembered() {
 
 Spent Ledger::spent() const {
   const std::lock_guard lock(mutex_);
-  return spent_;
+  Spent spent = spent_;
+  spent.usd += reserved_, spent.unsure_usd += reserved_;
+  return spent;
 }
 
 Spent operator-(const Spent& a, const Spent& b) {
-  return {a.requests - b.requests, a.remembered - b.remembered, a.input - b.input, a.output - b.output,
-          a.usd - b.usd,           a.unsure_usd - b.unsure_usd};
+  return {a.requests - b.requests, a.remembered - b.remembered, a.input - b.input,      a.output - b.output,
+          a.usd - b.usd,           a.unsure_usd - b.unsure_usd, a.unpriced - b.unpriced};
 }
 
 Spent operator+(const Spent& a, const Spent& b) {
-  return {a.requests + b.requests, a.remembered + b.remembered, a.input + b.input, a.output + b.output,
-          a.usd + b.usd,           a.unsure_usd + b.unsure_usd};
+  return {a.requests + b.requests, a.remembered + b.remembered, a.input + b.input,      a.output + b.output,
+          a.usd + b.usd,           a.unsure_usd + b.unsure_usd, a.unpriced + b.unpriced};
 }
 
 Json to_json(const Spent& spent) {
@@ -54,19 +82,26 @@ Json to_json(const Spent& spent) {
           {"input_tokens", spent.input},
           {"output_tokens", spent.output},
           {"usd", spent.usd},
-          {"unsure_usd", spent.unsure_usd}};
+          {"unsure_usd", spent.unsure_usd},
+          {"unpriced", spent.unpriced}};
 }
 
 Spent spent_from_json(const Json& json) {
-  return {json.at("requests"),      json.at("remembered"), json.at("input_tokens"),
-          json.at("output_tokens"), json.at("usd"),        json.at("unsure_usd")};
+  return {json.at("requests"), json.at("remembered"), json.at("input_tokens"),           json.at("output_tokens"),
+          json.at("usd"),      json.at("unsure_usd"), json.value("unpriced", int64_t(0))};  // accounts of before do not
+                                                                                            // have it
 }
 
 std::string describe(const Spent& spent) {
-  return fmt::format("{} requests{}, {} + {} tokens, ${:.4f}{}", spent.requests,
+  std::string money = fmt::format("${:.4f}", spent.usd);
+  if (spent.unsure_usd > 0) money += fmt::format(" (at most: ${:.4f} of it broke off)", spent.unsure_usd);
+  if (spent.unpriced > 0)
+    money = spent.unpriced == spent.requests
+                ? "price unknown"
+                : money + fmt::format(" and {} requests whose price is unknown", spent.unpriced);
+  return fmt::format("{} requests{}, {} + {} tokens, {}", spent.requests,
                      spent.remembered > 0 ? fmt::format(" ({} more answered by the store)", spent.remembered) : "",
-                     spent.input, spent.output, spent.usd,
-                     spent.unsure_usd > 0 ? fmt::format(" (at most: ${:.4f} of it broke off)", spent.unsure_usd) : "");
+                     spent.input, spent.output, money);
 }
 
 }  // namespace mtmc

@@ -1,5 +1,6 @@
 #include "llm/model.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -16,6 +17,19 @@ constexpr const char* kFindingModel = "finding the language model";
 constexpr const char* kAnyKey = "MTMC_LLM_KEY";
 constexpr const char* kRow = R"([{"name": "NAME", "url": "https://HOST/v1", "input": 1.0, "output": 2.0}])";
 
+// In capitals, as such names are, and as keys are not: the name is printed.
+bool is_variable(const std::string& name) {
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// What the user says with a variable of the environment; empty: nothing.
+std::string named_table() {
+  const char* named = std::getenv("MTMC_MODELS");
+  return named == nullptr ? "" : named;
+}
+
 // Rows by name; the later table's fields win.
 Status merge(Json& rows, const Json& table, const std::string& where) {
   const Error wrong{"reading " + where, "not a table of models", "", kRow};
@@ -23,10 +37,17 @@ Status merge(Json& rows, const Json& table, const std::string& where) {
   for (const Json& row : table) {
     if (!row.is_object() || !row.contains("name") || !row["name"].is_string()) return wrong;
     for (const auto& [field, value] : row.items()) {
-      const bool number = field == "input" || field == "output" || field == "most";
-      if (number ? !(value.is_number() && value >= 0) : !value.is_string())
-        return Error{"reading " + where, "the field " + field + " of " + row["name"].get<std::string>() + " is wrong",
-                     value.dump(), number ? "a number, at least 0" : "a text"};
+      const bool number = field == "input" || field == "output" || field == "most", key = field == "key";
+      const bool right = number ? value.is_number() && value >= 0
+                         : key  ? value.is_string() && is_variable(value.get<std::string>())
+                                : value.is_string();
+      if (right) continue;
+      // Not what stands there: it may be a key in the wrong place.
+      return Error{"reading " + where, "the field " + field + " of " + row["name"].get<std::string>() + " is wrong",
+                   value.type_name(),
+                   number ? "a number, at least 0"
+                   : key  ? "the name of the environment variable that holds the key, in capitals: OPENAI_API_KEY"
+                          : "a text"};
     }
     Json* known = nullptr;
     for (Json& other : rows)
@@ -39,7 +60,11 @@ Status merge(Json& rows, const Json& table, const std::string& where) {
 Result<Json> all_rows(const std::filesystem::path& user_table) {
   Json rows = Json::array();
   for (const auto& [stem, text] : kModelTables) MTMC_RETURN_IF_ERROR(merge(rows, Json::parse(text), std::string(stem)));
-  if (!std::filesystem::exists(user_table)) return rows;
+  if (!std::filesystem::exists(user_table)) {
+    if (named_table().empty() || user_table != named_table()) return rows;
+    return Error{"reading the user's models", "there is no such file", "MTMC_MODELS=" + user_table.string(),
+                 std::string("a file with ") + kRow};
+  }
   MTMC_TRY(const std::string text, read_file(user_table));
   MTMC_RETURN_IF_ERROR(merge(rows, Json::parse(text, nullptr, false), user_table.string()));
   return rows;
@@ -65,7 +90,7 @@ Result<ModelFacts> facts_of(const Json& row) {
 }  // namespace
 
 std::filesystem::path user_models_path() {
-  if (const char* named = std::getenv("MTMC_MODELS"); named != nullptr && *named != 0) return named;
+  if (std::string named = named_table(); !named.empty()) return named;
   if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config != 0)
     return std::filesystem::path(config) / "mtmc/models.json";
   const char* home = std::getenv("HOME");

@@ -30,7 +30,7 @@ struct ModelFacts {
   std::optional<Price> price;        // absent: nobody has said
 };
 
-// $MTMC_MODELS, else models.json in $XDG_CONFIG_HOME/mtmc or ~/.config/mtmc.
+// $MTMC_MODELS, which must be there, else models.json in $XDG_CONFIG_HOME/mtmc or ~/.config/mtmc.
 std::filesystem::path user_models_path();
 // `name` as either table has it, or any name with a `base_url`: a server that speaks chat completions and asks for no
 // key unless $MTMC_LLM_KEY has one. With both, a known model behind another address. An Error: nobody knows the model,

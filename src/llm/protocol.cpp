@@ -1,6 +1,7 @@
 #include "llm/protocol.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -8,7 +9,8 @@
 namespace mtmc {
 namespace {
 
-constexpr size_t kShownError = 300;  // bytes of a server's message
+constexpr size_t kShownError = 300;                     // bytes of a server's message
+constexpr const char* kNoQuota = "insufficient_quota";  // OpenAI's code and type where the money is spent
 
 Json parsed(const std::string& text) { return Json::parse(text, nullptr, false); }
 
@@ -33,6 +35,30 @@ std::string error_text(const Json& json) {
   for (const char* path : {"/error/message", "/error", "/message", "/detail", "/0/error/message"})
     if (std::string text = text_at(json, path); !text.empty()) return text;
   return json.is_object() && json.contains("error") ? json["error"].dump() : "";
+}
+
+// "26s", "1.04s", "800ms", as far as it reads so.
+std::optional<double> seconds_in(const char* text) {
+  char* end = nullptr;
+  const double number = std::strtod(text, &end);
+  const std::string_view unit = std::string_view(end).substr(0, 2);
+  if (end == text || !(number >= 0)) return std::nullopt;
+  if (unit == "ms") return number / 1e3;
+  return unit.starts_with('s') ? std::optional(number) : std::nullopt;
+}
+
+// What a refusal's text asks us to wait: Google's RetryInfo, or "retry in 26s", "try again in 800ms". `low`: the
+// message in small letters.
+std::optional<double> wait_asked(const Json& json, const std::string& low) {
+  for (const char* path : {"/error/details", "/0/error/details"}) {
+    const Json::json_pointer at(path);
+    if (!json.contains(at) || !json.at(at).is_array()) continue;
+    for (const Json& detail : json.at(at))
+      if (const auto seconds = seconds_in(text_at(detail, "/retryDelay").c_str())) return seconds;
+  }
+  for (const std::string words : {"retry in ", "try again in "})
+    if (const size_t at = low.find(words); at != low.npos) return seconds_in(low.c_str() + at + words.size());
+  return std::nullopt;
 }
 
 bool says(const std::string& text, std::initializer_list<const char*> any) {
@@ -125,6 +151,9 @@ void AnswerReader::chat_event(const Json& json) {
   }
   reply_.tokens.input = number_at(json, "/usage/prompt_tokens", reply_.tokens.input);
   reply_.tokens.output = number_at(json, "/usage/completion_tokens", reply_.tokens.output);
+  // What was thought is on the bill like what was written; some servers count it in the sum only.
+  if (const int64_t total = number_at(json, "/usage/total_tokens", 0); total > 0)
+    reply_.tokens.output = std::max(reply_.tokens.output, total - reply_.tokens.input);
 }
 
 void AnswerReader::messages_event(const Json& json) {
@@ -150,16 +179,18 @@ Refusal refusal_of(long status, const std::string& body) {
   std::string message = json.is_discarded() ? body : error_text(json);
   for (char& c : message)
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
-  if (message.size() > kShownError) message = message.substr(0, kShownError) + " ...";
   std::string low = message;
   std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto refused = [&](RefusalKind kind) { return Refusal{kind, message}; };
+  if (message.size() > kShownError) message = message.substr(0, kShownError) + " ...";
+  const std::optional<double> wait = wait_asked(json, low);
+  const auto refused = [&](RefusalKind kind) { return Refusal{kind, message, wait}; };
+  const bool no_quota = text_at(json, "/error/code") == kNoQuota || text_at(json, "/error/type") == kNoQuota;
   if (status == 401 || status == 403 || says(low, {"api key not valid", "invalid api key", "incorrect api key"}))
     return refused(RefusalKind::key);
-  if (status == 402 || says(low, {"insufficient_quota", "insufficient balance", "exceeded your current quota",
-                                  "credit balance is too low"}))
+  if (status == 402 || no_quota || (status == 400 && says(low, {"credit balance is too low"})))
     return refused(RefusalKind::money);
-  if (status == 404 || says(low, {"model not found", "unknown model", "invalid model", "is not a valid model"}))
+  if (status == 404 ||
+      says(low, {"model not found", "model not exist", "unknown model", "invalid model", "is not a valid model"}))
     return refused(RefusalKind::model);
   if (status == 413 || says(low, {"context length", "context_length", "too long", "maximum context", "context window",
                                   "context size", "too many tokens"}))

@@ -3,6 +3,7 @@
 // Sources: the API references of OpenAI (chat completions) and Anthropic (messages), and the HTML standard's 9.2.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "llm/model.h"
 
 namespace mtmc {
+
+// Less than that is no time for a question.
+inline constexpr double kLeastSeconds = 1;
 
 enum class Speaker { user, assistant };
 struct ChatMessage {
@@ -23,6 +27,8 @@ struct ChatRequest {
   std::string system;  // may be empty
   std::vector<ChatMessage> messages;
   int answer_tokens = 16384;  // the most that may be written
+  // What is left of the time of whoever asks, beside the client's own limits; empty: no limit. No part of the question.
+  std::function<double()> seconds_left = {};
 };
 
 // Why an answer ends: the model was done, the limit of tokens was reached, or the server would not go on.
@@ -81,7 +87,8 @@ class AnswerReader {
   size_t bytes_ = 0;
 };
 
-// What follows from a refusal.
+// What follows from a refusal. Where servers use the same words for two things, what is taken for lasting is what only
+// that can mean: a limit of requests per minute that speaks of plan and billing is waited out.
 enum class RefusalKind {
   again,     // too many requests, or the server has trouble: later it may work
   too_long,  // this prompt does not fit the model
@@ -92,7 +99,8 @@ enum class RefusalKind {
 };
 struct Refusal {
   RefusalKind kind = RefusalKind::request;
-  std::string message;  // the server's own words, one line, shortened
+  std::string message;                     // the server's own words, one line, shortened
+  std::optional<double> retry_after = {};  // seconds that those words ask us to wait
 };
 // `body`: what came with an HTTP status other than 200, JSON or not.
 Refusal refusal_of(long status, const std::string& body);

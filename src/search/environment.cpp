@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/trace.h"
 #include "ir/schedule_words.h"
+#include "llm/protocol.h"
 #include "search/drafts.h"
 #include "search/remedy.h"
 #include "targets/cost.h"
@@ -106,9 +108,13 @@ double Environment::reserved(double screen_seconds) const {
   return certification + (!measuring_ && measures() ? kMeasuring * limit : 0);
 }
 
-bool Environment::spent(double seconds) const {
+double Environment::seconds_left() const {
   const double limit = parts_.limits.seconds;
-  return stopped() || (limit > 0 && searching() + seconds + reserved(screen_seconds_) >= limit);
+  return limit > 0 ? limit - searching() - reserved(screen_seconds_) : std::numeric_limits<double>::infinity();
+}
+
+bool Environment::spent(double seconds) const {
+  return stopped() || seconds + (asks() ? kLeastSeconds : 0) >= seconds_left();
 }
 
 std::optional<Error> Environment::given_up() const {
@@ -168,7 +174,7 @@ const NodeRecord* Environment::recorded(NodeId parent, const std::string& action
 // Questions to a language model quote verdicts. The same search again gets the same ones, of a busy machine, too: else
 // it would ask, and pay, anew.
 VerdictKey Environment::key_of(const CodeState& state, Tier tier) const {
-  const bool quoted = tier == Tier::screen && !(coder_.account().empty() && policy_.account().empty());
+  const bool quoted = tier == Tier::screen && asks();
   return {parts_.task_hash, sha256(state.code.text), tier, parts_.evaluator, parts_.hardware.name, quoted};
 }
 
@@ -235,7 +241,8 @@ Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int vis
                           visit,
                           node.step,
                           parts_.limits.steps,
-                          worthwhile};
+                          worthwhile,
+                          [this] { return seconds_left(); }};
   for (const SearchNode* at = &node; at->parent != nullptr; at = at->parent)
     observation.history.push_back(
         {at->rendered, at->judged ? to_string(at->screen.outcome) : "not judged", at->score()});
@@ -285,6 +292,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   auto made = implement(work, record);
   if (work.failed()) return *work.failed();
   if (!made.ok()) {
+    if (asks()) last_refusal_ = made.error();
     if (!coder_.given_up()) MTMC_RETURN_IF_ERROR(keep_refusal(work.order(), made.error()));
     return Step{};
   }
@@ -386,8 +394,9 @@ Result<Implementation> Environment::implement(StepWork& work, const NodeRecord* 
   std::vector<Ancestor> oldest_first(lineage.rbegin(), lineage.rend());
   std::optional<Ancestor> other;
   if (partner != nullptr) other.emplace(Ancestor{partner->rendered, partner->state, partner->verdict()});
-  auto made = coder_.implement({node.state, proposal.action, &node.verdict(), proposal.text,
-                                origin ? &*origin : nullptr, &oldest_first, other ? &*other : nullptr, &work});
+  auto made =
+      coder_.implement({node.state, proposal.action, &node.verdict(), proposal.text, origin ? &*origin : nullptr,
+                        &oldest_first, other ? &*other : nullptr, &work, [this] { return seconds_left(); }});
   implement_seconds_ = std::max(implement_seconds_, parts_.clock() - start);
   return made;
 }

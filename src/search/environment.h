@@ -134,6 +134,10 @@ class Environment {
   // No more steps: evaluations are used up, coder or policy has given up, or there will be only the time that
   // certification needs, so many seconds later.
   bool spent(double seconds = 0) const;
+  // Until then; infinite without a limit of time.
+  double seconds_left() const;
+  // Why a language model's last step came to nothing; nothing where none did, or none is asked.
+  const std::optional<Error>& last_refusal() const { return last_refusal_; }
   // Where time was up before a first candidate was judged: about what the limit would have to be for one. Else 0.
   double seconds_for_one() const;
   RunStatus status() const;
@@ -211,6 +215,8 @@ class Environment {
   double searching() const;
   // No more steps, however much time is left.
   bool stopped() const;
+  // Somebody who costs is asked: a language model.
+  bool asks() const { return !(coder_.account().empty() && policy_.account().empty()); }
   // What is kept for certification and for measuring, where screens take so long.
   double reserved(double screen_seconds) const;
   void say(const std::string& what) { listener_.on_doing(what, status()); }
@@ -224,7 +230,7 @@ class Environment {
   double started_;
   int evaluations_ = 0;
   std::optional<double> searching_since_;  // when the start was judged
-  std::optional<Error> policy_error_;
+  std::optional<Error> policy_error_, last_refusal_;
   bool measuring_ = false;        // the search is over: what is left is lowered, what is only guessed is measured
   double screen_seconds_ = 0;     // the longest screening since
   double implement_seconds_ = 0;  // the longest so far

@@ -159,7 +159,7 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   const bool faster = winner != start && winner->score() > 1;
   const Answer answer = nothing_to_gain ? Answer::at_roofline : faster ? Answer::faster : Answer::not_faster;
   Optimized done = conclude(request, environment, run, *winner, answer);
-  if (done.evaluations == 0) done.seconds_for_one = seconds_for_one;
+  if (done.evaluations == 0) done.seconds_for_one = seconds_for_one, done.refusal = environment.last_refusal();
   return done;
 }
 
@@ -168,20 +168,51 @@ Spent spent_by(const Policy& policy) {
   return account.empty() ? Spent{} : spent_from_json(Json::parse(account));
 }
 
-// What coder and policy have cost on this run, earlier parts of it included; kept with the run. Whatever is asked in a
-// process is in the one account of the process. `policy_before`: a policy outlives a run.
-Result<std::string> settle_account(Store& store, RunId run, const Coder& coder, const Policy& policy,
-                                   const Spent& policy_before) {
-  const std::string account = coder.account();
-  if (account.empty() && policy.account().empty()) return account;
-  const std::string key = std::to_string(run);
-  MTMC_TRY(const auto before, store.recall(kAccountKind, key));
-  Spent spent = account.empty() ? spent_by(policy) - policy_before : spent_from_json(Json::parse(account));
-  if (before) spent = spent + spent_from_json(Json::parse(*before));
-  const std::string whole = to_json(spent).dump();
-  MTMC_RETURN_IF_ERROR(store.remember(kAccountKind, key, whole));
-  return whole;
-}
+// What coder and policy have cost on a run, earlier parts of it included, kept with the run: before each request and
+// after it, so that money is never forgotten, however the process ends. Whatever is asked in a process is in the one
+// ledger of the process. Coder and policy must outlive it.
+class Account {
+ public:
+  static Result<std::unique_ptr<Account>> open(const OptimizeRequest& request, const Opened& run, Store& store,
+                                               const Coder& coder, const Policy& policy) {
+    std::unique_ptr<Account> account(new Account(request.ledger, run.run, store, coder, policy));
+    MTMC_TRY(const auto before, store.recall(kAccountKind, std::to_string(run.run)));
+    if (before) account->before_ = spent_from_json(Json::parse(*before));
+    if (request.ledger != nullptr) {
+      request.ledger->spent_before(account->before_.usd);
+      request.ledger->book_by([at = account.get()] { return at->book(); });
+    }
+    return account;
+  }
+  Account(const Account&) = delete;
+  ~Account() {
+    if (ledger_ != nullptr) ledger_->book_by({});
+  }
+
+  // As JSON; empty: nothing costs.
+  std::string text() const {
+    const std::string coder = coder_.account();
+    if (coder.empty() && policy_.account().empty()) return "";
+    const Spent spent = coder.empty() ? spent_by(policy_) - policy_before_ : spent_from_json(Json::parse(coder));
+    return to_json(spent + before_).dump();
+  }
+  Status book() const {
+    const std::string account = text();
+    return account.empty() ? ok_status() : store_.remember(kAccountKind, std::to_string(run_), account);
+  }
+
+ private:
+  Account(Ledger* ledger, RunId run, Store& store, const Coder& coder, const Policy& policy)
+      : ledger_(ledger), run_(run), store_(store), coder_(coder), policy_(policy), policy_before_(spent_by(policy)) {}
+
+  Ledger* ledger_;
+  RunId run_;
+  Store& store_;
+  const Coder& coder_;
+  const Policy& policy_;
+  Spent policy_before_;  // a policy outlives a run
+  Spent before_;
+};
 
 }  // namespace
 
@@ -216,16 +247,16 @@ Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& 
                            .seconds_before = run.seconds_before,
                            .clock = request.clock},
                           judge, store, coder, policy, listener);
-  const Spent policy_before = spent_by(policy);
+  MTMC_TRY(const auto account, Account::open(request, run, store, coder, policy));
   auto optimized = search(request, run, environment, strategy);
-  MTMC_TRY(std::string account, settle_account(store, run.run, coder, policy, policy_before));
+  MTMC_RETURN_IF_ERROR(account->book());
   if (const auto given_up = environment.given_up(); given_up && optimized.ok()) {
     if (environment.evaluations() == 0)
       optimized = *given_up;
     else
       optimized->given_up = given_up;
   }
-  if (optimized.ok()) optimized->account = std::move(account);
+  if (optimized.ok()) optimized->account = account->text();
   std::optional<Conclusion> conclusion;
   if (optimized.ok()) conclusion = {to_string(optimized->answer), optimized->best};
   MTMC_RETURN_IF_ERROR(store.finish_run(run.run, environment.seconds(), conclusion));

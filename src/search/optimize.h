@@ -10,6 +10,8 @@
 
 namespace mtmc {
 
+class Ledger;
+
 struct OptimizeRequest {
   Task task;
   std::string source;                      // the text of the user's file
@@ -27,6 +29,7 @@ struct OptimizeRequest {
   uint64_t seed = 0;
   bool explores = false;          // only screens: nothing is certified, and what is at the roofline is searched, too
   Clock clock = working_seconds;  // what the limit of time is measured with
+  Ledger* ledger = nullptr;       // of the language models that coder and policy ask; null: none is asked
 };
 
 enum class Answer {
@@ -56,6 +59,7 @@ struct Optimized {
   double roofline_share = 0;         // the least possible time over the measured one
   double seconds_for_one = 0;        // time was up before a candidate was judged: the limit that one needs; else 0
   std::optional<Error> given_up;     // why coder or policy could not go on
+  std::optional<Error> refusal;      // no candidate was judged: why the language model's last step came to nothing
   std::string account;               // what it has cost on this run, as JSON (to_json(Spent)); empty: nothing costs
   int evaluations = 0;               // candidates screened, the start not counted
   double seconds = 0;

@@ -3,6 +3,7 @@
 // `extern const PolicyDef NAME_def`; a generated table finds it.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,9 +33,10 @@ struct Observation {
   const Program* program;  // null: the state has none, and its proposals come from the coder
   std::vector<HistoryStep> history;
   std::string state_hash;
-  int visit = 0;                    // how often this state was ranked before in this run
-  int step = 0, steps = 8;          // steps that led here, and the most there may be
-  double worthwhile = kWorthwhile;  // the gain that `stop` stands for
+  int visit = 0;                              // how often this state was ranked before in this run
+  int step = 0, steps = 8;                    // steps that led here, and the most there may be
+  double worthwhile = kWorthwhile;            // the gain that `stop` stands for
+  std::function<double()> seconds_left = {};  // of the search; empty: no limit
 };
 
 class Policy {

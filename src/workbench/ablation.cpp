@@ -59,11 +59,12 @@ std::string line_of(const WayResult& result) {
   for (const auto& [task, tried] : result.tried) judged += tried.best.size(), steps += tried.steps;
   const double tasks = static_cast<double>(std::max<size_t>(result.rows.size(), 1));
   const auto faster = std::count_if(certified.begin(), certified.end(), [](double speedup) { return speedup > 1; });
-  return fmt::format("| `{}` | {} | {:.0f} % | {:.2f} | {} | {:.0f} % | {} | {} | {:.1f} |\n", result.way.text(),
+  return fmt::format("| `{}` | {} | {:.0f} % | {:.2f} | {} | {:.0f} % | {} | {} | {:.1f} | {} |\n", result.way.text(),
                      result.rows.size(), 100 * static_cast<double>(certified.size()) / tasks, sum / tasks,
                      certified.empty() ? "" : fmt::format("{:.2f}", geometric_mean(certified)),
                      100 * static_cast<double>(faster) / tasks, judged, refusals(result),
-                     steps / static_cast<double>(std::max<size_t>(result.tried.size(), 1)));
+                     steps / static_cast<double>(std::max<size_t>(result.tried.size(), 1)),
+                     result.asked.requests + result.asked.remembered > 0 ? describe(result.asked) : "nothing");
 }
 
 }  // namespace
@@ -85,7 +86,9 @@ Tried tried_in(const std::vector<NodeRecord>& nodes) {
 std::string ablation_table(const std::vector<WayResult>& results) {
   std::string text =
       "| way | tasks | certified | mean speedup (0 where none) | geometric mean of the certified | fast_1 | candidates "
-      "judged | refused | steps to the best |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+      "judged | refused | steps to the best | asked of language models |\n| --- | --- | --- | --- | --- | --- | --- | "
+      "--- "
+      "| --- | --- |\n";
   for (const WayResult& result : results) text += line_of(result);
   const std::vector<std::string> tasks = common_tasks(results);
   const size_t most = most_candidates(results);

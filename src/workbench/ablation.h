@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "llm/ledger.h"
 #include "store/store.h"
 #include "workbench/score.h"
 #include "workbench/way.h"
@@ -24,10 +25,11 @@ struct WayResult {
   Way way;
   TaskRows rows;
   std::map<std::string, Tried> tried;  // by task; not those that failed before a search began
+  Spent asked;                         // what language models were asked and cost, over all tasks
 };
 
-// Markdown: a row for each way (accuracy, speedups, fast_1, what the judge refused), then the geometric mean of the
-// best speedup after so many candidates, over the tasks that all ways searched.
+// Markdown: a row for each way (accuracy, speedups, fast_1, what the judge refused, what models cost), then the
+// geometric mean of the best speedup after so many candidates, over the tasks that all ways searched.
 std::string ablation_table(const std::vector<WayResult>& results);
 // The same curve as a picture.
 std::string ablation_svg(const std::vector<WayResult>& results);

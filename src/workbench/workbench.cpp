@@ -69,7 +69,7 @@ bool needs_all_memory(int64_t bytes, int64_t memory, size_t baselines) {
   return memory > 0 && bytes > memory / (kParts + kPartsPerBaseline * static_cast<int64_t>(baselines));
 }
 
-Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store) {
+Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Store& store, LlmAccess& llm) {
   // Words first: asking a GPU what it can do takes seconds.
   MTMC_TRY(std::vector<Chosen<CoderDef>> coders, chosen_coders(options.coder));
   MTMC_TRY(const Chosen<PolicyDef> policy, chosen("a policy", options.policy, all_policies()));
@@ -77,7 +77,7 @@ Result<std::unique_ptr<Workbench>> Workbench::open(WorkbenchOptions options, Sto
   MTMC_CHECK(strategy != nullptr, "no strategy is called " + options.strategy);
   MTMC_TRY(TargetHere here, choose_target(options.target, options.hardware));
   std::unique_ptr<Workbench> bench(
-      new Workbench(std::move(options), store, std::move(here), std::move(coders), strategy));
+      new Workbench(std::move(options), store, llm, std::move(here), std::move(coders), strategy));
   MTMC_RETURN_IF_ERROR(bench->open_policy(policy));
   // What a coder lacks, such as a key, is told before anything that takes long.
   if (const auto coder = bench->make_coder(ModuleShell{}); !coder.ok()) return coder.error();
@@ -118,7 +118,7 @@ void Workbench::make_judge() {
   judge.accuracy = options_.accuracy;
   judge.freeze_weights = options_.freeze_weights;
   judge.measures_on = !options_.explores;  // what is learned from bears more noise than an answer
-  if (const std::string& key = options_.llm.key_file; !key.empty())
+  if (const std::string& key = llm_.options.key_file; !key.empty())
     judge.hidden.push_back(std::filesystem::absolute(key));
   judge.trusts = options_.trusts;
   tuner_ = std::make_unique<PythonTuner>(judge.device);
@@ -213,7 +213,8 @@ Result<Optimized> Workbench::optimize(const TracedTask& task, ProgressListener& 
                                 .limits = options_.limits,
                                 .strategy_options = options_.strategy_options,
                                 .seed = options_.seed,
-                                .explores = options_.explores};
+                                .explores = options_.explores,
+                                .ledger = &llm_.ledger};
   MTMC_TRY(const auto coder, make_coder(request.shell));
   if (tuner_) MTMC_RETURN_IF_ERROR(tuner_->make_room(bytes_held(*task.program)));
   if (judge_) return mtmc::optimize(request, *judge_, store_, *coder, *policy_, *strategy_, listener);

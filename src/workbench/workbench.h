@@ -23,7 +23,7 @@ namespace mtmc {
 struct WorkbenchOptions {
   std::string target = "auto", strategy = "tree";
   std::string policy = "greedy", coder = "builtin";  // NAME or NAME:ARGUMENT; coders may be several: "builtin,llm"
-  LlmOptions llm;                                    // for the coder llm
+  LlmOptions llm;                                    // what an LlmAccess is made of
   std::string hardware;                              // a profile that kernels are priced for; empty: this machine
   bool paper_only = false;
   SearchLimits limits;
@@ -57,9 +57,10 @@ struct TracedTask {
 
 class Workbench {
  public:
-  // An Error: a word that names nothing, weights that cannot be read, a device that does not work. `store` must outlive
-  // the workbench.
-  static Result<std::unique_ptr<Workbench>> open(WorkbenchOptions options, Store& store);
+  // An Error: a word that names nothing, weights that cannot be read, a device that does not work. `store` and `llm`
+  // must outlive the workbench; all workbenches of a process have one `llm`, which holds the keys and the limit of
+  // cost.
+  static Result<std::unique_ptr<Workbench>> open(WorkbenchOptions options, Store& store, LlmAccess& llm);
 
   const TargetDef& target() const { return *here_.target; }
   // Who measures: the version of a judge, and what of its options decides verdicts.
@@ -83,11 +84,11 @@ class Workbench {
   Result<Optimized> work(const Task& task, ProgressListener& listener);
 
  private:
-  Workbench(WorkbenchOptions options, Store& store, TargetHere here, std::vector<Chosen<CoderDef>> coders,
-            const StrategyDef* strategy)
+  Workbench(WorkbenchOptions options, Store& store, LlmAccess& llm, TargetHere here,
+            std::vector<Chosen<CoderDef>> coders, const StrategyDef* strategy)
       : options_(std::move(options)),
         store_(store),
-        llm_(options_.llm),
+        llm_(llm),
         here_(std::move(here)),
         coders_(std::move(coders)),
         strategy_(strategy) {}
@@ -100,7 +101,7 @@ class Workbench {
 
   WorkbenchOptions options_;
   Store& store_;
-  LlmAccess llm_;
+  LlmAccess& llm_;
   Tracer tracer_;
   TargetHere here_;
   std::vector<Chosen<CoderDef>> coders_;  // asked in this order

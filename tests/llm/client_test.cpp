@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/file.h"
 #include "base/tempdir.h"
@@ -100,7 +101,8 @@ TEST(Client, WaitsLongerEachTimeAndAsLongAsItIsAsked) {
   ASSERT_EQ(server.waits.size(), 4u);
   EXPECT_GE(server.waits[0], 0.5);
   EXPECT_LE(server.waits[0], 1);
-  EXPECT_EQ(server.waits[1], 7);
+  EXPECT_GE(server.waits[1], 7);
+  EXPECT_LE(server.waits[1], 7.7) << "as long as it is asked, and a little longer by chance";
   EXPECT_GE(server.waits[2], 2);
   EXPECT_LE(server.waits[2], 4);
   EXPECT_GE(server.waits[3], 4);
@@ -152,6 +154,68 @@ TEST(Client, ARefusedPromptEndsNothing) {
   ChatClient client = server.client();
   EXPECT_EQ(client.ask(question("long")).error().wrong, "the prompt is too long for the model");
   EXPECT_TRUE(client.ask(question("short")).ok());
+}
+
+TEST(Client, TwoRefusalsInARowThatNobodyKnowsEndIt) {
+  const Played no = status(400, R"({"error":{"message":"unsupported parameter"}})");
+  Server server({no, answer(), no, no});
+  ChatClient client = server.client();
+  EXPECT_EQ(client.ask(question("1")).error().wrong, "the server refuses the request");
+  EXPECT_TRUE(client.ask(question("2")).ok());
+  EXPECT_FALSE(client.ask(question("3")).ok());
+  EXPECT_FALSE(client.ended()) << "there was an answer between them";
+  EXPECT_FALSE(client.ask(question("4")).ok());
+  EXPECT_TRUE(client.ended());
+  EXPECT_EQ(server.waits.size(), 0u) << "asking again would not help";
+}
+
+TEST(Client, ARefusalsOwnWordsSayHowLongToWait) {
+  Server server({status(429, R"({"error":{"message":"Please retry in 40s."}})"), answer()});
+  EXPECT_TRUE(server.client().ask(question()).ok());
+  ASSERT_EQ(server.waits.size(), 1u);
+  EXPECT_GE(server.waits[0], 40);
+}
+
+// What a server was sent and did not refuse may be on the bill, whether a byte came back or not.
+TEST(Client, WhatMayBeOnTheBillIsBooked) {
+  for (const Failure how : {Failure::timed_out, Failure::idle, Failure::broken}) {
+    Server server({failure(how)});
+    EXPECT_FALSE(server.client().ask(question()).ok());
+    const Spent spent = server.ledger.spent();
+    EXPECT_GE(spent.usd, 6 * 16384 * 4.4e-6);
+    EXPECT_EQ(spent.usd, spent.unsure_usd);
+  }
+  for (const Played& play : {failure(Failure::unreachable), status(500), status(400)}) {
+    Server server({play});
+    EXPECT_FALSE(server.client().ask(question()).ok());
+    EXPECT_EQ(server.ledger.spent().usd, 0);
+  }
+}
+
+TEST(Client, TheLimitThatEndedItIsTold) {
+  Server late({failure(Failure::timed_out)}), silent({failure(Failure::idle)});
+  EXPECT_EQ(late.client().ask(question()).error().got, "nothing within 300 s");
+  EXPECT_EQ(late.asked[0].idle_seconds, 120);
+  EXPECT_EQ(silent.client().ask(question()).error().got, "nothing more for 120 s");
+}
+
+TEST(Client, NoQuestionLastsLongerThanWhoeverAsksHasTime) {
+  ChatRequest asked = question();
+  Server server({failure(Failure::timed_out)});
+  asked.seconds_left = [&] { return 5 - server.now; };
+  ChatClient client = server.client();
+  const Error error = client.ask(asked).error();
+  EXPECT_EQ(server.asked[0].total_seconds, 5);
+  EXPECT_EQ(error.wanted, "a faster server, or a longer --time");
+  EXPECT_LT(server.now, 5);
+  server.now = 4.5;
+  const size_t before = server.asked.size();
+  for (const char* text : {"2", "3", "4"}) {
+    asked.messages[0].text = text;
+    EXPECT_EQ(client.ask(asked).error().wrong, "there is no time left for it");
+  }
+  EXPECT_EQ(server.asked.size(), before);
+  EXPECT_FALSE(client.ended()) << "the next one may have more";
 }
 
 TEST(Client, StopsBeforeTheRequestThatCouldPassTheLimit) {
@@ -206,12 +270,52 @@ TEST(Key, IsTakenOutOfTheEnvironment) {
   EXPECT_TRUE(Key::find(find_model("local", "http://localhost/v1", "/nowhere").value(), "", {})->empty());
 }
 
+TEST(Key, IsShownToChildrenWhoAskThemselves) {
+  setenv("OPENAI_API_KEY", kKey, 1);
+  const Keys keys = Keys::take("/nowhere");
+  keys.show();
+  const char* shown = std::getenv("OPENAI_API_KEY");
+  EXPECT_STREQ(shown, kKey);
+  keys.hide();
+  EXPECT_EQ(std::getenv("OPENAI_API_KEY"), nullptr);
+}
+
 TEST(Ledger, ReservationsOfSeveralThreadsCountTogether) {
   Ledger ledger(1.0);
   ASSERT_TRUE(ledger.reserve(0.6).ok());
   EXPECT_FALSE(ledger.reserve(0.6).ok());
-  ledger.settle(0.6, {10, 20}, 0.1, true);
+  ASSERT_TRUE(ledger.settle(0.6, {10, 20}, 0.1, true).ok());
   EXPECT_TRUE(ledger.reserve(0.6).ok());
+}
+
+TEST(Ledger, BooksAreKeptBeforeAndAfterEachRequest) {
+  Ledger ledger(3.0);
+  std::vector<std::pair<double, double>> books;
+  ledger.book_by([&] {
+    books.emplace_back(ledger.spent().usd, ledger.spent().unsure_usd);
+    return ok_status();
+  });
+  ledger.spent_before(2);
+  ASSERT_TRUE(ledger.reserve(0.5).ok());
+  ASSERT_TRUE(ledger.settle(0.5, {10, 20}, 0.25, true).ok());
+  EXPECT_EQ(books, (std::vector<std::pair<double, double>>{{0.5, 0.5}, {0.25, 0}}));
+  EXPECT_FALSE(ledger.reserve(0.8).ok()) << "with what was spent before it would be too much";
+  ledger.book_by([] { return Status(Error{"writing", "the disk is full", "", ""}); });
+  EXPECT_FALSE(ledger.reserve(0.1).ok());
+}
+
+TEST(Ledger, SaysWhereThePriceIsUnknown) {
+  Ledger ledger;
+  ASSERT_TRUE(ledger.reserve({}).ok());
+  ASSERT_TRUE(ledger.settle(0, {10, 20}, 0, true).ok());
+  EXPECT_EQ(describe(ledger.spent()), "1 requests, 10 + 20 tokens, price unknown");
+  ASSERT_TRUE(ledger.reserve(0.5).ok());
+  ASSERT_TRUE(ledger.settle(0.5, {1, 2}, 0.25, true).ok());
+  EXPECT_EQ(describe(ledger.spent()), "2 requests, 11 + 22 tokens, $0.2500 and 1 requests whose price is unknown");
+  EXPECT_EQ(to_json(spent_from_json(to_json(ledger.spent()))), to_json(ledger.spent()));
+  Json old = to_json(Spent{.requests = 2});
+  old.erase("unpriced");
+  EXPECT_EQ(spent_from_json(old).requests, 2) << "as it was kept before";
 }
 
 }  // namespace

@@ -50,9 +50,9 @@ class Http : public ::testing::Test {
     url_ = "http://127.0.0.1:" + *port + "/v1";
   }
 
-  ChatClient client(const char* model = "o4-mini", double seconds = 20) {
+  ChatClient client(const char* model = "o4-mini", double seconds = 20, double idle = 20) {
     ClientParts parts{.model = find_model(model, url_, "/nowhere").value(), .key = Key::of(kSecret, "test").value()};
-    parts.limits.request_seconds = seconds;
+    parts.limits.request_seconds = seconds, parts.limits.idle_seconds = idle;
     parts.wait = [this](double wait) { waits_.push_back(wait); };  // nothing is waited for here
     return ChatClient(std::move(parts), ledger_, memory_);
   }
@@ -117,6 +117,18 @@ TEST_F(Http, AServerThatHangsIsLeft) {
   ASSERT_TRUE(reply.ok()) << reply.error().message();
   EXPECT_EQ(reply->text, "fine");
   EXPECT_LT(now_seconds() - start, 20) << "two requests of a second each";
+  EXPECT_GT(ledger_.spent().unsure_usd, 2 * 16384 * 4.4e-6) << "the silent one may be on the bill, too";
+}
+
+// Silence before the first byte is thinking; behind it there is a limit of its own.
+TEST_F(Http, SilenceWithinAnAnswerIsNotWaitedOut) {
+  play({{{"answer", "the beginning and"}, {"hang_after", 50}}, {{"answer", "fine"}}});
+  const double start = now_seconds();
+  const auto reply = client("o4-mini", 300, 1).ask(hello());
+  ASSERT_TRUE(reply.ok()) << reply.error().message();
+  EXPECT_EQ(reply->text, "fine");
+  EXPECT_LT(now_seconds() - start, 30) << "a second of 300";
+  EXPECT_GT(ledger_.spent().unsure_usd, 0);
 }
 
 TEST_F(Http, RefusalsAreToldWithoutTheKey) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -112,13 +113,48 @@ TEST(Protocol, TellsRefusalsApart) {
             RefusalKind::too_long);
   EXPECT_EQ(kind(400, R"({"type":"error","error":{"message":"prompt is too long: 9 tokens > 8 maximum"}})"),
             RefusalKind::too_long);
-  EXPECT_EQ(kind(429, R"({"error":{"message":"You exceeded your current quota, please check your plan"}})"),
+  EXPECT_EQ(kind(400, R"({"error":{"message":"Model Not Exist","type":"invalid_request_error"}})"), RefusalKind::model);
+  EXPECT_EQ(kind(429, R"({"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}})"),
+            RefusalKind::money);
+  EXPECT_EQ(kind(429, R"({"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}})"),
+            RefusalKind::money);
+  EXPECT_EQ(kind(402, R"({"error":{"message":"Insufficient Balance"}})"), RefusalKind::money);
+  EXPECT_EQ(kind(400, R"({"type":"error","error":{"message":"Your credit balance is too low to access the API"}})"),
             RefusalKind::money);
   EXPECT_EQ(kind(429, "slow down"), RefusalKind::again);
   EXPECT_EQ(kind(529, "{}"), RefusalKind::again);
   EXPECT_EQ(kind(400, R"({"error":"no"})"), RefusalKind::request);
   EXPECT_EQ(refusal_of(500, std::string(1000, 'x') + "\n").message.size(), 304u);
   EXPECT_EQ(refusal_of(500, "a\nb").message, "a b");
+}
+
+// Google says the same of a limit per minute as OpenAI of an empty account.
+TEST(Protocol, ALimitPerMinuteIsWaitedOut) {
+  const std::string words = "You exceeded your current quota, please check your plan and billing details. " +
+                            std::string(300, '.') + " Please retry in 26.5s.";
+  const Json error = {{"code", 429}, {"message", words}, {"status", "RESOURCE_EXHAUSTED"}};
+  const Refusal told = refusal_of(429, Json::array({{{"error", error}}}).dump());
+  EXPECT_EQ(told.kind, RefusalKind::again);
+  EXPECT_EQ(told.retry_after, 26.5);
+  Json detailed = error;
+  detailed["details"] = {{{"@type", "type.googleapis.com/google.rpc.QuotaFailure"}},
+                         {{"@type", "type.googleapis.com/google.rpc.RetryInfo"}, {"retryDelay", "31s"}}};
+  EXPECT_EQ(refusal_of(429, Json{{"error", detailed}}.dump()).retry_after, 31);
+  EXPECT_EQ(refusal_of(429, "Rate limit reached. Please try again in 800ms.").retry_after, 0.8);
+  EXPECT_FALSE(refusal_of(429, "Please try again in a while").retry_after);
+  EXPECT_FALSE(refusal_of(429, R"({"error":{"details":"none","message":5}})").retry_after);
+}
+
+TEST(Protocol, WhatWasThoughtIsOnTheBill) {
+  const std::string choice = R"({"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":)";
+  const auto apart =
+      read(Protocol::chat, choice + R"({"prompt_tokens":10,"completion_tokens":5,"total_tokens":915}})", 9);
+  ASSERT_TRUE(apart->complete());
+  EXPECT_EQ(apart->reply().tokens.output, 905);
+  const auto within =
+      read(Protocol::chat, choice + R"({"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}})", 9);
+  ASSERT_TRUE(within->complete());
+  EXPECT_EQ(within->reply().tokens.output, 5);
 }
 
 TEST(Model, TheUsersTableWins) {
@@ -142,7 +178,35 @@ TEST(Model, TheUsersTableWins) {
   ASSERT_TRUE(write_file(table, R"([{"name":"o4-mini","input":"much"}])").ok());
   EXPECT_EQ(
       find_model("o4-mini", "", table).error().message(),
-      "reading " + table.string() + ": the field input of o4-mini is wrong: got \"much\", wanted a number, at least 0");
+      "reading " + table.string() + ": the field input of o4-mini is wrong: got string, wanted a number, at least 0");
+}
+
+TEST(Model, AKeyInTheWrongPlaceIsNotRepeated) {
+  TempDir dir;
+  const auto table = dir.path() / "models.json";
+  for (const char* field : {"key", "input", "most"})
+    for (const char* value : {"sk-live-0123", "AIzaSy0123", "0123456789"}) {
+      ASSERT_TRUE(write_file(table, Json::array({{{"name", "o4-mini"}, {field, value}}}).dump()).ok());
+      const auto found = find_model("o4-mini", "", table);
+      ASSERT_FALSE(found.ok()) << field << " " << value;
+      EXPECT_EQ(found.error().message().find(value), std::string::npos) << found.error().message();
+      EXPECT_NE(found.error().message().find("the field " + std::string(field)), std::string::npos);
+      EXPECT_EQ(key_variables(table), key_variables("/nowhere")) << "it is no variable, either";
+    }
+  ASSERT_TRUE(write_file(table, R"([{"name":"o4-mini","key":"MY_KEY_2"}])").ok());
+  EXPECT_EQ(find_model("o4-mini", "", table)->key, "MY_KEY_2");
+}
+
+TEST(Model, ATableThatIsNamedMustBeThere) {
+  setenv("MTMC_MODELS", "/nowhere/models.json", 1);
+  const auto found = find_model("o4-mini", "");
+  const bool keys = key_variables().contains("OPENAI_API_KEY");
+  unsetenv("MTMC_MODELS");
+  ASSERT_FALSE(found.ok());
+  EXPECT_TRUE(found.error().message().starts_with(
+      "reading the user's models: there is no such file: got MTMC_MODELS=/nowhere/models.json, wanted a file with "))
+      << found.error().message();
+  EXPECT_TRUE(keys) << "keys are taken all the same";
 }
 
 TEST(Model, UnknownOnesAreTold) {

@@ -123,6 +123,67 @@ TEST(LlmSearch, GivingUpLaterKeepsWhatThereIs) {
   EXPECT_EQ(asking.asked.size(), 2u);
 }
 
+// As after a Ctrl-C: the store has what the last process booked, and nothing of what it might have done next.
+TEST(LlmSearch, WhatWasSpentBeforeAnInterruptIsNotForgotten) {
+  Asking asking(says("x"), says("y"));
+  FreeTextJudge judge(asking.world.judge);
+  asking.world.request.ledger = &asking.ledger;
+  std::vector<Spent> books;  // when a request is sent
+  const auto transport = [&, real = asking.parts().transport](const HttpRequest& request, const auto& on_piece) {
+    const auto runs = asking.world.store->runs().value();
+    const auto kept = asking.world.store->recall(kAccountKind, std::to_string(runs.back().id)).value();
+    books.push_back(spent_from_json(Json::parse(kept.value())));
+    return real(request, on_piece);
+  };
+  LlmParts parts = asking.of_coder();
+  parts.client.transport = transport;
+  const auto coder = std::make_unique<LlmCoder>(std::move(parts));
+  const auto done = asking.world.run(judge, *coder);  // ends when the model has no more to say
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  ASSERT_EQ(books.size(), 3u);
+  EXPECT_NEAR(books[2].usd - books[2].unsure_usd, 2 * 0.002, 1e-9) << "two answers, and what is under way";
+  EXPECT_GT(books[2].unsure_usd, 0.03);
+}
+
+TEST(LlmSearch, AResumedRunsLimitHoldsForAllOfIt) {
+  Asking asking;
+  asking.world.request.ledger = &asking.ledger;
+  ASSERT_FALSE(asking.world.run(asking.world.judge, *asking.coder()).ok()) << "the key is refused: it can go on";
+  const std::string run = std::to_string(asking.world.store->runs()->back().id);
+  ASSERT_TRUE(asking.world.store->remember(kAccountKind, run, to_json(Spent{.requests = 2, .usd = 2}).dump()).ok());
+  Ledger limited(2.01);
+  asking.world.request.ledger = &limited;
+  LlmParts parts{asking.parts(), PromptFacts{asking.world.target, asking.world.hardware},
+                 asking.options, false,
+                 limited,        *asking.world.store};
+  LlmCoder coder(std::move(parts));
+  const auto done = asking.world.run(asking.world.judge, coder);
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().wrong, "this request could pass the cost limit");
+  EXPECT_THAT(done.error().got, StartsWith("$2.0000 spent"));
+}
+
+TEST(LlmSearch, SaysWhyTheModelGaveNothingToJudge) {
+  Asking asking;
+  double now = 0;
+  asking.world.request.limits = {.steps = 6, .seconds = 10, .evaluations = 0};
+  asking.world.request.clock = [&] { return now; };
+  LlmParts parts = asking.of_coder();
+  std::vector<double> limits;
+  parts.client.transport = [&](const HttpRequest& request, const auto&) {
+    limits.push_back(request.total_seconds), now += request.total_seconds;
+    return HttpResponse{.failure = HttpResponse::Failure::timed_out};
+  };
+  LlmCoder coder(std::move(parts));
+  const auto done = asking.world.run(asking.world.judge, coder);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->evaluations, 0);
+  ASSERT_TRUE(done->refusal);
+  EXPECT_THAT(done->refusal->wrong, StartsWith("the server did not answer in time"));
+  EXPECT_EQ(limits.size(), 1u) << "one question, for as long as the search has";
+  EXPECT_LE(limits[0], 10);
+}
+
 TEST(LlmSearch, WithoutActionsTheModelDoesWhatItLikes) {
   Asking asking(says("right"), says("right, faster"));
   FreeTextJudge judge(asking.world.judge);

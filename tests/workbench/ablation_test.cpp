@@ -37,14 +37,20 @@ Json certified(double speedup) { return {{"error", nullptr}, {"certified", true}
 
 TEST(Ablation, PutsWaysBesideEachOther) {
   const Json lost = {{"error", "no memory"}};
-  const std::vector<WayResult> results = {
-      {{"greedy", "tree"}, {{"a", certified(4)}, {"b", lost}}, {{"a", tried_in(walk())}}},
-      {{"random", "rollout", true},
-       {{"a", certified(1)}, {"b", certified(2)}},
-       {{"a", {{1}, {}, 0}}, {"b", {{2}, {}, 1}}}}};
+  const std::vector<WayResult> results = {{{"greedy", "tree"},
+                                           {{"a", certified(4)}, {"b", lost}},
+                                           {{"a", tried_in(walk())}},
+                                           {.requests = 3, .input = 300, .output = 60, .usd = 0.5}},
+                                          {{"random", "rollout", true},
+                                           {{"a", certified(1)}, {"b", certified(2)}},
+                                           {{"a", {{1}, {}, 0}}, {"b", {{2}, {}, 1}}},
+                                           {}}};
   const std::string table = ablation_table(results);
-  EXPECT_THAT(table, HasSubstr("| `greedy/tree` | 2 | 50 % | 2.00 | 4.00 | 50 % | 4 | 1 wrong-result | 2.0 |"));
-  EXPECT_THAT(table, HasSubstr("| `random/rollout/paper` | 2 | 100 % | 1.50 | 1.41 | 50 % | 2 | 0 | 0.5 |"));
+  EXPECT_THAT(
+      table,
+      HasSubstr("| `greedy/tree` | 2 | 50 % | 2.00 | 4.00 | 50 % | 4 | 1 wrong-result | 2.0 | 3 requests, 300 + 60 "
+                "tokens, $0.5000 |"));
+  EXPECT_THAT(table, HasSubstr("| `random/rollout/paper` | 2 | 100 % | 1.50 | 1.41 | 50 % | 2 | 0 | 0.5 | nothing |"));
   EXPECT_THAT(table, HasSubstr("geometric mean of 1 tasks")) << "those that all ways searched";
   EXPECT_THAT(table, HasSubstr("| way | 1 | 2 | 4 |"));
   EXPECT_THAT(table, HasSubstr("| `greedy/tree` | 1.00 | 1.00 | 4.00 |"));

@@ -218,11 +218,11 @@ Result<int> print_comparison(const std::vector<std::string>& files) {
 // Everything that stays warm from one task to the next, in this process.
 class Member {
  public:
-  static Result<Member> open(const BenchOptions& options, bool many) {
+  static Result<Member> open(const BenchOptions& options, bool many, LlmAccess& llm) {
     MTMC_TRY(WorkbenchOptions wanted, options.search.read());
     wanted.many = many;
     MTMC_TRY(auto store, open_store(store_path(options.search.store)));
-    MTMC_TRY(auto bench, Workbench::open(wanted, *store));
+    MTMC_TRY(auto bench, Workbench::open(wanted, *store, llm));
     return Member(options, std::move(store), std::move(bench));
   }
   Json work(const SuiteTask& task, ProgressListener& listener) {
@@ -244,8 +244,9 @@ class Member {
 
 using Tasks = std::map<std::string, SuiteTask>;
 
-Status run_here(const BenchOptions& options, const Tasks& tasks, const std::vector<std::string>& left, BenchRun& run) {
-  MTMC_TRY(Member member, Member::open(options, left.size() > 1));
+Status run_here(const BenchOptions& options, const Tasks& tasks, const std::vector<std::string>& left, BenchRun& run,
+                LlmAccess& llm) {
+  MTMC_TRY(Member member, Member::open(options, left.size() > 1, llm));
   Watcher watcher(run.progress(), store_path(options.search.store));
   for (const std::string& task : left) {
     if (!run.begins(task)) break;
@@ -255,14 +256,15 @@ Status run_here(const BenchOptions& options, const Tasks& tasks, const std::vect
   return ok_status();
 }
 
-Result<int> run_as_member(const BenchOptions& options, const Tasks& tasks) {
-  MTMC_TRY(Member member, Member::open(options, true));
+Result<int> run_as_member(const BenchOptions& options, const Tasks& tasks, LlmAccess& llm) {
+  MTMC_TRY(Member member, Member::open(options, true, llm));
   Silence silence;
   serve_crew([&](const std::string& task) { return member.work(tasks.at(task), silence); });
   return kDone;
 }
 
-Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std::string>& left, BenchRun& run) {
+Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std::string>& left, BenchRun& run,
+                const LlmAccess& llm) {
   MTMC_TRY(std::vector<std::string> command, own_command());
   command.emplace_back("--member");
   if (!options.way.empty()) command.insert(command.end(), {"--way", options.way});
@@ -278,9 +280,12 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
   };
   const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
   MTMC_TRY(const std::vector<std::string> gpus, gpus_of(options.search.bench));
-  return work_off(options.ray.empty() ? member_commands(command, jobs, gpus, folder.path())
-                                      : remote_commands(command, jobs, options.ray),
-                  left, listener);
+  llm.keys.show();  // members ask for themselves
+  const Status done = work_off(options.ray.empty() ? member_commands(command, jobs, gpus, folder.path())
+                                                   : remote_commands(command, jobs, options.ray),
+                               left, listener);
+  llm.keys.hide();
+  return done;
 }
 
 Result<size_t> jobs_of(const BenchOptions& options) {
@@ -290,7 +295,7 @@ Result<size_t> jobs_of(const BenchOptions& options) {
   return jobs_beside(bench, options.jobs);
 }
 
-Result<int> run_bench(const BenchOptions& options) {
+Result<int> run_bench(const BenchOptions& options, LlmAccess& llm) {
   MTMC_TRY(const std::vector<SuiteTask> chosen, chosen_tasks(options));
   std::vector<std::string> names;
   Tasks tasks;
@@ -301,27 +306,30 @@ Result<int> run_bench(const BenchOptions& options) {
   }
   MTMC_RETURN_IF_ERROR(options.search.read());
   MTMC_RETURN_IF_ERROR(coder_fits(options, chosen));
-  if (options.member) return run_as_member(options, tasks);
+  if (options.member) return run_as_member(options, tasks, llm);
   MTMC_TRY(const size_t wanted, jobs_of(options));
   MTMC_RETURN_IF_ERROR(rows_fit(options));
   MTMC_TRY(const auto run, BenchRun::open(options.out, names, options.budget));
   const std::vector<std::string> left = run->left();
   const size_t jobs = std::min(wanted, left.size());
   if (jobs == 1 && options.ray.empty())
-    MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, *run));
+    MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, *run, llm));
   else if (jobs > 0)
-    MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, *run));
+    MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, *run, llm));
   return run->conclude(*find_suite(options.suite));
 }
 
 // What the rows of one way amount to, with what each search tried.
 Result<WayResult> way_result(const Way& way, const fs::path& folder, Store& store) {
-  WayResult result{way, {}, {}};
+  WayResult result{way, {}, {}, {}};
   MTMC_TRY(result.rows, read_rows(folder / "rows.jsonl"));
   for (const auto& [task, row] : result.rows) {
     if (!row.contains("run") || !row.at("run").is_number()) continue;
     MTMC_TRY(const std::vector<NodeRecord> nodes, store.nodes(row.at("run").get<RunId>()));
     result.tried.emplace(task, tried_in(nodes));
+    if (const Json account = row.value("account", Json()); account.is_object()) {
+      result.asked = result.asked + spent_from_json(account);
+    }
   }
   return result;
 }
@@ -333,7 +341,7 @@ std::string folder_of(const Way& way) {
 }
 
 // The suite searched in each way with the same budget, in a folder of its own; then all of them beside each other.
-Result<int> run_ablation(const BenchOptions& options) {
+Result<int> run_ablation(const BenchOptions& options, LlmAccess& llm) {
   std::vector<std::string> words = options.ways;
   if (words.empty()) words = {"greedy/rollout", "random/rollout", "greedy/rollout/paper", "random/rollout/paper"};
   std::vector<Way> ways;
@@ -349,7 +357,7 @@ Result<int> run_ablation(const BenchOptions& options) {
     one.out = fs::path(options.out) / folder_of(way);
     one.search.search_by(way);
     if (!options.list && !options.member) fmt::print("{}\n", way.text());
-    MTMC_TRY(const int code, run_bench(one));
+    MTMC_TRY(const int code, run_bench(one, llm));
     worst = std::max(worst, code);
     if (options.list || options.member) return code;
     MTMC_TRY(const auto store, open_store(store_path(options.search.store), OpenFor::reading));
@@ -436,7 +444,9 @@ VerbBody declare(Options& options) {
       return Error{"comparing ways to search", "what was tried stays in the stores of other machines", "--ray",
                    "--jobs"};
     if (ablation && !given->way.empty()) given->ways = {given->way};
-    return ablation ? run_ablation(*given) : run_bench(*given);
+    MTMC_TRY(const WorkbenchOptions wanted, given->search.read());
+    LlmAccess llm(wanted.llm);  // one for all ways: it takes the keys, and holds the limit of cost
+    return ablation ? run_ablation(*given, llm) : run_bench(*given, llm);
   };
 }
 

@@ -114,8 +114,9 @@ class Explorer {
     MTMC_TRY(std::vector<Exploration> ways, explorations(options));
     MTMC_TRY(wanted.trusts, trusts(options, ways));
     MTMC_TRY(auto store, open_store(options.sends ? ":memory:" : store_path(options.store)));
-    MTMC_TRY(auto bench, Workbench::open(wanted, *store));
-    return Explorer(options, std::move(ways), std::move(store), std::move(bench));
+    auto llm = std::make_unique<LlmAccess>(wanted.llm);
+    MTMC_TRY(auto bench, Workbench::open(wanted, *store, *llm));
+    return Explorer(options, std::move(ways), std::move(store), std::move(llm), std::move(bench));
   }
 
   // The user's mistakes, and our bugs in one task, are lines; the next task may be explored all the same. `some`: the
@@ -135,8 +136,12 @@ class Explorer {
 
  private:
   Explorer(const CollectOptions& options, std::vector<Exploration> ways, std::unique_ptr<Store> store,
-           std::unique_ptr<Workbench> bench)
-      : options_(options), ways_(std::move(ways)), store_(std::move(store)), bench_(std::move(bench)) {}
+           std::unique_ptr<LlmAccess> llm, std::unique_ptr<Workbench> bench)
+      : options_(options),
+        ways_(std::move(ways)),
+        store_(std::move(store)),
+        llm_(std::move(llm)),
+        bench_(std::move(bench)) {}
 
   // Names an exploration by all that shapes it.
   std::string key_of(const std::string& source, const Exploration& way) const {
@@ -178,6 +183,7 @@ class Explorer {
   const CollectOptions& options_;
   std::vector<Exploration> ways_;
   std::unique_ptr<Store> store_;
+  std::unique_ptr<LlmAccess> llm_;
   std::unique_ptr<Workbench> bench_;
 };
 

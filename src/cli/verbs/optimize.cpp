@@ -43,6 +43,10 @@ void print_conclusion(Progress& progress, const Optimized& done, const std::stri
           fmt::format("done: already at the roofline ({:.0f} % of it): nothing to gain", done.roofline_share * 100));
       break;
     case Answer::not_faster:
+      if (done.refusal && !done.given_up) {
+        progress.line("done: the model gave nothing to judge: " + done.refusal->message());
+        break;
+      }
       if (done.seconds_for_one > 0) {
         progress.line(
             fmt::format("done: time was up before any candidate was judged: a first one takes about --time {:.0f} here",
@@ -111,7 +115,8 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   Progress progress(options.json ? stderr : stdout);
   Watcher watcher(progress, store_file.string());
 
-  MTMC_TRY(const auto bench, Workbench::open(wanted, *store));
+  LlmAccess llm(wanted.llm);
+  MTMC_TRY(const auto bench, Workbench::open(wanted, *store, llm));
   progress.live(0, -1, "", "tracing " + task.name);
   MTMC_TRY(const TracedTask traced, bench->trace(task));
   progress.line(fmt::format("{}: {} operators, on {} ({})", task.name, traced.program->nodes.size(),

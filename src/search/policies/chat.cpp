@@ -67,6 +67,7 @@ class ChatPolicy final : public Policy {
     std::string text = question(view);
     if (observation.visit > 0) text += fmt::format("This is asked for the {}. time.\n", observation.visit + 1);
     ChatRequest asked{.system = "", .messages = {{Speaker::user, text}}, .answer_tokens = answer_tokens_};
+    asked.seconds_left = observation.seconds_left;
     for (int turn = 1;; ++turn) {
       MTMC_TRY(const ChatReply reply, client_.ask(asked));
       const auto numbers = numbers_in(reply.text, view.actions.size());
