@@ -33,8 +33,8 @@ def test_the_model_is_asked_and_the_search_goes_on(world: World, coder: str) -> 
     code, said = world.optimize(*words, "--baselines", "graph")
     assert code in (0, 1), said
     start, wrong, mended, *more = world.attempts()
-    assert wrong[0] == "lower %1 %2" and wrong[1] == "llm:scripted" and wrong[2] == "wrong-result", said
-    assert mended[0] == "repair" and mended[1] == "llm:scripted", said
+    assert wrong[0] == "lower %1 %2" and wrong[1].startswith("llm:scripted") and wrong[2] == "wrong-result", said
+    assert mended[0] == "repair" and mended[1].startswith("llm:scripted"), said
     first = world.server.requests[0]["body"]["messages"][-1]["content"]
     assert "lower sort in line" in first and "# Kernel code" in first
     assert len(world.server.requests) >= 2 and start[1] == "start" and all(one[1] for one in more)
