@@ -25,6 +25,7 @@ struct Action {
 struct Proposal {
   Action action;
   std::string text;
+  bool beyond = false;  // beyond what the Program can take: free code, which its coder writes
   bool stop() const { return action.type == "stop"; }
 };
 

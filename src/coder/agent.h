@@ -35,7 +35,7 @@ class AgentCoder final : public LlmCoder {
   bool crosses() const override { return true; }
   Result<Implementation> implement(const CoderRequest& request) override;
   // Any change, several times: each is another conversation.
-  Result<std::vector<Proposal>> proposals(const CodeState& state) override;
+  Result<std::vector<Proposal>> proposals(const CodeState& state, const std::vector<Proposal>& legal) override;
 
  private:
   struct Draft {

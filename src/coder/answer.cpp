@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "base/file.h"
@@ -26,7 +28,16 @@ struct Block {
   bool closed = false;
 };
 
-bool defines_model(std::string_view text) { return text.find("class ModelNew") != text.npos; }
+// "class ModelNew", and not a longer name.
+bool defines_model(std::string_view text) {
+  constexpr std::string_view kModel = "class ModelNew";
+  for (size_t at = text.find(kModel); at != text.npos; at = text.find(kModel, at + 1)) {
+    const size_t end = at + kModel.size();
+    if (end == text.size() || (std::isalnum(static_cast<unsigned char>(text[end])) == 0 && text[end] != '_'))
+      return true;
+  }
+  return false;
+}
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines = split(text, '\n');
@@ -36,38 +47,81 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-// "```" or "~~~", at most indented by three spaces; what stands behind it.
-bool is_fence(const std::string& line, std::string& fence, std::string& rest) {
-  const size_t at = line.find_first_not_of(' ');
-  if (at == line.npos || at > 3 || (line[at] != '`' && line[at] != '~')) return false;
-  const size_t end = line.find_first_not_of(line[at], at);
-  const size_t length = (end == line.npos ? line.size() : end) - at;
-  if (length < 3) return false;
-  fence = line.substr(at, length);
-  rest = end == line.npos ? "" : std::string(trim(line.substr(end)));
-  return true;
+bool is_python(const std::string& language) {
+  return language.empty() || language == "python" || language == "py" || language == "python3" || language == "triton";
 }
 
-std::vector<Block> blocks_of(std::string_view answer) {
+// "```" or "~~~", wherever it begins, and what stands behind it.
+struct Fence {
+  size_t indent = 0;
+  std::string marks, rest;
+};
+
+std::optional<Fence> fence_of(const std::string& line) {
+  const size_t at = line.find_first_not_of(" \t");
+  if (at == line.npos || (line[at] != '`' && line[at] != '~')) return std::nullopt;
+  const size_t end = std::min(line.find_first_not_of(line[at], at), line.size());
+  if (end - at < 3) return std::nullopt;
+  return Fence{at, line.substr(at, end - at), std::string(trim(line.substr(end)))};
+}
+
+// Whether a fence ends what `open` begins. In a file that begins at its left edge four spaces make it code.
+bool closes(const Fence& fence, const Fence& open) {
+  return fence.rest.empty() && fence.marks[0] == open.marks[0] && fence.marks.size() >= open.marks.size() &&
+         fence.indent <= open.indent + 3;
+}
+
+// Without the indentation that the whole block has, under an item of a list.
+std::string outdented(const std::string& line, size_t indent) {
+  return line.substr(std::min({indent, line.find_first_not_of(" \t"), line.size()}));
+}
+
+// The quotes of the string of several lines that is open behind this line of Python, given the one before it.
+std::string open_string(const std::string& line, std::string quotes) {
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\\') {
+      ++i;
+    } else if (!quotes.empty()) {
+      if (line.compare(i, quotes.size(), quotes) != 0) continue;
+      i += quotes.size() - 1;
+      quotes.clear();
+    } else if (line[i] == '#') {
+      break;
+    } else if (line[i] == '"' || line[i] == '\'') {
+      quotes = line.compare(i, 3, std::string(3, line[i])) == 0 ? line.substr(i, 3) : line.substr(i, 1);
+      i += quotes.size() - 1;
+    }
+  }
+  return quotes.size() == 3 ? quotes : "";
+}
+
+// The fenced blocks of an answer, and in `prose` what stands around them. A fence within a string of several lines,
+// such as an example in a docstring, is text of the block.
+std::vector<Block> blocks_of(std::string_view answer, std::string* prose = nullptr) {
   std::vector<Block> blocks;
-  std::string open, fence, rest;
-  for (const std::string& line : lines_of(answer)) {
-    const bool fenced = is_fence(line, fence, rest);
-    if (open.empty() && fenced) {
+  std::optional<Fence> open;
+  std::string quotes;
+  const std::vector<std::string> lines = lines_of(answer);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::optional<Fence> fence = fence_of(lines[i]);
+    const auto ends_string = [&](const std::string& line) { return line.find(quotes) != line.npos; };
+    const bool in_string =
+        !quotes.empty() && std::any_of(lines.begin() + static_cast<int64_t>(i), lines.end(), ends_string);
+    if (!open && fence) {
       open = fence;
-      blocks.push_back({rest.substr(0, rest.find(' ')), "", false});
-    } else if (!open.empty() && fenced && rest.empty() && fence[0] == open[0] && fence.size() >= open.size()) {
-      open.clear();
+      quotes.clear();
+      blocks.push_back({fence->rest.substr(0, fence->rest.find(' ')), "", false});
+    } else if (open && fence && closes(*fence, *open) && !in_string) {
+      open.reset();
       blocks.back().closed = true;
-    } else if (!open.empty()) {
-      blocks.back().text += line + "\n";
+    } else if (open) {
+      blocks.back().text += outdented(lines[i], open->indent) + "\n";
+      if (is_python(blocks.back().language)) quotes = open_string(lines[i], quotes);
+    } else if (prose != nullptr) {
+      *prose += lines[i] + "\n";
     }
   }
   return blocks;
-}
-
-bool is_python(const std::string& language) {
-  return language.empty() || language == "python" || language == "py" || language == "python3" || language == "triton";
 }
 
 bool begins_code(const std::string& line) {
@@ -91,24 +145,47 @@ std::string bare_code(const std::string& answer) {
   return join({first, lines.end()}, "\n") + "\n";
 }
 
+// A line that begins a change: "@@ -9 +9 @@", bare "@@", "@@ def forward", or the name of a file in OpenAI's patches.
+bool begins_change(const std::string& line) {
+  return line.starts_with("@@ ") || trim(line) == "@@" || line.starts_with("*** Update File:") ||
+         line.starts_with("*** Add File:");
+}
+
 bool is_diff(std::string_view text) {
-  return (text.starts_with("@@ ") || text.find("\n@@ ") != text.npos) &&
+  const std::vector<std::string> lines = lines_of(text);
+  return std::any_of(lines.begin(), lines.end(), begins_change) &&
          (text.find("\n+") != text.npos || text.find("\n-") != text.npos);
 }
 
 struct Hunk {
-  int line = 0;  // of the old text, 1-based
+  int line = 0;        // of the old text, 1-based; 0: it is not said
+  std::string behind;  // a line that it stands behind; empty: none is named
+  bool whole = false;  // a new file
   std::vector<std::string> old_lines, new_lines;
 };
 
+Hunk begun(const std::string& line) {
+  Hunk hunk;
+  hunk.whole = line.starts_with("*** Add File:") || line.starts_with("@@ -0,0 ");
+  if (line.starts_with("@@ -"))
+    std::from_chars(line.data() + 4, line.data() + line.size(), hunk.line);
+  else if (line.starts_with("@@"))
+    hunk.behind = trim(line.substr(2));
+  return hunk;
+}
+
 std::vector<Hunk> hunks_of(std::string_view diff) {
   std::vector<Hunk> hunks;
-  for (const std::string& line : lines_of(diff)) {
-    if (line.starts_with("@@")) {
-      hunks.emplace_back();
-      const size_t minus = line.find('-');
-      if (minus != line.npos) std::from_chars(line.data() + minus + 1, line.data() + line.size(), hunks.back().line);
-    } else if (hunks.empty() || line.starts_with("\\") || line.starts_with("--- ") || line.starts_with("+++ ")) {
+  std::vector<std::string> lines = lines_of(diff);
+  lines.erase(
+      std::find_if(lines.begin(), lines.end(), [](const auto& line) { return line.starts_with("*** End Patch"); }),
+      lines.end());
+  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+  for (const std::string& line : lines) {
+    if (begins_change(line)) {
+      hunks.push_back(begun(line));
+    } else if (hunks.empty() || line.starts_with("\\") || line.starts_with("--- ") || line.starts_with("+++ ") ||
+               line.starts_with("*** ")) {
       continue;  // names of files, "\ No newline at end of file"
     } else {
       const char mark = line.empty() ? ' ' : line[0];
@@ -117,6 +194,7 @@ std::vector<Hunk> hunks_of(std::string_view diff) {
       if (mark != '-') hunks.back().new_lines.push_back(mark == '+' || mark == ' ' ? text : line);
     }
   }
+  std::erase_if(hunks, [](const Hunk& hunk) { return hunk.old_lines.empty() && hunk.new_lines.empty(); });
   return hunks;
 }
 
@@ -129,7 +207,11 @@ bool same(const std::string& a, const std::string& b) {
 size_t place_of(const Hunk& hunk, const std::vector<std::string>& lines, int64_t shift) {
   const size_t nowhere = lines.size() + 1, count = hunk.old_lines.size();
   size_t best = nowhere;
-  const int64_t wanted = std::max<int64_t>(0, hunk.line - 1 + shift);
+  int64_t wanted = std::max<int64_t>(0, hunk.line - 1 + shift);
+  const auto named = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+    return !hunk.behind.empty() && trim(line).starts_with(hunk.behind);
+  });
+  if (named != lines.end()) wanted = named - lines.begin() + 1;
   for (size_t at = 0; at + count <= lines.size(); ++at) {
     if (!std::equal(hunk.old_lines.begin(), hunk.old_lines.end(), lines.begin() + static_cast<int64_t>(at), same))
       continue;
@@ -137,6 +219,12 @@ size_t place_of(const Hunk& hunk, const std::vector<std::string>& lines, int64_t
     if (best == nowhere || apart(at) < apart(best)) best = at;
   }
   return best;
+}
+
+// Whether all lines of a block are some of the code: it is quoted.
+bool stands_in(std::string_view code, std::string_view block) {
+  const std::vector<std::string> lines = lines_of(code), some = lines_of(trim(block));
+  return std::search(lines.begin(), lines.end(), some.begin(), some.end(), same) != lines.end();
 }
 
 }  // namespace
@@ -159,10 +247,9 @@ bool cut_short(std::string_view answer, Stop stop) {
 }
 
 std::string joined(std::string answer, std::string_view more) {
-  std::string fence, rest;
   const size_t end = more.find('\n');
-  const std::string first(more.substr(0, end));
-  if (end != more.npos && is_fence(first, fence, rest) && !rest.empty()) more.remove_prefix(end + 1);
+  const std::optional<Fence> fence = fence_of(std::string(more.substr(0, end)));
+  if (end != more.npos && fence && !fence->rest.empty()) more.remove_prefix(end + 1);
   for (size_t overlap = std::min({answer.size(), more.size(), kMostOverlap}); overlap > 0; --overlap) {
     if (overlap < 20 && more.substr(0, overlap).find('\n') == more.npos) break;  // a few letters are chance
     if (std::string_view(answer).substr(answer.size() - overlap) == more.substr(0, overlap)) {
@@ -176,12 +263,19 @@ std::string joined(std::string answer, std::string_view more) {
 Result<std::string> code_of(std::string_view answer, std::string_view before) {
   const std::string text = without_thoughts(answer);
   if (trim(text).empty()) return Error{kReadingAnswer, "it is empty", "", "a Python block that defines ModelNew"};
-  const std::vector<Block> blocks = blocks_of(text);
+  std::string prose, diffs, last_diff;
+  const std::vector<Block> blocks = blocks_of(text, &prose);
+  for (const Block& block : blocks)
+    if (is_diff(block.text)) diffs += last_diff = block.text;
+  if (is_diff(prose)) diffs += last_diff = prose;
   for (size_t i = blocks.size(); i-- > 0;)
-    if (defines_model(blocks[i].text) && !is_diff(blocks[i].text)) return whole_file(blocks, i);
-  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block)
-    if (is_diff(block->text)) return apply_diff(before, block->text);
-  if (blocks.empty() && is_diff(text)) return apply_diff(before, text);
+    if (defines_model(blocks[i].text) && !is_diff(blocks[i].text) &&
+        (diffs.empty() || !stands_in(before, blocks[i].text)))
+      return whole_file(blocks, i);
+  if (!diffs.empty()) {  // a change in each block, or the last of several tries
+    auto changed = apply_diff(before, diffs);
+    return changed.ok() ? std::move(changed) : apply_diff(before, last_diff);
+  }
   if (blocks.empty() && defines_model(text)) return bare_code(text);
   std::vector<std::string> languages;
   for (const Block& block : blocks)
@@ -206,6 +300,10 @@ Result<std::string> apply_diff(std::string_view before, std::string_view diff) {
   const std::vector<Hunk> hunks = hunks_of(diff);
   for (size_t i = 0; i < hunks.size(); ++i) {
     const Hunk& hunk = hunks[i];
+    if (hunk.whole) {
+      lines = hunk.new_lines;
+      continue;
+    }
     const size_t at = place_of(hunk, lines, shift);
     if (at > lines.size())
       return Error{kReadingAnswer, "its difference does not fit the code",

@@ -17,16 +17,16 @@ bool cut_short(std::string_view answer, Stop stop);
 std::string joined(std::string answer, std::string_view more);
 
 // The whole kernel file that an answer stands for. Looked for in this order: the last fenced block that defines
-// ModelNew (with the Python blocks before it, where it does not import torch itself); a unified diff, applied to
-// `before`; an answer that is nothing but code. What is thought between <think> and </think> is not part of it. An
-// Error says why there is none.
+// ModelNew (with the Python blocks before it, where it does not import torch itself), unless it quotes `before` and a
+// diff stands beside it; diffs, applied to `before`, of one block or several; an answer that is nothing but code. What
+// is thought between <think> and </think> is not part of it. An Error says why there is none.
 Result<std::string> code_of(std::string_view answer, std::string_view before);
 
 // A file that need not define ModelNew: the last Python block, or an answer that is nothing but code.
 Result<std::string> script_of(std::string_view answer);
 
-// `before` with the hunks of a unified diff. Places are found by their lines; line numbers only choose among equals. An
-// Error names the hunk that fits nowhere.
+// `before` with the hunks of a diff: a unified one, with line numbers or bare "@@", or OpenAI's "*** Begin Patch".
+// Places are found by their lines; line numbers only choose among equals. An Error names the hunk that fits nowhere.
 Result<std::string> apply_diff(std::string_view before, std::string_view diff);
 
 // It parses, defines ModelNew (a `script` need not) and imports only what a kernel file may

@@ -32,10 +32,10 @@ Result<Implementation> ChainCoder::implement(const CoderRequest& request) {
   return Error{"", join(said, "; "), "", ""};
 }
 
-Result<std::vector<Proposal>> ChainCoder::proposals(const CodeState& state) {
+Result<std::vector<Proposal>> ChainCoder::proposals(const CodeState& state, const std::vector<Proposal>& legal) {
   std::vector<Proposal> all;
   for (const auto& coder : coders_) {
-    MTMC_TRY(const std::vector<Proposal> some, coder->proposals(state));
+    MTMC_TRY(const std::vector<Proposal> some, coder->proposals(state, legal));
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

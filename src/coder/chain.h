@@ -16,7 +16,7 @@ class ChainCoder final : public Coder {
   std::string digest() const override;
   // The first answer there is, with the name of who gave it. An Error has what each of them said.
   Result<Implementation> implement(const CoderRequest& request) override;
-  Result<std::vector<Proposal>> proposals(const CodeState& state) override;
+  Result<std::vector<Proposal>> proposals(const CodeState& state, const std::vector<Proposal>& legal) override;
   std::optional<Proposal> repair(const CodeState& state, const Verdict& verdict, int repairs) override;
   std::optional<Error> given_up() const override;  // when all have
   std::string account() const override;

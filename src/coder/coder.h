@@ -78,9 +78,11 @@ class Coder {
   // The next code, or why this action cannot be implemented here (a refusal, expected in the loop). The same request
   // gives the same answer as long as the store remembers what was tuned.
   virtual Result<Implementation> implement(const CoderRequest& request) = 0;
-  // What it can do with code that has no Program, in a stable order, without `stop`. (With a Program every legal action
-  // is on offer.) `implement` is asked for these actions only.
-  virtual Result<std::vector<Proposal>> proposals(const CodeState&) { return std::vector<Proposal>{}; }
+  // What it can do with a state, in a stable order, without `stop`. `implement` is asked for these actions and, where
+  // there is a Program, for the `legal` ones, which are on offer anyhow: then these are `beyond` them (beyond.h).
+  virtual Result<std::vector<Proposal>> proposals(const CodeState&, const std::vector<Proposal>& /*legal*/) {
+    return std::vector<Proposal>{};
+  }
   // It says itself what is done next, always: no state is shown to it with a Program, and its proposals are all that is
   // on offer.
   virtual bool chooses() const { return false; }

@@ -26,7 +26,9 @@ class StoreExchanges final : public ExchangeMemory {
 LineRange body_of(const std::string& code);
 
 // `steps` ways to ask for the same at one state, told apart by a number: "rewrite in lines 3-20, answer 2".
-std::vector<Proposal> numbered(const std::string& type, const std::string& word, int steps, const CodeState& state);
+// Where there is a Program, only if it has what is beyond the `legal` actions.
+std::vector<Proposal> numbered(const std::string& type, const std::string& word, int steps, const CodeState& state,
+                               const std::vector<Proposal>& legal);
 
 // What such a coder is made of. All references, those in `facts` included, must outlive it.
 struct LlmParts {
@@ -46,8 +48,9 @@ class LlmCoder : public Coder {
   // "llm:o4-mini", and what differs from the defaults: "llm:o4-mini paper repairs=0"
   std::string name() const override { return name_of("llm"); }
   Result<Implementation> implement(const CoderRequest& request) override;
-  // Of code without a Program: each type of action, in all of its lines behind the imports.
-  Result<std::vector<Proposal>> proposals(const CodeState& state) override;
+  // Of code without a Program: each type of action, in the regions of its text, else in all lines behind the imports.
+  // With one: `lower` and `fuse` of what no legal action reaches (beyond.h).
+  Result<std::vector<Proposal>> proposals(const CodeState& state, const std::vector<Proposal>& legal) override;
   std::optional<Proposal> repair(const CodeState& state, const Verdict& verdict, int repairs) override;
   std::optional<Error> given_up() const override { return client_.ended(); }
   std::string account() const override;
@@ -85,7 +88,7 @@ class UnguidedCoder final : public LlmCoder {
   std::string name() const override { return name_of(name_); }
   bool chooses() const override { return true; }
   // The same request again and again.
-  Result<std::vector<Proposal>> proposals(const CodeState& state) override;
+  Result<std::vector<Proposal>> proposals(const CodeState& state, const std::vector<Proposal>& legal) override;
 
  private:
   std::string name_, type_;

@@ -32,6 +32,7 @@ Result<std::deque<SearchNode>> Environment::foreseen(const SearchNode& node) {
     MTMC_TRY(const std::vector<Proposal> wanted, order(*at, 0));
     goes_on = false;
     for (size_t i = 0; i < wanted.size() && !goes_on; ++i) {
+      if (wanted[i].beyond) continue;  // the cost model sees nothing of it
       auto program = apply_action(*at->state.program, wanted[i].action, context());
       if (!program.ok()) continue;
       const double after = completed_seconds(*program);

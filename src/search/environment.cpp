@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "base/hash.h"
@@ -216,16 +217,16 @@ Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node, double
 }
 
 Result<std::vector<Proposal>> Environment::legal(const CodeState& state) {
-  if (state.program == nullptr) {
-    MTMC_TRY(std::vector<Proposal> proposals, coder_.proposals(state));
-    proposals.push_back({{"stop", {}, ""}, "stop"});
-    return proposals;
-  }
   std::vector<Proposal> proposals;
-  for (Action& action : enumerate_actions(*state.program, context())) {
-    std::string text = render(action, *state.program, state.code);
-    proposals.push_back({std::move(action), std::move(text)});
-  }
+  if (state.program != nullptr)
+    for (Action& action : enumerate_actions(*state.program, context())) {
+      if (action.type == "stop") continue;
+      std::string text = render(action, *state.program, state.code);
+      proposals.push_back({std::move(action), std::move(text)});
+    }
+  MTMC_TRY(std::vector<Proposal> more, coder_.proposals(state, proposals));
+  std::move(more.begin(), more.end(), std::back_inserter(proposals));
+  proposals.push_back({{"stop", {}, ""}, "stop"});
   return proposals;
 }
 
@@ -272,7 +273,7 @@ SearchNode* Environment::known_state(const std::string& hash) const {
 Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
                                             const SearchNode* partner) {
   const Proposal& proposal = proposals[which];
-  if (node.state.program != nullptr) {
+  if (node.state.program != nullptr && !proposal.beyond) {
     const auto predicted = apply_action(*node.state.program, proposal.action, context());
     if (!predicted.ok()) {
       MTMC_RETURN_IF_ERROR(keep_refusal({node, proposal, partner}, predicted.error()));

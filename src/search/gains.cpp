@@ -41,7 +41,7 @@ class Pricing {
     for (const bool several : {true, false})  // actions of several places first: they say which are alike
       for (size_t i = 0; i < proposals.size(); ++i) {
         const Action& action = proposals[i].action;
-        if (proposals[i].stop() || (action.regions.size() > 1) != several) continue;
+        if (unpriced(proposals[i]) || (action.regions.size() > 1) != several) continue;
         std::vector<Action> places;
         for (const auto& region : action.regions) places.push_back({action.type, {region}, action.detail});
         if (places.empty()) places.push_back(action);
@@ -54,11 +54,15 @@ class Pricing {
     in_parallel(steps.size(), [&](size_t i) { changes[i] = change_by(steps[i]); });
     std::vector<double> gains(proposals.size(), kWorthwhile);
     for (size_t i = 0; i < proposals.size(); ++i)
-      if (!proposals[i].stop()) gains[i] = gain(proposals[i].action, changes[step_of[i]]);
+      if (!unpriced(proposals[i])) gains[i] = gain(proposals[i].action, changes[step_of[i]]);
+    for (size_t i = 0; i < proposals.size(); ++i)  // nobody knows what free code is worth: all that it may save
+      if (proposals[i].beyond) gains[i] = share(proposals[i].action);
     return gains;
   }
 
  private:
+  static bool unpriced(const Proposal& proposal) { return proposal.stop() || proposal.beyond; }
+
   // What a step changes; empty where it is refused.
   using Change = std::optional<Prospect>;
 

@@ -39,6 +39,7 @@ Status Environment::prepare_next(const SearchNode& next, const std::vector<Propo
   const SearchNode& node = *next.parent;
   if (node.state.program == nullptr) return ok_status();  // what its coder makes of it cannot be foreseen
   for (size_t i = first; i < beside.size() && i < first + kPrepared && !spent(implement_seconds_); ++i) {
+    if (beside[i].beyond) continue;  // only the asked model knows what it will write
     const auto predicted = apply_action(*node.state.program, beside[i].action, context());
     if (!predicted.ok() || by_state_.contains(mtmc::state_hash(*predicted))) continue;
     const auto made = coder_.implement({node.state, beside[i].action, &node.screen});

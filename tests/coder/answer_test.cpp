@@ -23,6 +23,11 @@ TEST(Answer, FindsTheLastBlockThatDefinesTheModel) {
             kModel);
 }
 
+TEST(Answer, ALongerNameIsNoModel) {
+  const std::string use = "Try it:\n```python\nfrom kernel import ModelNew\nclass ModelNewTest: pass\n```\n";
+  EXPECT_EQ(code_of(kFenced + use, "").value(), kModel);
+}
+
 TEST(Answer, PutsBlocksTogetherThatBelongTogether) {
   const std::string parts =
       "First the kernel:\n```python\nimport torch\nSOURCE = 1\n```\nthen the module:\n"
@@ -34,6 +39,66 @@ TEST(Answer, PutsBlocksTogetherThatBelongTogether) {
 
 TEST(Answer, TakesCodeWithoutFences) {
   EXPECT_EQ(code_of("Here you are.\n\n" + std::string(kModel), "").value(), kModel);
+}
+
+std::string indented(const std::string& text, const std::string& by) {
+  std::string out = by;
+  for (const char c : text) out += c == '\n' ? "\n" + by : std::string(1, c);
+  return out.substr(0, out.size() - by.size());
+}
+
+TEST(Answer, TakesTheFencesIndentationOffEachLine) {
+  for (const std::string by : {"  ", "   ", "    ", "\t"}) {
+    const auto code = code_of("1. The file:\n\n" + indented(kFenced, by), "");
+    ASSERT_TRUE(code.ok()) << code.error().message();
+    EXPECT_EQ(*code, kModel) << by.size();
+  }
+}
+
+TEST(Answer, AFenceInAStringOfSeveralLinesEndsNoBlock) {
+  for (const std::string quotes : {"\"\"\"", "'''"}) {
+    const std::string code = "import torch\n# it's\n\n\nclass ModelNew(torch.nn.Module):\n    " + quotes +
+                             "Use:\n```python\nx\n```\n    " + quotes +
+                             "\n    def forward(self, x):\n        return x\n";
+    EXPECT_EQ(code_of("```python\n" + code + "```\nThat is all.\n", "").value(), code);
+    EXPECT_FALSE(cut_short("```python\n" + code + "```\n", Stop::end));
+  }
+  const std::string broken = "```python\nx = \"\"\"never closed\n```\n";
+  EXPECT_FALSE(cut_short(broken, Stop::end)) << "what is wrong with the code is said of the code";
+}
+
+TEST(Answer, ADifferenceCountsAndNotTheCodeThatIsQuotedBesideIt) {
+  const std::string change = "-        return x\n+        return x + 5\n";
+  const std::string wanted =
+      "import torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n"
+      "        return x + 5\n";
+  const std::string diff = "```diff\n@@ -6 +6 @@\n" + change + "```\n";
+  const std::string part = "```python\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n```\n";
+  const std::string patch =
+      "*** Begin Patch\n*** Update File: kernel.py\n@@ def forward\n" + change + "*** End Patch\n";
+  for (const std::string& answer :
+       {"The code was:\n" + kFenced + "The change:\n" + diff, diff + "The code was:\n" + kFenced, part + diff,
+        "```diff\n--- a\n+++ b\n@@\n" + change + "```\n", "@@\n" + change, patch, patch + "\nIt is faster now.\n",
+        "```\n" + patch + "```\n", kFenced + "\n" + patch,
+        "*** Begin Patch\n*** Update File: kernel.py\n" + change + "*** End Patch\n",
+        "*** Begin Patch\n*** Add File: kernel.py\n" + indented(wanted, "+") + "*** End Patch\n"}) {
+    const auto code = code_of(answer, kModel);
+    ASSERT_TRUE(code.ok()) << answer << code.error().message();
+    EXPECT_EQ(*code, wanted) << answer;
+  }
+  EXPECT_EQ(code_of(kFenced, kModel).value(), kModel) << "quoted, and nothing else";
+  EXPECT_EQ(code_of("```python\n" + wanted + "```\nas a difference:\n" + diff, kModel).value(), wanted);
+}
+
+TEST(Answer, DifferencesInSeveralBlocksAreOneAndTheLastTryCountsElse) {
+  const std::string before = "class ModelNew:\n    a = 1\n    b = 2\n";
+  const auto block = [](const std::string& change) { return "```diff\n@@\n" + change + "```\n"; };
+  EXPECT_EQ(code_of(block("-    a = 1\n+    a = 3\n") + "and\n" + block("-    b = 2\n+    b = 4\n"), before).value(),
+            "class ModelNew:\n    a = 3\n    b = 4\n");
+  EXPECT_EQ(code_of(block("-    a = 1\n+    a = 3\n") + "no:\n" + block("-    a = 1\n+    a = 5\n"), before).value(),
+            "class ModelNew:\n    a = 5\n    b = 2\n");
+  EXPECT_EQ(apply_diff("def f\n  x\ndef g\n  x\n", "@@ def g\n-  x\n+  y\n").value(), "def f\n  x\ndef g\n  y\n")
+      << "behind the line that is named";
 }
 
 TEST(Answer, SaysWhyThereIsNoCode) {

@@ -96,12 +96,12 @@ TEST(Llm, GivesUpForGoodWithoutAKey) {
 TEST(Llm, OffersStepsAndRepairsOfFreeCodeOnly) {
   Talk talk;
   const auto coder = talk.coder();
-  const auto proposals = coder->proposals(kState);
+  const auto proposals = coder->proposals(kState, {});
   ASSERT_TRUE(proposals.ok());
   ASSERT_FALSE(proposals->empty());
   EXPECT_EQ(proposals->front().text, "fuse in lines 4-6");
   const std::string two = replace_all(module_text("y * x"), "return ", "y = torch.tanh(x)\n        return ");
-  const auto steps = coder->proposals({nullptr, {.text = two}}).value();
+  const auto steps = coder->proposals({nullptr, {.text = two}}, {}).value();
   const auto offers = [&](const std::string& text) {
     return std::any_of(steps.begin(), steps.end(), [&](const Proposal& one) { return one.text == text; });
   };
@@ -115,7 +115,7 @@ TEST(Llm, OffersStepsAndRepairsOfFreeCodeOnly) {
   EXPECT_EQ(coder->repair(kState, wrong, 1)->text, "repair wrong-result in lines 4-6");
   EXPECT_FALSE(coder->repair(kState, wrong, 2));
   const CodeState printed{std::make_shared<const Program>(), {}};
-  EXPECT_TRUE(coder->proposals(printed)->empty());
+  EXPECT_TRUE(coder->proposals(printed, {})->empty());
   EXPECT_FALSE(coder->repair(printed, wrong, 0));
 }
 

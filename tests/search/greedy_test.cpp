@@ -4,6 +4,7 @@
 #include <map>
 
 #include "search/gains.h"
+#include "search/offer.h"
 #include "search/policy.h"
 #include "search/prospect.h"
 #include "targets/target.h"
@@ -82,6 +83,41 @@ TEST_F(GreedyTest, PricingOneOfAlikePlacesSaysWhatAllOfThemGain) {
     ++asked;
   }
   EXPECT_GE(asked, 3);
+}
+
+// A call that no action replaces: its coder may write it. What is known to pay stands before that, `stop` behind.
+TEST(Greedy, WhatOnlyACoderCanDoStandsBehindWhatPaysAndCostsWhatTheCallTakes) {
+  const Hardware hardware = null_hardware();
+  const ActionContext context{hardware, *find_target("null")};
+  const Program program = parse_program(R"(program sorted {
+  %0 = input "x" : f32[512,512]
+  %1, %2 = library(%0, args="{0}", call="aten.sort.default", types="f32[512,512] i64[512,512]") : f32[512,512], i64[512,512]
+  %3 = exp(%1) : f32[512,512]
+  %4 = relu(%3) : f32[512,512]
+  return %4
+}
+kernel a = { %1 %2 } library
+kernel b = { %3 } library
+kernel c = { %4 } library
+)")
+                              .value();
+  std::vector<Proposal> proposals{{{"lower", {{1, 2}}, ""}, "lower sort", true}};
+  for (const Action& action : enumerate_actions(program, context)) proposals.push_back({action, store_text(action)});
+  Forecaster forecaster(context);
+  const std::vector<double> gains = expected_gains(program, proposals, context, forecaster);
+  const double share = time_shares(proposals, program, context)[0];
+  EXPECT_GT(share, 0.1);
+  EXPECT_NEAR(gains[0], share, 1e-9) << "nobody knows: at most all that it takes";
+  const auto policy = find_policy("greedy")->make({hardware, *find_target("null")}).value();
+  const std::string code;
+  const auto rank = [&](double worthwhile) {
+    const auto order = policy->rank({"", "", code, &program, {}, "", 0, 0, 8, worthwhile}, proposals).value();
+    return std::find(order.begin(), order.end(), size_t{0}) - order.begin();
+  };
+  const auto pay = std::count_if(gains.begin() + 1, gains.end() - 1, [](double g) { return g >= kWorthwhile; });
+  EXPECT_GT(pay, 0);
+  EXPECT_EQ(rank(kWorthwhile), pay);
+  EXPECT_GT(rank(2 * share), 0) << "behind `stop`, which stands for more than all of it";
 }
 
 // Three softmaxes written out, each behind a linear layer.

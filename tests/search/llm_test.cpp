@@ -213,6 +213,53 @@ TEST(LlmSearch, ResamplingAsksFromTheStartAgainAndRepairsEachAnswer) {
   EXPECT_EQ(done->steps.size(), 3u);
 }
 
+// relu(exp(sort(x))): no action lowers the sort.
+Program sorted() {
+  return parse_program(R"(program sorted {
+  %0 = input "x" : f32[512,512]
+  %1, %2 = library(%0, args="{0}", call="aten.sort.default", types="f32[512,512] i64[512,512]") : f32[512,512], i64[512,512]
+  %3 = exp(%1) : f32[512,512]
+  %4 = relu(%3) : f32[512,512]
+  return %4
+}
+kernel a = { %1 %2 } library
+kernel b = { %3 } library
+kernel c = { %4 } library
+)")
+      .value();
+}
+
+class BeyondActions : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(BeyondActions, TheModelIsAskedAndTheSearchGoesOn) {
+  Asking asking(says("x"), "no", says("y"), says("z"), says("w"), says("right"), says("right, faster"));
+  World world("null", sorted());
+  world.strategy = GetParam();
+  world.request.limits = {.steps = 6, .seconds = 0, .evaluations = 14};
+  FreeTextJudge judge(world.judge);
+  std::vector<std::unique_ptr<Coder>> coders;
+  coders.push_back(world.builtin());
+  coders.push_back(std::make_unique<LlmCoder>(LlmParts{asking.parts(), PromptFacts{world.target, world.hardware},
+                                                       asking.options, false, asking.ledger, *world.store}));
+  ChainCoder chain(std::move(coders));
+  const auto done = world.run(judge, chain);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  size_t built = 0, written = 0, lowered = 0;
+  for (const NodeRecord& attempt : world.recorder.attempts) {
+    built += attempt.coder == "builtin" && !attempt.program.empty();
+    written += attempt.coder == "llm:local";
+    lowered += attempt.action == "lower %1 %2" && attempt.coder == "llm:local";
+  }
+  EXPECT_GT(built, 0u) << "what the builtin coder can do comes first";
+  EXPECT_GE(written, 2u) << "refused answers, too";
+  EXPECT_GE(lowered, 1u);
+  EXPECT_EQ(done->program, nullptr);
+  EXPECT_THAT(done->code.text, ::testing::HasSubstr("right"));
+  EXPECT_EQ(done->answer, Answer::faster);
+}
+
+INSTANTIATE_TEST_SUITE_P(Llm, BeyondActions, ::testing::Values("tree", "beam", "rollout"));
+
 TEST(LlmSearch, InAChainTheBuiltinCoderComesFirst) {
   Asking asking;
   std::vector<std::unique_ptr<Coder>> coders;

@@ -22,7 +22,7 @@ class NumberCoder final : public Coder {
     }
     return Implementation{nullptr, Code{.text = "# " + std::to_string(++written)}, ""};
   }
-  Result<std::vector<Proposal>> proposals(const CodeState&) override {
+  Result<std::vector<Proposal>> proposals(const CodeState&, const std::vector<Proposal>&) override {
     std::vector<Proposal> all;
     for (const char* which : {"1", "2", "3", "4"}) all.push_back({{"rewrite", {}, which}, "rewrite"});
     return all;

@@ -131,8 +131,8 @@ std::string AgentCoder::name() const {
   return text;
 }
 
-Result<std::vector<Proposal>> AgentCoder::proposals(const CodeState& state) {
-  return numbered("rewrite", "variation", kVariations, state);
+Result<std::vector<Proposal>> AgentCoder::proposals(const CodeState& state, const std::vector<Proposal>& legal) {
+  return numbered("rewrite", "variation", kVariations, state, legal);
 }
 
 Result<Implementation> AgentCoder::implement(const CoderRequest& request) {

@@ -12,8 +12,8 @@ constexpr int kAnswers = 64;  // that may be asked for at one state
 UnguidedCoder::UnguidedCoder(std::string name, std::string type, LlmParts parts)
     : LlmCoder(std::move(parts)), name_(std::move(name)), type_(std::move(type)) {}
 
-Result<std::vector<Proposal>> UnguidedCoder::proposals(const CodeState& state) {
-  return numbered(type_, "answer", kAnswers, state);
+Result<std::vector<Proposal>> UnguidedCoder::proposals(const CodeState& state, const std::vector<Proposal>& legal) {
+  return numbered(type_, "answer", kAnswers, state, legal);
 }
 
 extern const CoderDef free_def;

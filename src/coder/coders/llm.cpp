@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "coder/answer.h"
+#include "coder/beyond.h"
 #include "source/regions.h"
 
 namespace mtmc {
@@ -44,14 +45,20 @@ std::string refusal_text(const Error& error) {
 
 }  // namespace
 
-std::vector<Proposal> numbered(const std::string& type, const std::string& word, int steps, const CodeState& state) {
+std::vector<Proposal> numbered(const std::string& type, const std::string& word, int steps, const CodeState& state,
+                               const std::vector<Proposal>& legal) {
   const LineRange lines = body_of(state.code.text);
+  const bool beyond = state.program != nullptr;
+  std::vector<std::vector<ValueId>> regions;
+  if (beyond) regions = beyond_reach(*state.program, legal);
+  if (beyond && regions.empty()) return {};
   std::vector<Proposal> proposals;
   for (int step = 1; step <= steps; ++step) {
     const std::string number = step == 1 ? "" : fmt::format("{} {}", word, step);
     proposals.push_back(
-        {{type, {}, replace_all(number, " ", "_")},
-         fmt::format("{} in lines {}-{}{}{}", type, lines.first, lines.last, number.empty() ? "" : ", ", number)});
+        {{type, regions, replace_all(number, " ", "_")},
+         fmt::format("{} in lines {}-{}{}{}", type, lines.first, lines.last, number.empty() ? "" : ", ", number),
+         beyond});
   }
   return proposals;
 }
@@ -125,9 +132,9 @@ Result<Implementation> LlmCoder::implement(const CoderRequest& request) {
   }
 }
 
-Result<std::vector<Proposal>> LlmCoder::proposals(const CodeState& state) {
+Result<std::vector<Proposal>> LlmCoder::proposals(const CodeState& state, const std::vector<Proposal>& legal) {
+  if (state.program != nullptr) return proposals_beyond(state, legal, {facts_.hardware, facts_.target, paper_only_});
   std::vector<Proposal> proposals;
-  if (state.program != nullptr) return proposals;
   std::vector<std::vector<Proposal>> by_type;
   size_t most = 0;
   const auto found = regions_of(state.code.text, Language::python, kRegions);

@@ -21,11 +21,13 @@ class GreedyPolicy final : public Policy {
     std::vector<double> gains = expected_gains(*observation.program, proposals, context_, forecaster_);
     for (size_t i = 0; i < proposals.size(); ++i)
       if (proposals[i].stop()) gains[i] = observation.worthwhile;
-    const auto first = [&](size_t i) {
-      return rewrites_layers(proposals[i].action) && gains[i] > observation.worthwhile;
+    const auto turn = [&](size_t i) {
+      if (gains[i] < observation.worthwhile || proposals[i].stop()) return 3;
+      if (proposals[i].beyond) return 2;  // what is known to pay stands before what may
+      return rewrites_layers(proposals[i].action) && gains[i] > observation.worthwhile ? 0 : 1;
     };
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return first(a) != first(b) ? first(a) : gains[a] > gains[b]; });
+                     [&](size_t a, size_t b) { return turn(a) != turn(b) ? turn(a) < turn(b) : gains[a] > gains[b]; });
     return order;
   }
 
