@@ -1,8 +1,10 @@
 #include "eval/examination.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -178,18 +180,19 @@ Result<bool> Examination::checked_once(Guest& guest, const DrawFacts& facts, con
                                        const std::filesystem::path& out, int index) {
   Json earlier = Json::array();
   for (const Held& held : held_) earlier.push_back(held.reply->at("results"));
-  MTMC_TRY(const Json told, facts_.ask({{"op", "measure"},
-                                        {"draw", facts.name},
-                                        {"call", index},
-                                        {"form", call.reply->at("results")},
-                                        {"file", out.string()},
-                                        {"guest", guest.name()},
-                                        {"places", *call.places},
-                                        {"earlier", std::move(earlier)},
-                                        {"modified", call.modified},
-                                        {"unreadable", call.unreadable},
-                                        {"most_bytes", facts_.most_bytes()},
-                                        {"own_random", own_random_}}));
+  Json request = {{"op", "measure"},
+                  {"draw", facts.name},
+                  {"call", index},
+                  {"form", call.reply->at("results")},
+                  {"file", out.string()},
+                  {"guest", guest.name()},
+                  {"places", *call.places},
+                  {"earlier", std::move(earlier)},
+                  {"modified", call.modified},
+                  {"unreadable", call.unreadable},
+                  {"most_bytes", facts_.most_bytes()},
+                  {"own_random", own_random_}};
+  MTMC_TRY(const Json told, facts_.ask(request));
   if (told.contains("mismatch"))
     return refuse(told.at("mismatch"), fmt::format("on draw {}: {}", facts.name, told.value("detail", "")));
   if (told.at("aliases").get<bool>())
@@ -209,7 +212,22 @@ Result<bool> Examination::checked_once(Guest& guest, const DrawFacts& facts, con
       return refuse("wrong-shape", fmt::format("output {} is an expanded tensor on draw {}", i, facts.name));
   }
   hash_ = told.at("hash");
-  return judge_results(facts, measurements_from(told.at("outputs")), hash_, index);
+  MTMC_TRY(const bool right, judge_results(facts, measurements_from(told.at("outputs")), hash_, index));
+  if (!right) MTMC_RETURN_IF_ERROR(name_wrong(facts, std::move(request)));
+  return right;
+}
+
+// Says which elements come first of those that are wrong. Where masks are random they are no candidate's fault.
+Status Examination::name_wrong(const DrawFacts& facts, Json request) {
+  if (!facts.chances.empty() || verdict_.errors.empty()) return ok_status();
+  const OutputError& error = verdict_.errors.back();
+  if (error.broken.empty() || error.broken == "e" || error.output.starts_with("state:")) return ok_status();
+  request["op"] = "wrong", request["output"] = error.output, request["relative"] = error.broken == "f";
+  request["beyond"] = std::isfinite(error.beyond) ? Json(error.beyond) : Json();
+  MTMC_TRY(const Json told, facts_.ask(std::move(request)));
+  const auto first = told.at("first").get<std::vector<std::string>>();
+  if (!first.empty()) verdict_.message += fmt::format("; first wrong elements: {}", fmt::join(first, ", "));
+  return ok_status();
 }
 
 Result<bool> Examination::judge_results(const DrawFacts& facts, const std::vector<Measurement>& outputs,

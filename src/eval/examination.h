@@ -127,6 +127,7 @@ class Examination {
   Result<bool> run_calls(Guest& guest, const std::string& draw, int calls, bool same_addresses);
   Result<bool> checked(Guest& guest, const DrawFacts& facts, const Performance& call, const std::filesystem::path& out,
                        int index);
+  Status name_wrong(const DrawFacts& facts, Json request);
   Result<bool> checked_once(Guest& guest, const DrawFacts& facts, const Performance& call,
                             const std::filesystem::path& out, int index);
   Result<bool> first_result_stays(Guest& guest, const DrawFacts& facts);

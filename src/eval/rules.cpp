@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "eval/stats.h"
 
@@ -184,6 +185,7 @@ void hold_to_norms(const Measurement& m, const Budget& budget, OutputError& resu
     result.broken = "a";
   }
   if (result.broken.empty() && !(result.max_error <= result.max_limit)) result.broken = "b";
+  result.beyond = std::min(result.max_limit, result.max_error / 2);  // where many err a little: the worst of them
 }
 
 // Rule (f): which elements or rows err by too much of themselves; empty when none do.
@@ -204,7 +206,8 @@ void hold_to_tails(const Measurement& m, const Budget& budget, OutputError& resu
   result.detail = too_many(m.rows, budget.rows, rows_near_zero, "rows", step);
   if (result.detail.empty()) result.detail = too_many(m.elements, budget.elements, m.elements.of, "elements", step);
   if (result.detail.empty()) return;
-  result.broken = "f", result.gross = std::pow(4.0, -static_cast<double>(step)) >= kPrecisionCause;
+  result.broken = "f", result.beyond = std::pow(4.0, -static_cast<double>(step));
+  result.gross = result.beyond >= kPrecisionCause;
 }
 
 // Rule (g): where no truth is known, c may be as far from eager's as both may be from the truth together.
@@ -223,7 +226,8 @@ void hold_to_eager(const Measurement& m, const Budget& budget, OutputError& resu
                                 other.error, blocks);
   else
     return;
-  result.broken = "g", result.gross = !(other.max_error < kPrecisionCause * other.max_eager);
+  result.broken = "g", result.beyond = other.max_error / 2;
+  result.gross = !(other.max_error < kPrecisionCause * other.max_eager);
 }
 
 }  // namespace
@@ -243,7 +247,7 @@ OutputError apply_rules(const std::string& draw, const Measurement& m, const Bud
     return result;
   }
   if (m.nonfinite > 0 || m.mismatched > 0) {
-    result.broken = "c";
+    result.broken = "c", result.beyond = std::numeric_limits<double>::infinity();
     return result;
   }
   Budget allowed = budget;  // and what eager errs on this very draw: some truths were asked for where it is far off

@@ -30,7 +30,9 @@ struct OutputError {
   std::string detail = {};              // of rule (f): what there is too much of
   bool gross = false;                   // of rules (f) and (g): is it more than a lower precision does?
   int64_t compared = 0, elsewhere = 0;  // elements held to the truth and to eager; 0: all of them to the truth
-  double seen_from = 0;                 // an element that errs by this part of the rms is seen wherever it lies
+  double beyond =
+      0;  // elements that err by more, under rule (f) of themselves, are named; infinite: what is not finite
+  double seen_from = 0;  // an element that errs by this part of the rms is seen wherever it lies
 };
 
 struct Timing {

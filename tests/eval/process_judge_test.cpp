@@ -74,6 +74,23 @@ def get_inputs():
   EXPECT_EQ(verdict(head + "x.var(1).half()").reason, "wrong-dtype");
 }
 
+TEST_F(TorchJudge, names_the_first_wrong_elements) {
+  const Verdict one = verdict(candidate("out = self.linear(x).clamp_min(0)\nout[3, 5] = 77\nreturn out"));
+  EXPECT_EQ(one.reason, "wrong-result") << one.message;
+  EXPECT_THAT(one.message, testing::ContainsRegex("output 0 on draw task-.*; first wrong elements: "
+                                                  "\\[3, 5\\] is 77 instead of [0-9.e-]+$"));
+  const Verdict tail =
+      verdict(candidate("out = torch.empty(16, 8)\n"
+                        "out[:15] = self.linear(x[:15]).clamp_min(0)\nreturn out"));
+  EXPECT_EQ(tail.reason, "unwritten-output") << tail.message;
+  EXPECT_THAT(tail.message, testing::HasSubstr("; first wrong elements: [15, 0] was never written instead of "));
+  EXPECT_THAT(tail.message, testing::HasSubstr(", [15, 2] was never written"));
+  const Verdict hidden =
+      verdict(candidate("out = self.linear(x).clamp_min(0)\n"
+                        "return out if x.abs().max() < 100 else out + 1"));
+  EXPECT_EQ(hidden.message.find("instead of"), std::string::npos) << hidden.message;
+}
+
 TEST_F(TorchJudge, survives_candidates_that_never_answer) {
   JudgeOptions options = options_;
   options.load_seconds = options.call_seconds = 5;  // a first call has both

@@ -43,7 +43,12 @@ TEST(FunctionScore, SizesAreNamedAndOnlyTheBenchmarksRuleDropsExtremes) {
     rows[task].update(Json{{"certified", true}, {"sizes", "performance"}, {"speedup", {{"eager", speedup}}}});
   }
   rows["T/b"]["left_out"] = "2 of 16 sizes, which take more than 64 bytes";
+  rows["T/a"]["roofline_share"] = 0.1, rows["T/b"]["roofline_share"] = 0.3, rows["T/c"]["roofline_share"] = 0.8;
+  rows["T/d"]["roofline_share"] = nullptr;
   const std::string table = function_table(rows);
+  EXPECT_THAT(table,
+              HasSubstr("| efficiency at performance sizes, median share of this device's own roofline | 30 % (3 "
+                        "tasks) |"));
   EXPECT_THAT(table, HasSubstr("| strict accuracy at performance sizes, without the excluded | 4 of 4 (100.0 %) |"));
   EXPECT_THAT(table, HasSubstr("| sizes left out for the memory that they take | 1 of 4 (25.0 %) |"));
   EXPECT_THAT(table, HasSubstr("| over eager at performance sizes, geometric mean | 2.00 (mean 11.51, over all"));
@@ -57,7 +62,8 @@ TEST(FunctionScore, InstructionsAreNeitherCertifiedNorTimed) {
   for (auto& [task, one] : rows) one["goldens"] = false;
   const std::string table = function_table(rows);
   EXPECT_THAT(table, HasSubstr("| strict accuracy, without the excluded | 1 of 2 (50.0 %) |"));
-  for (const char* what : {"certified", "over eager", "reconstruction"}) EXPECT_THAT(table, Not(HasSubstr(what)));
+  for (const char* what : {"certified", "over eager", "efficiency", "reconstruction"})
+    EXPECT_THAT(table, Not(HasSubstr(what)));
 }
 
 TEST(FunctionScore, RowsOfOthersCountAsNothing) {

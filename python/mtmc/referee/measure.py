@@ -237,14 +237,21 @@ def nearest_constant(t: Any) -> float:
 
 def poisoned(c: torch.Tensor, e: torch.Tensor) -> int:
     """How many elements hold the byte pattern that fresh memory is filled with, where eager's do not."""
+    found = unwritten(c, e)
+    return 0 if found is None else int(found.sum())
+
+
+def unwritten(c: torch.Tensor, e: torch.Tensor) -> torch.Tensor | None:
+    """Which elements they are, in their order; None where there are none."""
     width = c.element_size()
     if not c.numel() or width == 1:
-        return 0
+        return None
     lanes = bits(c).element_size()
     pattern = int.from_bytes(bytes([POISON] * lanes), "little", signed=True)
     words = bits(c) == pattern
     if not words.any():
-        return 0
+        return None
     rows = words.reshape(-1, width // lanes).all(1)
     own = (bits(e) == pattern).reshape(-1, width // lanes).all(1)
-    return int((rows & ~own).sum())
+    found = rows & ~own
+    return found if bool(found.any()) else None

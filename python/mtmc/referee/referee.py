@@ -29,6 +29,7 @@ from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import nominal_bytes, touched_bytes
 from mtmc.referee.truth import TruthError
 from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, second_weights
+from mtmc.referee.wrong import wrong_of
 from mtmc.task.asked import Asked, imported_by
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire import blobs
@@ -316,12 +317,10 @@ class Referee:
         draws its own random numbers. `mismatch` names what cannot be compared."""
         assert self.lender is not None and self.draws is not None and self.masked is not None
         draw, call, form = self.draws.draw(request["draw"], must=True), request["call"], request["form"]
-        most = request["most_bytes"]
         try:
             if request["unreadable"]:
                 raise FormError(request["unreadable"])
-            value, state = self._split(self.lender.seen(form, request["file"], request["guest"], most))
-            left = self.lender.left_in(draw.arguments, draw.eager.written, request)
+            value, state, left = self._returned(draw, request)
         except (FormError, DeviceError) as error:
             return {"mismatch": "tampered", "detail": first_line(error)}
         if (structure := structure_of(value)) != draw.eager.structure:
@@ -361,14 +360,25 @@ class Referee:
             "modified": _arguments_of(draw.arguments, changed),
         }
 
-    @staticmethod
-    def _split(results: Any) -> tuple[Any, State]:
-        """What a call returned, and the entries of the state."""
+    def on_wrong(self, request: Message) -> Message:
+        """The first wrong elements of an `output`, by the request that measured it and what the judge has against it."""
+        assert self.draws is not None
+        draw = self.draws.draw(request["draw"], must=True)
+        try:
+            value, _, left = self._returned(draw, request)
+            return {"first": wrong_of(draw, request["call"], blobs.leaves(value) + left, request)}
+        except (FormError, DeviceError, torch.OutOfMemoryError):  # the memory is gone, or it is not enough
+            return {"first": []}
+
+    def _returned(self, draw: Draw, request: Message) -> tuple[Any, State, list[Any]]:
+        """What a call returned, the entries of the state, and what it left in the arguments that the module writes to."""
+        assert self.lender is not None
+        results = self.lender.seen(request["form"], request["file"], request["guest"], request["most_bytes"])
         if not (isinstance(results, list) and len(results) == 2 and isinstance(results[1], dict)):
             raise FormError("no description of a result")
         if not all(isinstance(value, torch.Tensor) for value in results[1].values()):
             raise FormError("an entry of the state is no tensor")
-        return results[0], results[1]
+        return results[0], results[1], self.lender.left_in(draw.arguments, draw.eager.written, request)
 
     def on_unchanged(self, request: Message) -> Message:
         """Which entries of a candidate's state are not what they were set to, eager's own changes left out; do its results lie in
