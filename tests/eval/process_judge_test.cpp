@@ -70,7 +70,8 @@ def get_inputs():
   const Verdict better = verdict(head + "x.double().var(1, correction=0).float()");
   EXPECT_EQ(better.outcome, Outcome::ill_conditioned) << better.reason << ": " << better.message;
   EXPECT_EQ(better.times.count("eager"), 1U) << "it is timed, for the report";
-  EXPECT_EQ(verdict(head + "x[:, 0] * 0").reason, "wrong-result");
+  // Eager errs by about as much as the result is large: on some draws 0 is as near as it may be, and always the same.
+  EXPECT_THAT(verdict(head + "x[:, 0] * 0").reason, testing::AnyOf("wrong-result", "insensitive-to-input"));
   EXPECT_EQ(verdict(head + "x.var(1).half()").reason, "wrong-dtype");
 }
 
