@@ -30,6 +30,9 @@ LineRange body_of(const std::string& code);
 std::vector<Proposal> numbered(const std::string& type, const std::string& word, int steps, const CodeState& state,
                                const std::vector<Proposal>& legal);
 
+// The code after a step, if this whole answer holds code that can be used.
+Result<std::string> code_in(const ChatReply& answer, const std::string& before);
+
 // What such a coder is made of. All references, those in `facts` included, must outlive it.
 struct LlmParts {
   ClientParts client;
@@ -56,15 +59,15 @@ class LlmCoder : public Coder {
   std::string account() const override;
 
  protected:
-  // What one step cost, as it is kept with the attempt.
+  // What one step cost and which answers it had, as it is kept with the attempt.
   struct Bill {
     int questions = 0, remembered = 0;
     Tokens tokens;
     double usd = 0;
+    std::vector<std::vector<std::string>> answers;  // the exchanges of each: one that broke off has several
     std::string note(const std::string& model) const;
   };
   Result<ChatReply> whole_answer(const ChatRequest& asked, Bill& bill);
-  Result<std::string> code_in(const ChatReply& answer, const std::string& before) const;
   std::string name_of(const std::string& coder) const;
   const LlmOptions& options() const { return options_; }
   const PromptFacts& facts() const { return facts_; }

@@ -11,6 +11,7 @@ Result<ClientParts> LlmAccess::client() const {
                  "its price in " + user_models_path().string()};
   MTMC_TRY(Key key, Key::find(model, options.key_file, keys));
   ClientParts parts{.model = std::move(model), .key = std::move(key)};
+  parts.transport = transport;
   parts.limits.request_seconds = options.request_seconds, parts.limits.question_seconds = 3 * options.request_seconds;
   return parts;
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "llm/http.h"
 #include "llm/key.h"
 #include "llm/ledger.h"
 
@@ -32,6 +33,7 @@ struct LlmAccess {
   LlmOptions options;
   Keys keys;
   Ledger ledger;
+  Transport transport = post;
   // The model that the options name, with its key, price and limits. An Error: it is not known, or has no key or, with
   // --max-cost, no price.
   Result<ClientParts> client() const;

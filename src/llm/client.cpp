@@ -61,6 +61,13 @@ ChatReply reply_from(const Json& json) {
 
 }  // namespace
 
+Result<std::optional<ChatReply>> recalled(ExchangeMemory& memory, const std::string& key) {
+  std::optional<ChatReply> reply;
+  MTMC_TRY(const std::optional<std::string> known, memory.recall(key));
+  if (known) reply = reply_from(Json::parse(*known).at("reply")), reply->exchange = key;
+  return reply;
+}
+
 ChatClient::ChatClient(ClientParts parts, Ledger& ledger, ExchangeMemory& memory)
     : parts_(std::move(parts)), ledger_(ledger), memory_(memory) {
   if (!parts_.wait) parts_.wait = sleep;
@@ -87,10 +94,10 @@ Result<ChatReply> ChatClient::ask(const ChatRequest& request) {
   for (ChatMessage& message : clean.messages) message.text = scrub(std::move(message.text));
   const Json body = request_body(parts_.model, clean);
   const std::string key = sha256(request_url(parts_.model) + "\n" + dump(body));
-  MTMC_TRY(const std::optional<std::string> known, memory_.recall(key));
+  MTMC_TRY(std::optional<ChatReply> known, recalled(memory_, key));
   if (known) {
     ledger_.remembered();
-    return reply_from(Json::parse(*known).at("reply"));
+    return std::move(*known);
   }
   if (const auto ended = this->ended()) return *ended;
   const double start = parts_.clock();
@@ -101,6 +108,7 @@ Result<ChatReply> ChatClient::ask(const ChatRequest& request) {
                          {"reply", reply_json(reply)},
                          {"seconds", parts_.clock() - start}};
   MTMC_RETURN_IF_ERROR(memory_.remember(key, dump(exchange)));
+  reply.exchange = key;
   return reply;
 }
 

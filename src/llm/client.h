@@ -24,6 +24,9 @@ class ExchangeMemory {
   virtual Status remember(const std::string& key, const std::string& value) = 0;
 };
 
+// The answer that is kept under a key; none where the memory has none.
+Result<std::optional<ChatReply>> recalled(ExchangeMemory& memory, const std::string& key);
+
 struct ClientLimits {
   double request_seconds = 300;   // one request
   double question_seconds = 900;  // one question, with all its repetitions and the waits between them

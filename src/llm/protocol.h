@@ -40,6 +40,7 @@ struct ChatReply {
   Tokens tokens;
   double usd = 0;           // what it cost when it was asked
   bool remembered = false;  // the store had it: nothing was sent
+  std::string exchange;     // what the memory keeps it under
 };
 
 // The most tokens that this model is asked to write.

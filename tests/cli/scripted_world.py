@@ -67,6 +67,17 @@ class World:
     def optimize(self, task: Path, *words: object) -> tuple[int, str]:
         return self.end(self.start(task, *words))
 
+    def look(self, verb: str, *words: object) -> tuple[int, str]:
+        """A verb that reads the store and asks nobody."""
+        argv = [str(word) for word in (BINARY, verb, *words, "--store", self.folder / "store.db")]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, stdin=subprocess.DEVNULL)
+        self.said += done.stdout + done.stderr
+        return done.returncode, done.stdout + done.stderr
+
+    def change(self, sql: str, *values: object) -> None:
+        with sqlite3.connect(self.folder / "store.db") as store:
+            store.execute(sql, values)
+
     def leaks(self) -> list[str]:
         """Whatever holds the key: files of the store and the results, and what was printed."""
         files = [path for path in self.folder.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]

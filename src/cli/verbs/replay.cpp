@@ -1,11 +1,15 @@
-// `mtmc replay RUN`: prints every attempt of a run again from its stored Program and compares the bytes.
+// `mtmc replay RUN`: makes the code of every attempt again, from its stored Program or from its model's stored answers,
+// and compares the bytes. Needs no network.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "cli/run_number.h"
 #include "cli/verb.h"
+#include "coder/code_again.h"
 #include "ir/program.h"
 #include "report/diff.h"
 #include "store/store.h"
@@ -30,9 +34,32 @@ Result<std::string> print_again(const RunRecord& run, const NodeRecord& node) {
   return code.text;
 }
 
-// The faulty coder spoils its text after printing; without a Program there is nothing to print.
-bool can_replay(const NodeRecord& node) {
-  return !node.code.empty() && !node.program.empty() && node.coder.find("+faults") == std::string::npos;
+const NodeRecord* find_node(const std::vector<NodeRecord>& nodes, NodeId id) {
+  const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const NodeRecord& node) { return node.id == id; });
+  return found == nodes.end() ? nullptr : &*found;
+}
+
+// How an attempt's code is made again.
+enum class From { program, answers, nothing };
+
+struct Again {
+  From from = From::nothing;
+  std::string text;  // where it is made from something; empty where that holds no code any more
+};
+
+Result<Again> make_again(Store& store, const RunRecord& run, const std::vector<NodeRecord>& nodes,
+                         const NodeRecord& node) {
+  if (node.coder.find("+faults") != std::string::npos) return Again{};  // its text was spoiled after printing
+  if (!node.program.empty()) {
+    MTMC_TRY(std::string text, print_again(run, node));
+    return Again{From::program, std::move(text)};
+  }
+  const NodeRecord* parent = find_node(nodes, node.parent);
+  if (parent == nullptr) return Again{};
+  auto code = code_again(store, node, parent->code);
+  if (!code.ok()) fmt::print("attempt {} ({}): {}\n", node.id, node.action, code.error().message());
+  if (!code.ok()) return Again{From::answers, ""};
+  return *code ? Again{From::answers, **code} : Again{};
 }
 
 // The first place where the stored code (-) and today's (+) part.
@@ -41,35 +68,54 @@ std::string first_difference(const std::string& stored, const std::string& now) 
   return all.substr(0, all.find("\n@@", 1) == std::string::npos ? all.size() : all.find("\n@@", 1) + 1);
 }
 
+// What its Program prints now; without one the stored code, which is what was judged.
+Result<int> write_out(const std::string& path, const NodeRecord& node, const Again& again) {
+  const bool same = again.from == From::nothing || again.text == node.code;
+  MTMC_RETURN_IF_ERROR(write_file(path, again.from == From::program ? again.text : node.code));
+  fmt::print("wrote {} from attempt {}: {}\n", path, node.id,
+             again.from == From::program ? (same ? "the same bytes" : "not the bytes that were judged")
+             : again.from == From::nothing
+                 ? "the code that was judged, without a Program or answers that it could be made from again"
+             : same ? "the code that was judged, and that its model's answers hold"
+                    : "the code that was judged, which its model's answers do not hold now");
+  return same ? kDone : kNotBetter;
+}
+
 Result<int> replay(const ReplayOptions& options) {
   MTMC_TRY(const auto store, open_store(store_path(options.store), OpenFor::reading));
   MTMC_TRY(const RunId id, find_run(*store, options.run));
   MTMC_TRY(const RunRecord run, store->run(id));
   MTMC_TRY(const auto nodes, store->nodes(id));
   if (!options.out.empty()) {
-    const NodeRecord* chosen = options.node == 0 ? result_node(run, nodes) : nullptr;
-    for (const NodeRecord& node : nodes)
-      if (node.id == options.node) chosen = &node;
-    if (chosen == nullptr || !can_replay(*chosen))
-      return Error{"replaying", "this attempt has no Program to print from", std::to_string(options.node), ""};
-    MTMC_TRY(const std::string text, print_again(run, *chosen));
-    MTMC_RETURN_IF_ERROR(write_file(options.out, text));
-    fmt::print("wrote {} from attempt {}: {}\n", options.out, chosen->id,
-               text == chosen->code ? "the same bytes" : "not the bytes that were judged");
-    return text == chosen->code ? kDone : kNotBetter;
+    const NodeRecord* chosen = options.node == 0 ? result_node(run, nodes) : find_node(nodes, options.node);
+    if (chosen == nullptr || chosen->code.empty())
+      return Error{"replaying", "this attempt has no code", std::to_string(options.node), ""};
+    MTMC_TRY(const Again again, make_again(*store, run, nodes, *chosen));
+    return write_out(options.out, *chosen, again);
   }
-  int same = 0, all = 0;
+  struct {
+    int same = 0, all = 0;
+  } counts[3];  // by From
   for (const NodeRecord& node : nodes) {
-    if (!can_replay(node) || (options.node != 0 && node.id != options.node)) continue;
-    MTMC_TRY(const std::string text, print_again(run, node));
-    ++all;
-    same += text == node.code;
-    if (text != node.code)
-      fmt::print("attempt {} ({}) prints differently now, first at\n{}", node.id, node.action,
-                 first_difference(node.code, text));
+    if (node.code.empty() || (options.node != 0 && node.id != options.node)) continue;
+    MTMC_TRY(const Again again, make_again(*store, run, nodes, node));
+    const bool same = again.from == From::nothing ? sha256(node.code) == node.code_hash : again.text == node.code;
+    auto& count = counts[static_cast<int>(again.from)];
+    ++count.all, count.same += same;
+    if (!same)
+      fmt::print("attempt {} ({}) comes out differently now{}", node.id, node.action,
+                 again.text.empty() ? "\n" : ", first at\n" + first_difference(node.code, again.text));
   }
-  fmt::print("{} of {} attempts print the same bytes\n", same, all);
-  return same == all ? kDone : kNotBetter;
+  const auto& [programs, answers, others] = counts;
+  if (programs.all + answers.all + others.all == 0) fmt::print("there is no attempt with code\n");
+  if (programs.all > 0) fmt::print("{} of {} attempts print the same bytes\n", programs.same, programs.all);
+  if (answers.all > 0)
+    fmt::print("{} of {} attempts without a Program are what their model's answers hold\n", answers.same, answers.all);
+  if (others.all > 0)
+    fmt::print(
+        "{} attempts could not be replayed, for want of a Program and of answers: {} have the code that was kept\n",
+        others.all, others.same);
+  return programs.same + answers.same + others.same == programs.all + answers.all + others.all ? kDone : kNotBetter;
 }
 
 VerbBody declare(Options& options) {
@@ -84,6 +130,7 @@ VerbBody declare(Options& options) {
 }  // namespace
 
 extern const Verb replay_def;
-const Verb replay_def{"replay", "Print a run's attempts again from their stored Programs: the same bytes.", declare};
+const Verb replay_def{
+    "replay", "Make a run's attempts again from their Programs and their model's answers: the same bytes.", declare};
 
 }  // namespace mtmc

@@ -45,6 +45,16 @@ std::string refusal_text(const Error& error) {
 
 }  // namespace
 
+Result<std::string> code_in(const ChatReply& answer, const std::string& before) {
+  if (answer.stop == Stop::refused) return Error{"reading the answer", "the model would not answer", "", ""};
+  if (cut_short(answer.text, answer.stop) && answer.stop == Stop::length)
+    return Error{"reading the answer", "it is too long", "", "an answer within --answer-tokens"};
+  MTMC_TRY(std::string code, code_of(answer.text, before));
+  MTMC_RETURN_IF_ERROR(check_code(code));
+  if (code == before) return Error{"reading the answer", "the code is what it was", "", "code after the action"};
+  return code;
+}
+
 std::vector<Proposal> numbered(const std::string& type, const std::string& word, int steps, const CodeState& state,
                                const std::vector<Proposal>& legal) {
   const LineRange lines = body_of(state.code.text);
@@ -86,33 +96,28 @@ std::string LlmCoder::Bill::note(const std::string& model) const {
                  {"remembered", remembered},
                  {"input_tokens", tokens.input},
                  {"output_tokens", tokens.output},
-                 {"usd", usd}}}})
+                 {"usd", usd},
+                 {"answers", answers}}}})
       .dump();
 }
 
 Result<ChatReply> LlmCoder::whole_answer(const ChatRequest& asked, Bill& bill) {
   std::string text;
+  std::vector<std::string> exchanges;
   for (int part = 0;; ++part) {
     MTMC_TRY(ChatReply reply, client_.ask(part == 0 ? asked : continued(asked, text)));
     ++bill.questions;
+    exchanges.push_back(reply.exchange);
     bill.remembered += reply.remembered;
     bill.tokens.input += reply.tokens.input, bill.tokens.output += reply.tokens.output, bill.usd += reply.usd;
     const bool silent = trim(reply.text).empty();
     text = part == 0 ? reply.text : joined(std::move(text), reply.text);
     reply.text = text;
-    if (silent || part == kContinuations || !cut_short(text, reply.stop)) return reply;
-    if (reply.stop != Stop::length && part > 0) return reply;  // it has nothing more to say
+    const bool no_more = reply.stop != Stop::length && part > 0;  // it has nothing to add
+    if (!silent && part < kContinuations && cut_short(text, reply.stop) && !no_more) continue;
+    bill.answers.push_back(std::move(exchanges));
+    return reply;
   }
-}
-
-Result<std::string> LlmCoder::code_in(const ChatReply& answer, const std::string& before) const {
-  if (answer.stop == Stop::refused) return Error{"reading the answer", "the model would not answer", "", ""};
-  if (cut_short(answer.text, answer.stop) && answer.stop == Stop::length)
-    return Error{"reading the answer", "it is too long", "", "an answer within --answer-tokens"};
-  MTMC_TRY(std::string code, code_of(answer.text, before));
-  MTMC_RETURN_IF_ERROR(check_code(code));
-  if (code == before) return Error{"reading the answer", "the code is what it was", "", "code after the action"};
-  return code;
 }
 
 Result<Implementation> LlmCoder::implement(const CoderRequest& request) {
