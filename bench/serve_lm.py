@@ -25,15 +25,15 @@ PROGRAM = Path(__file__).resolve().parents[1] / "build/release/mtmc-lm"
 class Generator:
     """The program, kept running: a line of JSON in, a line of JSON out."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, program: str) -> None:
         self.lock = threading.Lock()
-        self.tokenizer, _ = self._start("tokenize", model)
-        self.writer, ready = self._start("generate", model)
+        self.tokenizer, _ = self._start(program, "tokenize", model)
+        self.writer, ready = self._start(program, "generate", model)
         self.context = ready["context"]
 
     @staticmethod
-    def _start(verb: str, model: str) -> tuple[subprocess.Popen[str], dict[str, Any]]:
-        command = [str(PROGRAM), verb, "--model", model]
+    def _start(program: str, verb: str, model: str) -> tuple[subprocess.Popen[str], dict[str, Any]]:
+        command = [program, verb, "--model", model]
         process = subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdout is not None
         line = process.stdout.readline()  # "ready"
@@ -106,9 +106,11 @@ def handler_for(generator: Generator) -> type[BaseHTTPRequestHandler]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a Hugging Face folder or a GGUF file")
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", type=int, default=8000, help="0: any that is free; it is printed")
+    parser.add_argument("--program", default=str(PROGRAM), help="the built mtmc-lm (%(default)s)")
     options = parser.parse_args()
-    server = ThreadingHTTPServer(("127.0.0.1", options.port), handler_for(Generator(options.model)))
+    server = ThreadingHTTPServer(("127.0.0.1", options.port), handler_for(Generator(options.model, options.program)))
+    print(f"http://127.0.0.1:{server.server_address[1]}/v1", flush=True)
     server.serve_forever()
 
 

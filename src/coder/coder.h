@@ -42,12 +42,15 @@ struct Ancestor {
   const Verdict& verdict;
 };
 
-// Judges drafts of a step that is still worked on: screened, kept as attempts, counted as evaluations.
+// Judges drafts of a step that is still worked on: screened, kept as attempts, counted as evaluations. Compiles them,
+// too.
 class DraftJudge {
  public:
   virtual ~DraftJudge() = default;
   // Null: the search has no evaluation to spare. Valid as long as the search.
   virtual Result<const Verdict*> judge(const std::string& code) = 0;
+  // As Judge::compile: what speaks against it without a call. No evaluation, and no attempt.
+  virtual Result<std::optional<std::string>> compile(const std::string& code) = 0;
 };
 
 struct CoderRequest {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -41,6 +42,11 @@ class Judge {
   // Everything a candidate does wrong is in the verdict. An Error is the user's mistake in the task (it does not load
   // or run) or a judge that cannot work on this machine.
   virtual Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) = 0;
+  // Why a candidate cannot be loaded or its kernels cannot be compiled, found out without a call; empty: nothing speaks
+  // against it. No verdict, and none is changed by it. Nothing where no code is run.
+  virtual Result<std::optional<std::string>> compile(const Task&, const Candidate&) {
+    return std::optional<std::string>();
+  }
   // A hint: tasks will follow. Its processes come up meanwhile.
   virtual Status start() { return ok_status(); }
   // A hint: candidates of this task may follow. Starts what all of them need and what takes long.

@@ -87,6 +87,7 @@ class ProcessJudge final : public Judge {
   ~ProcessJudge() override { close(draws_); }
 
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override;
+  Result<std::optional<std::string>> compile(const Task& task, const Candidate& candidate) override;
   Status start() override;
   Status prepare(const Task& task) override;
   Status prepare(const Task& task, const Candidate& candidate) override;
@@ -102,6 +103,8 @@ class ProcessJudge final : public Judge {
   Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
   Result<Verdict> examined(const Candidate& candidate, Tier tier);
   Result<std::optional<Guest>> compiled(const Candidate& candidate, Tier tier);
+  Result<Json> compile_request();
+  Result<std::string> tried_to_compile(const Candidate& candidate);
   bool lost() const;  // is a process of ours gone?
   Status works_without_candidate(const Task& task, Tier tier);
   Result<bool> ends_without_candidate(const Task& task, const std::string& draw);
@@ -187,12 +190,46 @@ Status ProcessJudge::prepare(const Task& task, const Candidate& candidate) {
     Verdict unread;
     Examination examination = examination_of(candidate, unread);
     const Json load = examination.load_request(guest);
-    MTMC_TRY(const Given* given, facts_->given("task-0"));
-    const Json compile = {
-        {"op", "compile"}, {"form", *given->form}, {"values", *given->values}, {"workers", options_.threads}};
+    MTMC_TRY(const Json compile, compile_request());
     return std::vector<Json>{load, compile, load};
   });
   return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
+}
+
+Result<Json> ProcessJudge::compile_request() {
+  MTMC_TRY(const Given* given, facts_->given("task-0"));
+  return Json{{"op", "compile"}, {"form", *given->form}, {"values", *given->values}, {"workers", options_.threads}};
+}
+
+Result<std::optional<std::string>> ProcessJudge::compile(const Task& task, const Candidate& candidate) {
+  MTMC_RETURN_IF_ERROR(open(task));
+  const auto tried = [&]() -> Result<std::string> {
+    try {
+      return tried_to_compile(candidate);
+    } catch (const std::filesystem::filesystem_error& error) {  // it may have filled the place where files are passed
+      guests_.stop();
+      return Error{"passing files to a candidate", error.what(), "", ""};
+    }
+  }();
+  if (tried.ok()) return std::optional(*tried);
+  if (!lost()) return tried.error();
+  facts_.reset();  // a process of ours died: everything is set up again for the next candidate
+  return std::optional("crashed: " + tried.error().message());
+}
+
+// In a guest of its own, which loads it: that builds what its file builds. Triton's kernels, which a call would
+// compile, are compiled by one that launches nothing, where the GPU is that they are for.
+Result<std::string> ProcessJudge::tried_to_compile(const Candidate& candidate) {
+  MTMC_TRY(const Room room, guests_.room_for(candidate));
+  Verdict loaded;
+  Examination examination = examination_of(candidate, loaded);
+  MTMC_TRY(Guest guest, guests_.enter(room));
+  MTMC_TRY(const bool loads, examination.load(guest));
+  if (!loads) return loaded.reason + ": " + loaded.message;
+  if (!on_gpu()) return std::string();
+  MTMC_TRY(const Json request, compile_request());
+  MTMC_TRY(const GuestReply answer, guest.call(request, options_.load_seconds));
+  return answer.ok() ? std::string() : answer.reason + ": " + answer.message;
 }
 
 // Processes stay; all that is known of the open task was drawn from the seed of before.

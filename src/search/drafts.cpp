@@ -46,6 +46,13 @@ Result<const Verdict*> StepWork::judge(const std::string& code) {
   return *node == nullptr ? nullptr : &(*node)->verdict();
 }
 
+Result<std::optional<std::string>> StepWork::compile(const std::string& code) {
+  environment_.say("compiling a draft of " + order_.proposal.text);
+  auto said = environment_.judge_.compile(environment_.parts_.task, {code, nullptr});
+  if (!said.ok()) failed_ = said.error();
+  return said;
+}
+
 Status StepWork::judge_again() {
   Action action = order_.proposal.action;
   action.detail = word();

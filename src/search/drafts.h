@@ -16,6 +16,7 @@ class StepWork final : public DraftJudge {
   const StepOrder& order() const { return order_; }
   // One evaluation is always left for what will be submitted.
   Result<const Verdict*> judge(const std::string& code) override;
+  Result<std::optional<std::string>> compile(const std::string& code) override;
   // The drafts that were judged before the run was cut off, when the coder need not be asked again.
   Status judge_again();
   // The draft of this step that is this state, or null.

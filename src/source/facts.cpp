@@ -58,12 +58,23 @@ struct Found {
   bool loads = false, computes = false;
 };
 
-void look(const SyntaxNode& node, Found& found) {
+// Is memory that is only read handed on to a function? Then that one loads from it.
+bool hands_on(const SyntaxNode& node, const KernelFacts& kernel) {
+  const SyntaxNode* arguments = node.is("call_expression") ? node.part("arguments") : nullptr;
+  if (arguments == nullptr) return false;
+  return std::any_of(arguments->children.begin(), arguments->children.end(), [&](const SyntaxNode& one) {
+    const SyntaxNode* first = one.is("binary_expression") ? one.part("left") : nullptr;
+    const auto* parameter = first == nullptr ? nullptr : kernel.parameter(first->text);
+    return parameter != nullptr && parameter->reads;
+  });
+}
+
+void look(const SyntaxNode& node, const KernelFacts& kernel, Found& found) {
   if (is_loop(node)) {
     SourceLoop loop{
         node.is("while_statement") || node.is("do_statement") ? "" : variable_of(node), node.lines, false, false, {}};
     Found inside;
-    if (const SyntaxNode* body = node.part("body")) look(*body, inside);
+    if (const SyntaxNode* body = node.part("body")) look(*body, kernel, inside);
     loop.loads = inside.loads, loop.computes = inside.computes;
     loop.inside = std::move(inside.loops);
     found.loads |= loop.loads, found.computes |= loop.computes;
@@ -75,7 +86,8 @@ void look(const SyntaxNode& node, Found& found) {
     return;
   }
   if (is_arithmetic(node)) found.computes = true;
-  for (const SyntaxNode& child : node.children) look(child, found);
+  if (hands_on(node, kernel)) found.loads = true;
+  for (const SyntaxNode& child : node.children) look(child, kernel, found);
 }
 
 }  // namespace
@@ -94,7 +106,7 @@ const KernelFacts* CodeFacts::kernel(std::string_view name) const {
 
 void find_loops(const SyntaxNode& body, KernelFacts& kernel) {
   Found found;
-  look(body, found);
+  look(body, kernel, found);
   kernel.loops = std::move(found.loops);
   kernel.loads = found.loads, kernel.computes = found.computes;
 }

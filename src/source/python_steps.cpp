@@ -261,7 +261,7 @@ class StepReader {
       const SyntaxNode& one = arguments->children[i];
       const bool quoted = one.is("string") && one.text.size() > 2;
       const std::string_view kernel = quoted ? one.text.substr(1, one.text.size() - 2) : one.text;
-      if ((quoted || one.is("identifier")) && names_.facts->kernel(kernel) != nullptr)
+      if ((one.is("identifier") || (quoted && has_variables(*arguments))) && names_.facts->kernel(kernel) != nullptr)
         return launch(kernel, *arguments, position + 1);
       position += one.named;
     }
@@ -269,6 +269,16 @@ class StepReader {
     if (function->is("attribute")) return call_attribute(*function, *arguments);
     anything_in(*function);
     return anything_in(*arguments);
+  }
+
+  // A call that is given names and numbers only launches nothing: scratch("kernel", 128) is memory for it.
+  bool has_variables(const SyntaxNode& arguments) const {
+    bool found = false;
+    walk(arguments, [&](const SyntaxNode& node) {
+      found = found || (node.is("identifier") && locals_.contains(std::string(node.text)));
+      return !found;
+    });
+    return found;
   }
 
   bool operation(std::string name, bool library) {

@@ -24,9 +24,8 @@ struct Working : testing::ScriptedModel {
   using ScriptedModel::ScriptedModel;
 
   std::unique_ptr<AgentCoder> coder() {
-    return std::make_unique<AgentCoder>(
-        LlmParts{parts(), PromptFacts{*find_target("cpu"), hardware}, options, false, ledger, *store},
-        read_notes(options.knowledge).value());
+    return AgentCoder::open({parts(), PromptFacts{*find_target("cpu"), hardware}, options, false, ledger, *store})
+        .value();
   }
   Result<Implementation> work() {
     return coder()->implement({state, action, &refused, "rewrite", nullptr, &lineage, partner, drafts});
@@ -63,7 +62,11 @@ struct Drafts final : DraftJudge {
     right.outcome = Outcome::certified, right.speedup["eager"] = exactly(2.5), right.kernel_shares = {{"gelu", 0.75}};
     return code.find("right") == code.npos ? &wrong : &right;
   }
-  std::vector<std::string> judged;
+  Result<std::optional<std::string>> compile(const std::string& code) override {
+    compiled.push_back(code);
+    return std::optional<std::string>(code.find("broken") == code.npos ? "" : "compile-error: kernel.cpp:3:5: error");
+  }
+  std::vector<std::string> judged, compiled;
   size_t room = 10;
   Verdict right, wrong = Working::wrong();
 };
@@ -101,6 +104,22 @@ TEST(Agent, HasItsDraftsJudgedAndProfiled) {
   EXPECT_THAT(model.asked[5], HasSubstr("75.0 %  gelu"));
 }
 
+TEST(Agent, ADraftIsCompiledBeforeAnybodyJudgesIt) {
+  Working model("compile:", edited("x + broken") + "compile:", edited("x + right"),
+                "compile:", "judge:", "submit:", "submit:");
+  Drafts drafts;
+  model.drafts = &drafts, model.options.agent_judgements = 1;
+  EXPECT_EQ(model.work()->code.text, kernel("x + right"));
+  EXPECT_EQ(drafts.compiled, (std::vector<std::string>{kernel("x + broken"), kernel("x + right")}));
+  EXPECT_EQ(drafts.judged, (std::vector<std::string>{kernel("x + right")})) << "compiling uses up no judgement";
+  EXPECT_THAT(model.asked[0], HasSubstr("compile:"));
+  EXPECT_THAT(model.asked[1], HasSubstr("There is no draft yet"));
+  EXPECT_THAT(model.asked[2], HasSubstr("compile-error: kernel.cpp:3:5: error"));
+  EXPECT_THAT(model.asked[4], HasSubstr("It compiles"));
+  EXPECT_TRUE(model.work().ok());
+  EXPECT_EQ(drafts.compiled.size(), 2u) << "the store knows what was said";
+}
+
 TEST(Agent, JudgementsEnd) {
   Working model("judge:", edited("1") + "judge:", edited("2") + "profile:", edited("3") + "judge:", "judge:", "submit:",
                 "submit:");
@@ -120,8 +139,9 @@ TEST(Agent, JudgementsEnd) {
 }
 
 TEST(Agent, WhereNothingCanBeJudgedItIsSaid) {
-  Working model("profile:", edited("x + 1"), "judge:", "submit:", "submit:");
+  Working model("profile:", edited("x + 1"), "judge:", "compile:", "submit:", "submit:");
   ASSERT_TRUE(model.work().ok());
+  EXPECT_THAT(model.asked[4], HasSubstr("Nothing can be compiled here"));
   EXPECT_THAT(model.asked[0], HasSubstr(" 0 drafts can be judged"));
   EXPECT_THAT(model.asked[1], HasSubstr("wrong-result")) << "without a draft, of the code that it starts from";
   EXPECT_THAT(model.asked[3], HasSubstr("Nothing can be judged here"));
@@ -248,6 +268,13 @@ TEST(Agent, WhatItLearnedItselfChangesNoConversation) {
   ASSERT_TRUE(model.work().ok());
   EXPECT_TRUE(model.work().ok()) << "a second run, with another coder";
   EXPECT_EQ(model.asked.size(), 5u);
+  const std::string none = digest_of(read_notes("").value());
+  EXPECT_EQ(model.coder()->digest(), none) << "nor does it make another run";
+  ASSERT_TRUE(add_note(folder, {"Yaks", "cpu", "Hair.\n"}).ok());
+  EXPECT_NE(model.coder()->digest(), none) << "what somebody adds does";
+  Working elsewhere("edit:");
+  elsewhere.options.knowledge = folder.string();
+  EXPECT_EQ(elsewhere.coder()->digest(), digest_of(read_notes(folder).value())) << "another store has learned nothing";
   std::filesystem::remove_all(folder);
 }
 

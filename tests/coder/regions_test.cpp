@@ -11,6 +11,7 @@
 #include "actions/flow.h"
 #include "actions/schedule.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "support/source_dir.h"
 #include "targets/import_time.h"
 
@@ -58,6 +59,85 @@ std::set<std::pair<int, int>> neighbours(const Program& program, bool convex) {
   return found;
 }
 
+using Lines = std::set<std::pair<int, int>>;
+
+// Several, where kernels that are alike share their functions.
+std::vector<int> kernels_at(const Printed& one, LineRange lines) {
+  std::vector<int> found;
+  for (size_t k = 0; k < one.program.kernels.size(); ++k) {
+    const auto at = one.code.kernels.find(one.program.kernels[k].name);
+    if (at != one.code.kernels.end() && at->second.first <= lines.first && lines.last <= at->second.last)
+      found.push_back(static_cast<int>(k));
+  }
+  return found;
+}
+
+// Statements that launch something: calls of torch as the Program has them, our own kernels' as the targets spell them.
+Lines launches_of(const Printed& one) {
+  Lines found;
+  const KernelFlow flow(one.program);
+  for (int k = 0; k < static_cast<int>(one.program.kernels.size()); ++k) {
+    const Kernel& kernel = one.program.kernels[k];
+    if (kernel.family != Family::library || flow.is_view(k) || made_before(one.program, kernel)) continue;
+    const LineRange lines = one.code.kernels.at(kernel.name);
+    found.emplace(lines.first, lines.last);
+  }
+  const std::vector<std::string> text = split(one.code.text, '\n');
+  for (int line = 1; line <= static_cast<int>(text.size()); ++line)
+    for (const char* launch : {"_launch(", "_library."})  // "_library.k0_relu.argtypes = ..." launches nothing
+      if (trim(text[line - 1]).starts_with(launch) && text[line - 1].find(" = ") == std::string::npos)
+        found.emplace(line, line);
+  return found;
+}
+
+// One region has exactly the launches, where there are several.
+void expect_captured(const Printed& one, const std::string& what) {
+  const Lines launches = launches_of(one);
+  Lines found;
+  size_t regions = 0;
+  for (const SourceRegion& region : one.regions) {
+    if (region.action != "capture") continue;
+    ++regions;
+    for (const LineRange& lines : region.lines) found.emplace(lines.first, lines.last);
+  }
+  EXPECT_EQ(found, launches.size() > 1 ? launches : Lines{}) << what << "\n" << one.code.text;
+  EXPECT_EQ(regions, launches.size() > 1 ? 1u : 0u) << what << "\n" << one.code.text;
+}
+
+// Does a kernel call the function whose name the region's label ends with?
+bool is_of_helper(const Printed& one, const SourceRegion& region) {
+  const std::string name = region.label.substr(region.label.rfind(' ') + 1) + "(";
+  const std::vector<std::string> text = split(one.code.text, '\n');
+  for (const Kernel& kernel : one.program.kernels) {
+    const auto at = one.code.kernels.find(kernel.name);
+    if (kernel.family == Family::library || at == one.code.kernels.end()) continue;
+    for (int line = at->second.first; line <= at->second.last; ++line)
+      if (trim(text[line - 1]).starts_with(name)) return true;
+  }
+  return false;
+}
+
+// Each kernel of our own can be tiled, and nothing but kernels and what they call has loops. How many regions are about
+// loops.
+size_t expect_loops_in_kernels(const Printed& one, const std::string& what) {
+  std::set<int> tiled;
+  size_t loops = 0;
+  for (const SourceRegion& region : one.regions) {
+    if (region.action != "tile" && region.action != "pipeline" && region.action != "reorder") continue;
+    ++loops;
+    const std::vector<int> kernels = kernels_at(one, region.span());
+    EXPECT_TRUE(!kernels.empty() || is_of_helper(one, region)) << region.text() << " in " << what;
+    for (const int k : kernels) EXPECT_NE(one.program.kernels[k].family, Family::library) << region.text() << what;
+    if (region.action == "tile") tiled.insert(kernels.begin(), kernels.end());
+  }
+  for (size_t k = 0; k < one.program.kernels.size(); ++k) {
+    const Kernel& kernel = one.program.kernels[k];
+    const bool ours = kernel.family != Family::library && one.code.kernels.contains(kernel.name);
+    EXPECT_EQ(tiled.contains(static_cast<int>(k)), ours) << kernel.name << " in " << what;
+  }
+  return loops;
+}
+
 class Agreement : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -85,6 +165,7 @@ size_t expect_the_same(const Printed& one, const std::string& what) {
   }
   EXPECT_EQ(found, wanted) << what << "\n" << one.code.text;
   EXPECT_EQ(lowered, calls) << what << "\n" << one.code.text;
+  expect_captured(one, what);
   return calls.size();
 }
 
@@ -164,31 +245,24 @@ Program lowered(Program program, const TargetDef& target) {
 }
 
 // With kernels of our own, which may be several launches each: there is a region between two kernels that read one
-// another with nothing between them, and none between kernels that do not.
+// another with nothing between them, and none between kernels that do not. Loops are where kernels are, each kernel can
+// be tiled, and all launches can be captured.
 TEST_F(Agreement, OfGeneratedKernels) {
-  size_t kernels = 0;
+  size_t kernels = 0, loops = 0;
   for (const char* name : {"triton", "cpu"})
     for (const Program& untouched : examples()) {
       const TargetDef& target = *find_target(name);
       const Printed one = printed(lowered(untouched, target), target);
       const std::string what = untouched.name + " for " + name + "\n" + one.code.text;
-      // Several, where kernels that are alike share their functions.
-      const auto kernels_at = [&](LineRange lines) {
-        std::vector<int> found;
-        for (size_t k = 0; k < one.program.kernels.size(); ++k) {
-          const auto at = one.code.kernels.find(one.program.kernels[k].name);
-          if (at != one.code.kernels.end() && at->second.first <= lines.first && lines.last <= at->second.last)
-            found.push_back(static_cast<int>(k));
-        }
-        return found;
-      };
+      loops += expect_loops_in_kernels(one, what);
+      expect_captured(one, what);
       const auto wanted = neighbours(one.program, true), allowed = neighbours(one.program, false);
       std::set<std::pair<int, int>> found;
       for (const SourceRegion& region : one.regions) {
         if (region.action != "fuse" || region.lines.size() != 2) continue;
         bool is_allowed = false;
-        for (const int a : kernels_at(region.lines[0]))
-          for (const int b : kernels_at(region.lines[1])) {
+        for (const int a : kernels_at(one, region.lines[0]))
+          for (const int b : kernels_at(one, region.lines[1])) {
             const std::pair pair(std::min(a, b), std::max(a, b));
             is_allowed |= a == b || allowed.contains(pair);
             found.insert(pair);
@@ -203,6 +277,7 @@ TEST_F(Agreement, OfGeneratedKernels) {
       kernels += wanted.size();
     }
   EXPECT_GT(kernels, 60u);
+  EXPECT_GT(loops, 100u);
 }
 
 // Every operator's call, as it is spelled for torch.

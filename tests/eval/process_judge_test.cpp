@@ -28,6 +28,16 @@ TEST_F(TorchJudge, certifies_an_honest_candidate_at_both_tiers) {
   EXPECT_EQ(certified.weights, "by-name");
 }
 
+TEST_F(TorchJudge, compiling_a_candidate_calls_nothing) {
+  const std::string raises = candidate("raise RuntimeError('called')"),
+                    broken = candidate("return x", "raise RuntimeError('cannot be built')\n");
+  EXPECT_EQ(judge_->compile(task_, {raises, nullptr}).value(), std::string()) << "it is not called";
+  EXPECT_THAT(judge_->compile(task_, {broken, nullptr}).value().value(), testing::HasSubstr("cannot be built"));
+  const std::string dies = candidate("return x", "os.kill(os.getpid(), signal.SIGKILL)\n");
+  EXPECT_NE(judge_->compile(task_, {dies, nullptr}).value(), std::string());
+  EXPECT_TRUE(is_right(verdict(kGood)));
+}
+
 TEST_F(TorchJudge, whoever_works_beside_stands_still_while_calls_are_timed) {
   struct Noted final : Bystander {
     void pause() override { done += "pause "; }

@@ -49,6 +49,14 @@ TEST_F(TorchJudgeOnPretendedGpu, what_was_prepared_is_loaded_before_it_is_judged
   EXPECT_EQ(verdict(second).reason, "wrong-result") << "nobody has expected it, and marks are not shared";
 }
 
+TEST_F(TorchJudgeOnPretendedGpu, compiling_a_candidate_calls_nothing) {
+  const std::string raises = candidate("raise RuntimeError('called')"),
+                    broken = candidate("return x", "raise RuntimeError('cannot be built')\n");
+  EXPECT_EQ(judge_->compile(task_, {raises, nullptr}).value(), std::string()) << "it is not called";
+  EXPECT_THAT(judge_->compile(task_, {broken, nullptr}).value().value(), testing::HasSubstr("cannot be built"));
+  EXPECT_TRUE(is_right(verdict(kGood)));
+}
+
 TEST_F(TorchJudgeOnPretendedGpu, it_is_judged_where_it_was_loaded) {
   // Right only once it was called in a process that has loaded it twice: for compiling, and anew for being judged.
   const std::string count = R"(

@@ -48,8 +48,9 @@ struct Agent : ScriptedModel {
     options.repairs = 0;
   }
   Result<Optimized> run() {
-    AgentCoder coder({parts(), PromptFacts{world.target, world.hardware}, options, false, ledger, *world.store}, {});
-    return world.run(judge, coder);
+    const PromptFacts facts{world.target, world.hardware};
+    MTMC_TRY(const auto coder, AgentCoder::open({parts(), facts, options, false, ledger, *world.store}));
+    return world.run(judge, *coder);
   }
   std::vector<NodeRecord> nodes(const Optimized& done) { return world.store->nodes(done.run).value(); }
 

@@ -139,6 +139,45 @@ TEST_F(Regions, OfACudaText) {
   EXPECT_EQ(texts(kCuda, Language::cuda), wanted);
 }
 
+TEST_F(Regions, MemoryThatIsNamedAfterAKernelIsNoLaunch) {
+  const std::string code = R"(import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def half(x, out):
+    tl.store(out, tl.load(x) * 0.5)
+
+
+def scratch(name, elements):
+    return torch.empty(elements)
+
+
+class ModelNew(torch.nn.Module):
+    def forward(self, x):
+        y = scratch("half", 128)
+        half[(1,)](x, y)
+        return y
+)";
+  EXPECT_EQ(texts(code), (std::vector<std::string>{"tile kernel half in lines 6-8"}));
+}
+
+TEST_F(Regions, ALoopThatHandsItsMemoryOnLoadsFromIt) {
+  const std::string code = R"(void block(const float* x, float* y);
+
+extern "C" void rows(const float* x, float* y) {
+  for (long i = 0; i < 64; ++i) block(x + i * 32, y + i * 32);
+}
+extern "C" void zeros(const float* x, float* y) {
+  for (long i = 0; i < 64; ++i) clear(y + i * 32);
+}
+)";
+  EXPECT_EQ(texts(code, Language::cuda),
+            (std::vector<std::string>{"tile the loop over i in kernel rows in line 4",
+                                      "pipeline the loop over i in kernel rows in line 4"}));
+}
+
 // Lines of what stands in a string are lines of the whole file.
 TEST_F(Regions, OfCudaInsideOfPython) {
   const std::string before = "from torch.utils.cpp_extension import load_inline\nimport torch\n\nSOURCE = r'''";

@@ -291,7 +291,10 @@ class Runner:
         if unplug.triton_names(sys.modules["candidate"]):  # Triton's driver alone would pass for a kernel of theirs
             scalars, model = iter(request["values"]), self.model
             arguments = rebuilt(request["form"], lambda one: make(one).zero_(), lambda _: scalar_of(next(scalars)))
-            ahead.compile_only(lambda: model(*arguments), ahead.workers_for(request["workers"]))
+            try:
+                ahead.compile_only(lambda: model(*arguments), ahead.workers_for(request["workers"]))
+            except Exception as error:
+                raise Refused(*classify(error, "raised", self.file)) from error
             self.device.synchronize()
             del model, arguments
         self.model = None

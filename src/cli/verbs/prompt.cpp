@@ -137,6 +137,7 @@ Result<Proposal> step_wanted(Coder& coder, const Place& place, const std::string
 class NoDrafts final : public DraftJudge {
  public:
   Result<const Verdict*> judge(const std::string&) override { return static_cast<const Verdict*>(nullptr); }
+  Result<std::optional<std::string>> compile(const std::string&) override { return std::optional<std::string>(); }
 };
 
 // Has the coder take the step. Whatever it sends is refused, and kept in `sent` (see ask).

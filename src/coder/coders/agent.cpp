@@ -16,10 +16,11 @@
 namespace mtmc {
 namespace {
 
-constexpr int kVariations = 16;  // conversations that may be had at one state
-constexpr size_t kFound = 3;     // notes that one question brings
-constexpr std::array<std::string_view, 10> kTools = {"lineage", "notes", "read",    "other", "verdict",
-                                                     "edit",    "judge", "profile", "learn", "submit"};
+constexpr int kVariations = 16;                   // conversations that may be had at one state
+constexpr size_t kFound = 3;                      // notes that one question brings
+constexpr std::string_view kLearned = "learned";  // kind in the store: notes by their digests
+constexpr std::array<std::string_view, 11> kTools = {"lineage", "notes", "read",    "other", "verdict", "edit",
+                                                     "compile", "judge", "profile", "learn", "submit"};
 
 constexpr const char* kRules = R"(
 This time you work in turns. Every answer ends with exactly one of these lines; what it asks for is my next message:
@@ -29,6 +30,7 @@ read: N                the code behind step N of the lineage
 other:                 the other parent, where you are to bring two together: its code, and what the judge said
 verdict:               all that the judge said about the code you start from
 edit:                  your draft is the whole file, or a unified diff, in a block above this line; it is checked, not run
+compile:               your draft is loaded, which builds what its file builds then, and is not called: what do compilers say
 judge:                 your draft is screened: is it right, and how fast
 profile:               what takes the time of your draft, by kernel; it is judged first where it was not
 learn: TITLE | TEXT    keeps what you found out, for those who come after you
@@ -119,8 +121,18 @@ Result<AgentCall> agent_call(std::string_view answer) {
                "one of " + join(std::vector<std::string>(kTools.begin(), kTools.end()), ", ") + ", with a colon"};
 }
 
-AgentCoder::AgentCoder(LlmParts parts, std::vector<Note> notes)
-    : LlmCoder(parts), store_(parts.store), notes_(std::move(notes)) {}
+Result<std::unique_ptr<AgentCoder>> AgentCoder::open(LlmParts parts) {
+  MTMC_TRY(std::vector<Note> notes, read_notes(parts.options.knowledge));
+  std::vector<Note> given;
+  for (const Note& note : notes) {
+    MTMC_TRY(const auto learned, parts.store.recall(kLearned, digest_of({note})));
+    if (!learned) given.push_back(note);
+  }
+  return std::unique_ptr<AgentCoder>(new AgentCoder(std::move(parts), std::move(notes), digest_of(given)));
+}
+
+AgentCoder::AgentCoder(LlmParts parts, std::vector<Note> notes, std::string digest)
+    : LlmCoder(parts), store_(parts.store), notes_(std::move(notes)), digest_(std::move(digest)) {}
 
 std::string AgentCoder::name() const {
   std::string text = name_of("agent");
@@ -174,18 +186,19 @@ Result<std::string> AgentCoder::answer_to(const ChatRequest& asked, const ChatRe
   if (call->tool == "profile" && draft.code.empty()) return profile(request, draft);
   if (draft.code.empty()) return "There is no draft yet.\n";
   if (call->tool == "submit") return submit(draft);
+  if (call->tool == "compile") return once(asked, reply, [&] { return compiled(request, draft); });
   MTMC_TRY(const std::string verdict, judged(request, draft));
   return call->tool == "judge" || draft.verdict == nullptr ? verdict : profile(request, draft);
 }
 
 Result<std::string> AgentCoder::once(const ChatRequest& asked, const ChatReply& reply,
-                                     const std::function<std::string()>& done) const {
+                                     const std::function<Result<std::string>()>& done) const {
   std::string said = asked.system;
   for (const ChatMessage& message : asked.messages) said += "\n" + message.text;
   const std::string key = sha256(said + "\n" + reply.text);
   MTMC_TRY(const std::optional<std::string> known, store_.recall("agent", key));
   if (known) return Json::parse(*known).get<std::string>();
-  std::string answer = done();
+  MTMC_TRY(std::string answer, done());
   MTMC_RETURN_IF_ERROR(
       store_.remember("agent", key, Json(answer).dump(-1, ' ', false, Json::error_handler_t::replace)));
   return answer;
@@ -203,6 +216,13 @@ Status AgentCoder::take(const AgentCall& call, const ChatReply& reply, const Cod
   if (call.tool == "edit") return edit(reply, request, draft);
   const auto shown = code_of(reply.text, draft.code);
   return !call.code || (shown.ok() && *shown == draft.code) ? ok_status() : edit(reply, request, draft);
+}
+
+Result<std::string> AgentCoder::compiled(const CoderRequest& request, const Draft& draft) const {
+  if (request.drafts == nullptr) return "Nothing can be compiled here.\n";
+  MTMC_TRY(const std::optional<std::string> said, request.drafts->compile(draft.code));
+  if (!said) return "Nothing is compiled here.\n";
+  return said->empty() ? "It compiles, as far as that is known without a call.\n" : *said + "\n";
 }
 
 Result<std::string> AgentCoder::judged(const CoderRequest& request, Draft& draft) const {
@@ -240,24 +260,26 @@ std::string AgentCoder::find(const std::string& question) const {
   return text.empty() ? "Nothing is known about that.\n" : text;
 }
 
-std::string AgentCoder::learn(const std::string& words) const {
+// That it was learned is remembered first: a process may end in between.
+Result<std::string> AgentCoder::learn(const std::string& words) const {
   const size_t bar = words.find('|');
   if (options().knowledge.empty()) return "There is no folder for what is learned (--knowledge).\n";
   if (bar == words.npos) return "That cannot be kept: wanted TITLE | TEXT.\n";
   const std::string title = client().scrub(std::string(trim(std::string_view(words).substr(0, bar)))),
                     text = client().scrub(std::string(trim(std::string_view(words).substr(bar + 1))));
-  const Status added =
-      add_note(options().knowledge, {title, std::string(facts().target.name) + "; learned by " + name(), text + "\n"});
+  const Note note{title, std::string(facts().target.name) + "; learned by " + name(), text + "\n"};
+  MTMC_RETURN_IF_ERROR(store_.remember(kLearned, digest_of({note}), Json(title).dump()));
+  const Status added = add_note(options().knowledge, note);
   return added.ok() ? "It is kept.\n" : added.error().message() + "\n";
 }
 
 extern const CoderDef agent_def;
-const CoderDef agent_def{
-    "agent", "a large language model that looks things up, drafts and checks before it submits: --model", "",
-    [](const CoderContext& context) -> Result<std::unique_ptr<Coder>> {
-      MTMC_TRY(LlmParts parts, llm_parts(context));
-      MTMC_TRY(std::vector<Note> notes, read_notes(parts.options.knowledge));
-      return std::unique_ptr<Coder>(std::make_unique<AgentCoder>(std::move(parts), std::move(notes)));
-    }};
+const CoderDef agent_def{"agent",
+                         "a large language model that looks things up, drafts and checks before it submits: --model",
+                         "", [](const CoderContext& context) -> Result<std::unique_ptr<Coder>> {
+                           MTMC_TRY(LlmParts parts, llm_parts(context));
+                           MTMC_TRY(std::unique_ptr<AgentCoder> agent, AgentCoder::open(std::move(parts)));
+                           return std::unique_ptr<Coder>(std::move(agent));
+                         }};
 
 }  // namespace mtmc
