@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import time
 
 from scripted_world import ANSWERS, World, answer
 
@@ -89,11 +87,7 @@ def test_evolution_goes_on_after_an_interrupt_whatever_it_learned(world: World) 
     words: tuple[object, ...] = ("--coder", "agent", "--strategy", "evolve", "--target", "cpu", "--evaluations", 2)
     words = ("optimize", ANSWERS / "distance.py", *words, "--baselines", "graph", "--knowledge", knowledge)
     process = world.begin(*words, "--time", 300)
-    end = time.monotonic() + 200
-    while len(world.server.requests) < 5 and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    code, said = world.end(process)
+    code, said = world.interrupt(process, 5, 200)
     assert code == 2 and "stopped: interrupted; 2 attempts are kept" in said, said
     assert len(list(knowledge.glob("learned-*.md"))) == 1
     code, said = world.end(world.begin(*words, "--time", 300))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import time
 
 from scripted_world import ANSWERS, World, answer
 
@@ -40,10 +38,6 @@ def test_steps_lead_to_a_faster_kernel_until_the_money_is_spent(world: World) ->
 def test_an_interrupt_during_a_request_loses_nothing(world: World) -> None:
     world.play({"silent": True})
     process = world.start(world.folder / "small.py", "--coder", "llm", "--target", "null")
-    end = time.monotonic() + 120
-    while not world.server.requests and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    code, said = world.end(process)
+    code, said = world.interrupt(process, 1)
     assert code == 2 and "stopped: interrupted; 1 attempts are kept" in said, said
     assert len(world.attempts()) == 1

@@ -4,8 +4,6 @@ fixture `world` looks for it)."""
 from __future__ import annotations
 
 import json
-import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,11 +114,7 @@ def test_money_that_was_spent_before_an_interrupt_counts(world: World) -> None:
     world.play({"answer": MODEL.format(1), "usage": dear}, {"answer": MODEL.format(2), "usage": dear}, {"silent": True})
     words = ("--coder", "llm", "--target", "null", "--max-cost", 2.06, "--evaluations", 4)
     process = world.start(world.folder / "small.py", *words)
-    end = time.monotonic() + 120
-    while len(world.server.requests) < 3 and process.poll() is None and time.monotonic() < end:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    code, said = world.end(process)
+    code, said = world.interrupt(process, 3)
     assert code == 2 and "stopped: interrupted; 3 attempts are kept" in said, said
     code, said = world.optimize(world.folder / "small.py", *words)
     assert "the model gave up: asking the language model: this request could pass the cost limit: got $2.0" in said, (

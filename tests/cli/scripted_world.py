@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +65,14 @@ class World:
         out, err = process.communicate(timeout=300)
         self.said += out + err
         return process.returncode, out + err
+
+    def interrupt(self, process: subprocess.Popen[str], requests: int, seconds: float = 120) -> tuple[int, str]:
+        """As Ctrl-C does, once the server has been asked so often."""
+        end = time.monotonic() + seconds
+        while len(self.server.requests) < requests and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        return self.end(process)
 
     def optimize(self, task: Path, *words: object) -> tuple[int, str]:
         return self.end(self.start(task, *words))

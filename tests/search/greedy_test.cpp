@@ -7,6 +7,7 @@
 #include "search/offer.h"
 #include "search/policy.h"
 #include "search/prospect.h"
+#include "search/world.h"
 #include "targets/target.h"
 
 namespace mtmc {
@@ -89,18 +90,7 @@ TEST_F(GreedyTest, PricingOneOfAlikePlacesSaysWhatAllOfThemGain) {
 TEST(Greedy, WhatOnlyACoderCanDoStandsBehindWhatPaysAndCostsWhatTheCallTakes) {
   const Hardware hardware = null_hardware();
   const ActionContext context{hardware, *find_target("null")};
-  const Program program = parse_program(R"(program sorted {
-  %0 = input "x" : f32[512,512]
-  %1, %2 = library(%0, args="{0}", call="aten.sort.default", types="f32[512,512] i64[512,512]") : f32[512,512], i64[512,512]
-  %3 = exp(%1) : f32[512,512]
-  %4 = relu(%3) : f32[512,512]
-  return %4
-}
-kernel a = { %1 %2 } library
-kernel b = { %3 } library
-kernel c = { %4 } library
-)")
-                              .value();
+  const Program program = testing::sorted();
   std::vector<Proposal> proposals{{{"lower", {{1, 2}}, ""}, "lower sort", true}};
   for (const Action& action : enumerate_actions(program, context)) proposals.push_back({action, store_text(action)});
   Forecaster forecaster(context);

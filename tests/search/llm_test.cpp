@@ -213,27 +213,11 @@ TEST(LlmSearch, ResamplingAsksFromTheStartAgainAndRepairsEachAnswer) {
   EXPECT_EQ(done->steps.size(), 3u);
 }
 
-// relu(exp(sort(x))): no action lowers the sort.
-Program sorted() {
-  return parse_program(R"(program sorted {
-  %0 = input "x" : f32[512,512]
-  %1, %2 = library(%0, args="{0}", call="aten.sort.default", types="f32[512,512] i64[512,512]") : f32[512,512], i64[512,512]
-  %3 = exp(%1) : f32[512,512]
-  %4 = relu(%3) : f32[512,512]
-  return %4
-}
-kernel a = { %1 %2 } library
-kernel b = { %3 } library
-kernel c = { %4 } library
-)")
-      .value();
-}
-
 class BeyondActions : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(BeyondActions, TheModelIsAskedAndTheSearchGoesOn) {
   Asking asking(says("x"), "no", says("y"), says("z"), says("w"), says("right"), says("right, faster"));
-  World world("null", sorted());
+  World world("null", testing::sorted());
   world.strategy = GetParam();
   world.request.limits = {.steps = 6, .seconds = 0, .evaluations = 14};
   FreeTextJudge judge(world.judge);

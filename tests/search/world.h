@@ -35,6 +35,22 @@ inline Program network() {
   return p;
 }
 
+// relu(exp(sort(x))): no action lowers the sort.
+inline Program sorted() {
+  return parse_program(R"(program sorted {
+  %0 = input "x" : f32[512,512]
+  %1, %2 = library(%0, args="{0}", call="aten.sort.default", types="f32[512,512] i64[512,512]") : f32[512,512], i64[512,512]
+  %3 = exp(%1) : f32[512,512]
+  %4 = relu(%3) : f32[512,512]
+  return %4
+}
+kernel a = { %1 %2 } library
+kernel b = { %3 } library
+kernel c = { %4 } library
+)")
+      .value();
+}
+
 // Two chains beside each other, nowhere alike: what is done in one can be done beside what is done in the other.
 inline Program branches() {
   Program p;
