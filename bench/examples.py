@@ -6,12 +6,13 @@
       # beside what another strategy found, in OTHER/NAME/kernel.py, instead of torch.compile
 
 A NAME is an example or any task file (bench/modules/lstm.py). On a GPU the modules have the sizes that their files name
-for it. Each round calls every contestant once, with cold caches, each round another one first; a figure is the median
+for it. Each round calls every contestant once, with cold caches, in each of their orders in turn; a figure is the median
 over the rounds. Optimised folders are kept in --out; --reuse times what lies there.
 """
 
 import argparse
 import importlib.util
+import itertools
 import json
 import math
 import multiprocessing
@@ -58,9 +59,9 @@ def times_ms(contestants: dict[str, Callable[[], object]], rounds: int, device: 
     for name in contestants:
         for _ in range(3):
             contestants[name]()
-    names = list(contestants)
+    orders = list(itertools.permutations(contestants))  # who follows whom is 1 to 3 % of a time
     for i in range(rounds):
-        for name in names[i % len(names) :] + names[: i % len(names)]:  # who follows whom is 3 % of a time
+        for name in orders[i % len(orders)]:
             contestants[name]()
             times[name].append(clock.ms(contestants[name]))
     return times

@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kIslands = 3, kIndividuals = 6;
 constexpr size_t kMigration = 4;    // turns of all islands between two migrations
-constexpr int kSown = 4;            // judged states that the policy alone chooses, before chance does
+constexpr int kSown = 6;            // judged states that the policy alone chooses, before chance does
 constexpr double kProgress = 1.01;  // a new best is worth mentioning from here on
 constexpr int kBarren = 60;         // variations in a row without a new state after which nothing is left
 
