@@ -9,7 +9,7 @@ import torch
 
 from mtmc.device.device import Cpu
 from mtmc.guest import stopwatch
-from mtmc.guest.stopwatch import MOST_HELD, Stopwatch
+from mtmc.guest.stopwatch import MOST_HELD, REHEARSED_NS, Stopwatch
 from mtmc.wire.forms import form_of, span_of, without_values
 
 VALUE = [torch.zeros(3), 1, {"y": (torch.zeros(4, 5).t(), "a")}]
@@ -116,6 +116,21 @@ def test_a_rehearsal_repeats_the_last_call_once_where_the_hosts_time_counts() ->
         watch.rehearse(call, changes)
         watch.rehearse(call, changes)
         assert len(calls) == wanted
+
+
+def test_a_long_call_is_not_rehearsed() -> None:
+    calls: list[int] = []
+
+    def call(*_: object) -> torch.Tensor:
+        calls.append(1)
+        return torch.ones(1)
+
+    watch, _, values = armed()
+    watch.device = Elsewhere()
+    watch.go(call, values, None, False)
+    watch.last_ns = REHEARSED_NS + 1
+    watch.rehearse(call, False)
+    assert len(calls) == 1
 
 
 def test_a_rehearsal_uses_up_no_random_numbers() -> None:
