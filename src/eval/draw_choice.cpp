@@ -13,6 +13,9 @@ constexpr double kQuickSeconds = 0.01;               // (eager) every timed call
 constexpr double kQuickDraw = 0.1;                   // seconds: unless to know what is right takes longer
 constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
 constexpr int kScreenRounds = 7, kCertifyRounds = 30;
+// On a GPU long calls on large arguments scatter by a hundredth: half the rounds tell as much, and more follow if not.
+constexpr double kLongSeconds = 0.005;
+constexpr int kLongRounds = 15;
 constexpr int kMixedDraws = 5;  // that large arguments of timed calls are mixed from
 
 bool lies_elsewhere(const std::string& kind) {
@@ -57,7 +60,9 @@ Result<std::vector<std::string>> DrawChoice::structured_instead(TaskFacts& facts
 Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   const bool screens = tier == Tier::screen;
   RoundPlan plan;
-  plan.rounds = screens ? kScreenRounds : kCertifyRounds + static_cast<int>(rng_->below(8));
+  const bool is_long = on_gpu() && facts.large() && facts.eager_seconds() > kLongSeconds;
+  const int certify = is_long ? kLongRounds : kCertifyRounds;
+  plan.rounds = screens ? kScreenRounds : certify + static_cast<int>(rng_->below(8));
   plan.warm_ups = (screens ? 1 : 2) + static_cast<int>(rng_->below(screens ? 2 : 3));
   const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds &&
                      facts.draw_seconds() < kQuickDraw;
