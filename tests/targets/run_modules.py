@@ -1,11 +1,13 @@
 """Runs printed modules: `run_modules.py cpu|cuda|ahead FOLDER` reads FOLDER/request.json, a list of {text, inputs}, and
-writes FOLDER/reply.json, a list of {outputs} or {failure}. `cpu` is Triton's interpreter; `ahead` launches nothing and
+writes FOLDER/reply.json, a list of {outputs}, how many numbers each has, or {failure}. The numbers themselves are doubles in
+moduleN.inputs and moduleN.outputs: as text they took longer than what they are for. `cpu` is Triton's interpreter; `ahead` launches nothing and
 compiles every kernel that would be launched for sm_90 and, in turns, for an older or a newer GPU. All cores work."""
 
 import importlib
 import importlib.util
 import inspect
 import json
+import math
 import multiprocessing
 import os
 import random
@@ -33,21 +35,14 @@ def load(path):
     return module
 
 
-def tensor(spec, device):
-    shape = spec["shape"]
-    if "data" not in spec:
-        return torch.zeros(shape, dtype=DTYPES[spec["dtype"]], device=device)
-    data = torch.tensor([float(x) for x in spec["data"]], dtype=torch.float64)
-    return data.to(DTYPES[spec["dtype"]]).reshape(shape).to(device)
-
-
-def numbers(value):
-    return [x if abs(x) != float("inf") and x == x else str(x) for x in value.double().reshape(-1).tolist()]
-
-
 def run(module, inputs, device):
-    values = module.ModelNew()(*[tensor(one, device) for one in inputs])
-    return {"outputs": [numbers(value.cpu()) for value in values]}
+    file = Path(module.__file__)
+    numbers = torch.from_numpy(np.fromfile(file.with_suffix(".inputs")))
+    parts = numbers.split([math.prod(one["shape"]) for one in inputs])
+    tensors = [part.to(DTYPES[one["dtype"]]).reshape(one["shape"]) for one, part in zip(inputs, parts, strict=True)]
+    values = [value.double().reshape(-1).cpu() for value in module.ModelNew()(*[x.to(device) for x in tensors])]
+    torch.cat(values).numpy().tofile(file.with_suffix(".outputs"))
+    return {"outputs": [value.numel() for value in values]}
 
 
 def compile_ahead(module, inputs):
@@ -65,7 +60,7 @@ def compile_ahead(module, inputs):
     original, JITFunction.run = JITFunction.run, record
     module._DEVICE = "cpu"
     try:
-        module.ModelNew()(*[tensor(one, "cpu") for one in inputs])
+        module.ModelNew()(*[torch.zeros(one["shape"], dtype=DTYPES[one["dtype"]]) for one in inputs])
     finally:
         JITFunction.run = original
     first = int(module.__name__.removeprefix("module"))

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -51,8 +52,25 @@ std::string module_of(const Program& program) {
   return code->text;
 }
 
-Json run_script(const Json& request, const std::string& device) {
-  TempDir folder;
+// A file beside module `number`: numbers one after the other.
+std::filesystem::path numbers_file(const TempDir& folder, size_t number, const char* kind) {
+  return folder.path() / ("module" + std::to_string(number) + kind);
+}
+
+std::vector<std::vector<double>> read_outputs(const std::filesystem::path& file, const std::vector<size_t>& sizes) {
+  const std::string bytes = sizes.empty() ? "" : read_file(file).value();
+  std::vector<std::vector<double>> outputs;
+  size_t at = 0;
+  for (const size_t size : sizes) {
+    std::vector<double>& data = outputs.emplace_back(size);
+    MTMC_CHECK(at + size * sizeof(double) <= bytes.size(), "the outputs end too early");
+    std::memcpy(data.data(), bytes.data() + at, size * sizeof(double));
+    at += size * sizeof(double);
+  }
+  return outputs;
+}
+
+Json run_script(const TempDir& folder, const Json& request, const std::string& device) {
   MTMC_CHECK(write_file(folder.path() / "request.json", request.dump()).ok(), "cannot write the request");
   std::map<std::string, std::string> environment;
   if (device == "cpu") environment["TRITON_INTERPRET"] = "1";
@@ -85,33 +103,29 @@ std::string triton_is_missing(const std::string& device) {
 std::vector<TritonRun> run_on_triton(const std::vector<Program>& programs,
                                      const std::vector<std::vector<std::vector<double>>>& leaves,
                                      const std::string& device) {
+  TempDir folder;
   Json request = Json::array();
   for (size_t p = 0; p < programs.size(); ++p) {
     const Program program = bare(programs[p]);
     Json inputs = Json::array();
+    std::string numbers;
     size_t next = 0;
     for (const Value& value : program.values) {
       if (value.kind == ValueKind::result) continue;
       const std::vector<double>& data = leaves[p][next++];
       if (value.kind != ValueKind::input) continue;
-      Json numbers = Json::array();
-      for (double x : data) numbers.push_back(std::isfinite(x) ? Json(x) : Json(std::to_string(x)));
-      inputs.push_back({{"dtype", name(value.type.dtype)}, {"shape", value.type.shape}, {"data", numbers}});
+      inputs.push_back({{"dtype", name(value.type.dtype)}, {"shape", value.type.shape}});
+      numbers.append(reinterpret_cast<const char*>(data.data()), data.size() * sizeof(double));
     }
     request.push_back({{"text", module_of(program)}, {"inputs", inputs}});
+    MTMC_CHECK(write_file(numbers_file(folder, p, ".inputs"), numbers).ok(), "cannot write the arguments");
   }
-  const Json reply = run_script(request, device);
+  const Json reply = run_script(folder, request, device);
   std::vector<TritonRun> runs;
   for (size_t p = 0; p < programs.size(); ++p) {
-    TritonRun one;
-    one.text = request[p]["text"];
-    one.failure = reply[p].value("failure", "");
-    for (const Json& output : reply[p].value("outputs", Json::array())) {
-      std::vector<double> data;
-      for (const Json& x : output) data.push_back(x.is_string() ? std::stod(x.get<std::string>()) : x.get<double>());
-      one.outputs.push_back(std::move(data));
-    }
-    runs.push_back(std::move(one));
+    const auto sizes = reply[p].value("outputs", std::vector<size_t>());
+    runs.push_back(
+        {read_outputs(numbers_file(folder, p, ".outputs"), sizes), reply[p].value("failure", ""), request[p]["text"]});
   }
   return runs;
 }
@@ -150,8 +164,9 @@ std::vector<std::string> compile_triton(const std::vector<Program>& programs) {
         inputs.push_back({{"dtype", name(value.type.dtype)}, {"shape", value.type.shape}});
     request.push_back({{"text", module_of(all)}, {"inputs", inputs}});
   }
+  const TempDir folder;
   std::vector<std::string> failures;
-  for (const Json& one : run_script(request, "ahead")) failures.push_back(one.value("failure", ""));
+  for (const Json& one : run_script(folder, request, "ahead")) failures.push_back(one.value("failure", ""));
   return failures;
 }
 

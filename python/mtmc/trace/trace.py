@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import inspect
 import json
 import logging
@@ -456,6 +457,7 @@ def wait() -> None:
 def main(argv: list[str]) -> int:
     warnings.simplefilter("ignore")  # torch's own; what matters to the user is in the error
     logging.disable(logging.WARNING)
+    gc.disable()  # most of a small trace is imports, a fifth of which went by looking for garbage; it ends with the process
     if argv == ["--wait"]:
         wait()
         return 0
