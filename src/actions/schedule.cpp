@@ -19,13 +19,12 @@ Error refuse(std::string_view type, std::string wrong, std::string got, std::str
   return Error{"applying " + std::string(type), std::move(wrong), std::move(got), std::move(wanted)};
 }
 
-const Kernel* kernel_with(const Program& program, const std::vector<ValueId>& values) {
-  for (const Kernel& kernel : program.kernels)
-    if (kernel.values == values) return &kernel;
-  return nullptr;
-}
-Kernel* kernel_with(Program& program, const std::vector<ValueId>& values) {
-  return const_cast<Kernel*>(kernel_with(std::as_const(program), values));
+Result<Kernel*> kernel_of(std::string_view type, Program& program, const std::vector<ValueId>& region) {
+  for (Kernel& kernel : program.kernels)
+    if (kernel.values == region) return &kernel;
+  std::vector<std::string> values;
+  for (const ValueId id : region) values.push_back("%" + std::to_string(id));
+  return refuse(type, "no kernel computes exactly this region", join(values, " "), "all values of one kernel");
 }
 
 bool is_view_kernel(const Links& links, const Kernel& kernel) {
@@ -384,8 +383,7 @@ Result<Program> add_choice(const Program& program, const Action& action, const S
                            const ActionContext& context) {
   Program result = program;
   for (const auto& region : action.regions) {
-    Kernel* kernel = kernel_with(result, region);
-    if (!kernel) return refuse(action.type, "no kernel computes exactly this region");
+    MTMC_TRY(Kernel* const kernel, kernel_of(action.type, result, region));
     MTMC_RETURN_IF_ERROR(may_choose(program, *kernel, choice, context));
     if (!context.target.measures(choice.key)) forget_numbers(*kernel, context.target);
     kernel->choices[std::string(choice.key)] = choice.word;

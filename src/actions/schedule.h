@@ -9,9 +9,8 @@
 
 namespace mtmc {
 
-// The kernel that computes exactly these values, or null.
-const Kernel* kernel_with(const Program& program, const std::vector<ValueId>& values);
-Kernel* kernel_with(Program& program, const std::vector<ValueId>& values);
+// The kernel that computes exactly these values. An Error refuses an action of the type.
+Result<Kernel*> kernel_of(std::string_view type, Program& program, const std::vector<ValueId>& region);
 // A kernel that only renames memory: views of something, run by torch for nothing.
 bool is_view_kernel(const Links& links, const Kernel& kernel);
 // A kernel without operands: a constant made in place.

@@ -102,6 +102,7 @@ Result<int> run_command_line(int argc, char** argv) {
   app.allow_extras();
   app.require_subcommand(0, 1);  // in `knowledge show` the second word is no verb
   app.footer(
+      "./mtmc lm and ./mtmc train are a program of their own: the language model that --policy lm:MODEL runs.\n"
       "./mtmc --python PATH ... uses that Python (also: MTMC_PYTHON, an active virtual environment).\n"
       "Exit codes: 0 done, 1 nothing certified is faster than eager (verify: refused; bench: a task failed), 2 your "
       "mistake, 3 our bug.");

@@ -20,12 +20,12 @@ void ModelOptions::declare(Options& options) {
   options.text(given_.base_url, "--base-url", "URL", "its server, such as http://localhost:8000/v1");
   options.text(given_.key_file, "--key-file", "FILE", "holds the key, instead of an environment variable");
   options.amount(given_.max_cost, "--max-cost", "USD", "no request is sent that could pass it (no limit)");
-  options.integer(repairs_, "--repairs", 0, "how often in a row a language model may mend its own step (2)");
-  options.seconds(given_.request_seconds, "--request-time", "the most that one request may take (300)");
-  options.integer(answer_tokens_, "--answer-tokens", 1, "the most tokens of one answer (16384)");
-  options.integer(agent_turns_, "--agent-turns", 2, "the most turns of one step of --coder agent (8)");
+  options.integer(repairs_, "--repairs", 0, "how often in a row a language model may mend its own step");
+  options.seconds(given_.request_seconds, "--request-time", "the most that one request may take");
+  options.integer(answer_tokens_, "--answer-tokens", 1, "the most tokens of one answer");
+  options.integer(agent_turns_, "--agent-turns", 2, "the most turns of one step of --coder agent");
   options.integer(agent_judgements_, "--agent-judgements", 0,
-                  "how many drafts --coder agent may have judged within one step, each an evaluation (3)");
+                  "how many drafts --coder agent may have judged within one step, each an evaluation");
   options.text(given_.knowledge, "--knowledge", "DIR",
                "notes for --coder agent, beside those that we ship; what it learns is added there");
   declare_prompt(options, prompt_);

@@ -1,5 +1,7 @@
 #include "cli/options.h"
 
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -35,18 +37,8 @@ void Options::text_option(const std::string& name, const std::string& kind, cons
 
 void Options::positional(std::string& value, const std::string& name, const std::string& doc) {
   CLI::Option* option = app_.add_option(name, value, doc)->type_name("");
-  readers_.push_back([option, name]() -> Status {
-    if (option->count() == 0) return Error{"reading the command line", name + " is missing", "", ""};
-    return ok_status();
-  });
-}
-
-void Options::positional_integer(int64_t& value, const std::string& name, const std::string& doc) {
-  auto word = std::make_shared<std::string>();
-  app_.add_option(name, *word, doc)->type_name("");
-  readers_.push_back([word, &value, name]() -> Status {
-    if (word->empty()) return Error{"reading the command line", name + " is missing", "", ""};
-    if (!read_number(*word, value) || value < 1) return wrong_value(name, *word, "a whole number of at least 1");
+  readers_.push_back([option, name, doc]() -> Status {
+    if (option->count() == 0) return Error{"reading the command line", name + " is missing", "", doc};
     return ok_status();
   });
 }
@@ -78,7 +70,8 @@ void Options::choice(std::string& value, const std::string& name, std::vector<st
 }
 
 void Options::integer(int64_t& value, const std::string& name, int64_t least, const std::string& doc) {
-  text_option(name, "N", doc, [&value, name, least](const std::string& word) -> Status {
+  const std::string usual = value < least ? "" : fmt::format(" ({})", value);  // below: not given is no number
+  text_option(name, "N", doc + usual, [&value, name, least](const std::string& word) -> Status {
     int64_t number = 0;
     if (!read_number(word, number) || number < least)
       return wrong_value(name, word, "a whole number of at least " + std::to_string(least));
@@ -88,7 +81,8 @@ void Options::integer(int64_t& value, const std::string& name, int64_t least, co
 }
 
 void Options::seconds(double& value, const std::string& name, const std::string& doc) {
-  text_option(name, "SECONDS", doc, [&value, name](const std::string& word) -> Status {
+  const std::string usual = value > 0 ? fmt::format(" ({})", value) : "";
+  text_option(name, "SECONDS", doc + usual, [&value, name](const std::string& word) -> Status {
     double number = 0;
     if (!read_number(word, number) || !(number > 0)) return wrong_value(name, word, "a number of seconds above 0");
     value = number;

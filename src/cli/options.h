@@ -16,14 +16,13 @@ class App;
 namespace mtmc {
 
 // Declares options and binds each to a variable that keeps its default when the option is not given. Variables must
-// outlive the parse.
+// outlive the parse. What an option is without being given stands behind its text by itself: "how many (10)".
 class Options {
  public:
   explicit Options(CLI::App& app) : app_(app) {}
 
   void positional(std::string& value, const std::string& name, const std::string& doc);  // required
   void optional_positional(std::string& value, const std::string& name, const std::string& doc);
-  void positional_integer(int64_t& value, const std::string& name, const std::string& doc);  // required, at least 1
   void positional_words(std::vector<std::string>& value, const std::string& name, const std::string& doc);
   void text(std::string& value, const std::string& name, const std::string& kind, const std::string& doc);
   void choice(std::string& value, const std::string& name, std::vector<std::string> allowed, const std::string& doc);

@@ -36,11 +36,11 @@ void SearchOptions::declare(Options& options) {
                "mistakes on purpose, to try the judge (builtin)");
   model_.declare(options);
   options.choice(bench.strategy, "--strategy", names_of(all_strategies()), "which attempt is continued next");
-  options.integer(steps_, "--steps", 1, "the most actions in a row (8)");
+  options.integer(steps_, "--steps", 1, "the most actions in a row");
   options.seconds(bench.limits.seconds, "--time",
-                  "seconds to search once eager is measured; certifying the winner may end later (30)");
-  options.integer(evaluations_, "--evaluations", 0, "the most candidates to judge (0: no limit)");
-  options.integer(seed_, "--seed", 0, "of the search and of the hidden draws (0)");
+                  "seconds to search once eager is measured; certifying the winner may end later");
+  options.integer(evaluations_, "--evaluations", 0, "the most candidates to judge; 0: no limit");
+  options.integer(seed_, "--seed", 0, "of the search and of the hidden draws");
   options.choice(actions_, "--actions", {"all", "paper"}, "the action types to use: all, or the paper's");
   options.words(baselines_, "--baselines", "NAME...",
                 "what winners are timed against beside eager: compile (the default), max-autotune, graph");

@@ -122,7 +122,6 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   facts.aliases = reply.at("aliases").get<std::vector<bool>>();
   facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
   facts.random_state = reply.at("random_state");
-  facts.changed_state = reply.at("changed_state").get<std::vector<std::string>>();
   if (timed) {
     MTMC_TRY(const DrawFacts* task, draw("task-0"));
     Budgets budgets = task->budgets;

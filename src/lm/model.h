@@ -94,7 +94,6 @@ class Model {
   at::Tensor apply(const Layer& layer, const std::string& name, const at::Tensor& x, bool adapters) const;
   at::Tensor norm(const at::Tensor& x, const at::Tensor& weight) const;
   Linear& linear(size_t layer, const std::string& name) { return layers_[layer].linear.at(name); }
-  Status place_adapter(const SafetensorsFile& file, const std::filesystem::path& folder);
 
   ModelConfig config_;
   Placement placement_;

@@ -166,8 +166,6 @@ Result<std::vector<ValueId>> apply(Program& program, AtenCall call, const Match&
 
 }  // namespace
 
-bool knows_aten(std::string_view overload) { return rules().count(overload) > 0; }
-
 Result<std::vector<ValueId>> import_aten(Program& program, AtenCall call, std::string location) {
   // Where and how a result lies in memory is not part of what is computed.
   for (const char* name : {"device", "layout", "pin_memory", "memory_format", "non_blocking", "implicit", "copy"})

@@ -31,9 +31,6 @@ struct AtenCall {
   }
 };
 
-// Whether some rule names this overload (the call itself may still be refused).
-bool knows_aten(std::string_view overload);
-
 // Appends the node that stands for the call; returns its outputs, output i of ours being output i of torch's. An Error
 // says why no rule fits (the frontend then keeps a library call). Scalars given for operands become constants of the
 // type torch's promotion gives them.

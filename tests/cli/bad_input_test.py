@@ -159,7 +159,10 @@ def test_a_target_that_nobody_prints(folder: Path) -> None:
     [
         (["optimize", "--tragets", "cpu"], "unknown option of optimize: got '--tragets', wanted --target"),
         (["optimise", "x.py"], "unknown verb: got 'optimise', wanted optimize"),
-        (["optimize"], "FILE is missing"),
+        (["optimize"], "FILE is missing: wanted a Python file with Model"),
+        (["verify", "x.py"], "CANDIDATE is missing: wanted FILE CANDIDATE, or --list FILE"),
+        (["bench"], "SUITE is missing: wanted files, kernelbench"),
+        (["knowledge", "add"], "nothing is named: wanted mtmc knowledge add FILE..."),
         (["optimize", "x.py", "--steps", "many"], "wrong value for --steps: got 'many', wanted a whole number"),
         (
             ["optimize", "x.py", "--out", "--json"],

@@ -101,7 +101,7 @@ def test_two_runs_are_compared(tmp_path: Path) -> None:
     better = {**row, "speedup": {"eager": 4.0}, "speedup_interval": {"eager": {"low": 3.5, "high": 4.5}}}
     for name, one in (("before", row), ("after", better)):
         (tmp_path / name).write_text(json.dumps(one) + "\n")
-    done = bench(tmp_path, "files", "--compare", str(tmp_path / "before"), str(tmp_path / "after"))
+    done = bench(tmp_path, "--compare", str(tmp_path / "before"), str(tmp_path / "after"))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].split() == "faster a: 2.00x -> 4.00x (2.00 times)".split()
     assert "1 faster, 0 alike within their intervals" in done.stdout

@@ -56,7 +56,9 @@ def test_a_verdict_is_repeated_under_seeds_that_follow(judged_list: tuple[list[d
 def test_tf32_is_refused_unless_it_is_allowed() -> None:
     code, verdict = verify("tests/tasks/matmul.py", "tests/honest/matmul_tf32.py")
     assert (code, verdict["reason"]) == (1, "precision"), verdict["message"]
-    code, verdict = verify("tests/tasks/matmul.py", "tests/honest/matmul_tf32.py", "--accuracy", "tf32", "--compile")
+    code, verdict = verify(
+        "tests/tasks/matmul.py", "tests/honest/matmul_tf32.py", "--accuracy", "tf32", "--baselines", "compile"
+    )
     assert (code, verdict["accuracy_class"]) == (0, "tf32"), verdict["message"]
     assert verdict["evaluator"].endswith("accuracy tf32")
     assert len(verdict["times"]["compile"]["samples_ms"]) == len(verdict["times"]["candidate"]["samples_ms"])

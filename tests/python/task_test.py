@@ -103,6 +103,9 @@ def test_mistakes_say_what_is_wrong(model_file: Path, tmp_path: Path) -> None:
     )
     assert failure(model_file, attr="double", kind="class").wrong == "double is not a module class"
     assert failure(model_file, entry="inputs").wrong == "model.py has no inputs()"
+    model_file.with_name("odd.py").write_text(MODEL + 'MODE = "inference"\n')
+    odd = failure(model_file.with_name("odd.py"))
+    assert (odd.wrong, odd.got, odd.wanted) == ("odd.py has an unknown MODE", "'inference'", '"train" or "eval"')
     assert failure(model_file, inputs=["float[3]"]).got == "'float[3]'"
     assert failure(model_file, inputs=["f32[3,]"]).wrong == "a size is missing or a bound is 0"
     assert failure(model_file, init_args=[4, 5]).doing == "constructing Model"

@@ -229,7 +229,6 @@ class Referee:
                 "aliases": draw.eager.aliases,
                 "overlapping": draw.eager.overlapping,
                 "random_state": draw.eager.random_state,
-                "changed_state": list(draw.eager.state),
             }
             whole = request["budget"] == "kind" or (request["budget"] == "draw" and kind in self.budgets.known)
             if not whole:

@@ -262,7 +262,10 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
     inputs = data.get("inputs")
     if inputs is None and not hasattr(namespace, entry):
         raise TaskError(doing, f"{where} has no {entry}()", "", f"a function {entry}() or --input such as f32[64,512]")
-    task = Task(
+    mode = data.get("mode") or getattr(namespace, "MODE", "train")
+    if mode not in ("train", "eval"):
+        raise TaskError(doing, f"{where} has an unknown MODE", repr(mode), '"train" or "eval"')
+    return Task(
         name=data.get("name") or attr,
         namespace=namespace,
         attr=attr,
@@ -271,11 +274,10 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
         init_kwargs=data.get("init_kwargs") or {},
         inputs=None if inputs is None else [parse_input(spec) if isinstance(spec, str) else spec for spec in inputs],
         weights=Path(data["weights"]) if data.get("weights") else None,
-        mode=data.get("mode") or getattr(namespace, "MODE", "train"),
+        mode=mode,
         entry=entry,
         where=device,
     )
-    return task
 
 
 def is_module_class(value: Any) -> bool:

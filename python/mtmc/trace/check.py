@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import math
-import textwrap
 import time
 from collections.abc import Callable
 from typing import Any
@@ -27,26 +24,6 @@ TOLERANCE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}  # norm-wise; eve
 def clone_inputs(inputs: list[Any]) -> list[Any]:
     """Copies, so that one tensor passed twice is two inputs."""
     return pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.detach().clone(), inputs)
-
-
-def assignment_line(model: torch.nn.Module, dotted: str) -> str:
-    """`file.py:12: text` of the statement that assigns the attribute in its module's class, or an empty text."""
-    owner, _, name = dotted.rpartition(".")
-    forward = type(model.get_submodule(owner)).forward
-    try:
-        lines, first = inspect.getsourcelines(forward)
-    except (OSError, TypeError):
-        return ""
-    for node in ast.walk(ast.parse(textwrap.dedent("".join(lines)))):
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        for target in targets:
-            while isinstance(target, ast.Subscript):
-                target = target.value
-            if isinstance(target, ast.Attribute) and target.attr == name:
-                file = inspect.getsourcefile(forward) or ""
-                text = lines[node.lineno - 1].strip()
-                return f"{file.rsplit('/', 1)[-1]}:{first + node.lineno - 1}: {text}"
-    return ""
 
 
 def difference(ours: Any, theirs: Any) -> str:

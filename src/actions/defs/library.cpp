@@ -14,8 +14,7 @@ std::vector<Action> enumerate(const Program& program, const ActionContext&) {
 Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
   Program result = program;
   for (const auto& region : action.regions) {
-    const Kernel* found = kernel_with(result, region);
-    if (!found) return refuse("library", "no kernel computes exactly this region");
+    MTMC_TRY(const Kernel* const found, kernel_of("library", result, region));
     if (found->family == Family::library) return refuse("library", "the kernel is a library call already", found->name);
     const Kernel kernel = *found;
     const Program before = result;

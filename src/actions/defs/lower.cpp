@@ -12,8 +12,7 @@ bool can_lower(const Program& program, const Kernel& kernel) {
 Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
   Program result = program;
   for (const auto& region : action.regions) {
-    const Kernel* kernel = kernel_with(result, region);
-    if (!kernel) return refuse("lower", "no kernel computes exactly this region");
+    MTMC_TRY(const Kernel* const kernel, kernel_of("lower", result, region));
     if (kernel->family != Family::library) return refuse("lower", "the kernel is generated already", kernel->name);
     MTMC_TRY(result, merge_kernels(result, {kernel->name}, context));
   }

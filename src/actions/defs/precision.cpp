@@ -91,8 +91,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
   if (!parse_dtype(action.detail)) {
     Program result = program;
     for (const auto& region : action.regions) {
-      Kernel* kernel = kernel_with(result, region);
-      if (!kernel) return refuse("precision", "no kernel computes exactly this region");
+      MTMC_TRY(Kernel* const kernel, kernel_of("precision", result, region));
       const std::vector<std::string> words = context.target.precisions(program, *kernel);
       MTMC_RETURN_IF_ERROR(may_multiply(*kernel, action.detail, words, context));
       forget_numbers(*kernel, context.target);

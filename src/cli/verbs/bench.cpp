@@ -371,10 +371,50 @@ Result<int> run_ablation(const BenchOptions& options, LlmAccess& llm) {
   return worst;
 }
 
+// Options that say nothing for this suite, or contradict each other.
+Status options_fit(const BenchOptions& options, bool ablation) {
+  const bool functions = find_suite(options.suite)->worker != nullptr;
+  const std::string suite = "'" + options.suite + "'";
+  const PerformanceSizes usual;
+  if (options.untouched && !functions)
+    return Error{"reading --untouched", "this suite's results are searched for", suite, "tritonbench"};
+  if (options.sizes == "tests" &&
+      (options.performance.each != usual.each || options.performance.largest != usual.largest))
+    return Error{"reading --sizes-each and --sizes-largest", "tests have their own sizes", "--sizes tests",
+                 "--sizes performance"};
+  if (options.sizes != "tests" && !functions)
+    return Error{"reading --sizes", "this suite's tasks have one size each", suite, "tritonbench"};
+  if (options.goldens && !functions)
+    return Error{"reading --goldens", "this suite has no golden code", suite, "tritonbench --suite G"};
+  if (ablation && functions)
+    return Error{"comparing ways to search", "a task of this suite is several searches", suite, "files or kernelbench"};
+  if (ablation && !options.ray.empty())
+    return Error{"comparing ways to search", "what was tried stays in the stores of other machines", "--ray", "--jobs"};
+  return ok_status();
+}
+
+Result<int> bench(BenchOptions& options) {
+  if (!options.compared.empty()) return print_comparison(options.compared);
+  const bool ablation = options.suite == "ablation";
+  if (options.out.empty()) options.out = "mtmc-out/" + options.suite + (options.sizes == "tests" ? "" : "-performance");
+  if (ablation) options.suite = options.of;
+  if (options.suite.empty()) return Error{"choosing a suite", "SUITE is missing", "", join(suite_names(), ", ")};
+  if (find_suite(options.suite) == nullptr)
+    return Error{"choosing a suite", "there is no such one", "'" + options.suite + "'", join(suite_names(), ", ")};
+  if (options.root.empty() && find_suite(options.suite)->writes) options.root = options.out + "/tasks";
+  if (options.root.empty())
+    return Error{"opening the suite " + options.suite, "--root is missing", "", "the folder that holds it"};
+  MTMC_RETURN_IF_ERROR(options_fit(options, ablation));
+  if (ablation && !options.way.empty()) options.ways = {options.way};
+  MTMC_TRY(const WorkbenchOptions wanted, options.search.read());
+  LlmAccess llm(wanted.llm);  // one for all ways: it takes the keys, and holds the limit of cost
+  return ablation ? run_ablation(options, llm) : run_bench(options, llm);
+}
+
 VerbBody declare(Options& options) {
   const auto given = std::make_shared<BenchOptions>();
-  options.positional(given->suite, "SUITE",
-                     join(suite_names(), ", ") + ", or ablation: --of one of them, in several ways");
+  options.optional_positional(given->suite, "SUITE",
+                              join(suite_names(), ", ") + ", or ablation: --of one of them, in several ways");
   options.text(given->root, "--root", "DIR",
                "the folder that holds the suite (of matmuls: where its tasks are written; OUT/tasks)");
   options.words(given->levels, "--level", "N...", "these levels only, of a suite that has some: 1,2");
@@ -390,7 +430,8 @@ VerbBody declare(Options& options) {
   options.text(
       given->ray, "--ray", "ADDRESS",
       "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");
-  options.words(given->compared, "--compare", "FILE...", "two files of rows: print what changed, and nothing else");
+  options.words(given->compared, "--compare", "FILE...",
+                "instead of a suite: two files of rows, BEFORE.jsonl AFTER.jsonl; print what changed");
   options.text(given->of, "--of", "SUITE", "ablation: the suite (files)");
   options.words(given->ways, "--ways", "WAY...",
                 "ablation: POLICY/STRATEGY[/paper][@CODER], one after the other with the same budget "
@@ -403,7 +444,7 @@ VerbBody declare(Options& options) {
                  "tritonbench --suite T only: call each function as its tests do, or at the sizes that the benchmark "
                  "measures it at");
   options.integer(given->performance.each, "--sizes-each", 1,
-                  "of --sizes performance: so many of each task, spread evenly, the largest among them (3)");
+                  "of --sizes performance: so many of each task, spread evenly, the largest among them");
   options.integer(given->performance.largest, "--sizes-largest", 1,
                   "of --sizes performance: leave out what takes more bytes for arguments and results (a sixteenth of "
                   "the memory, the GPU's where that is less)");
@@ -413,41 +454,7 @@ VerbBody declare(Options& options) {
   options.text(given->out, "--out", "DIR",
                "where rows.jsonl and a folder for each task go (mtmc-out/SUITE, mtmc-out/SUITE-performance)");
   given->search.declare(options);
-  return [given]() -> Result<int> {
-    if (!given->compared.empty()) return print_comparison(given->compared);
-    const bool ablation = given->suite == "ablation";
-    if (given->out.empty()) given->out = "mtmc-out/" + given->suite + (given->sizes == "tests" ? "" : "-performance");
-    if (ablation) given->suite = given->of;
-    if (find_suite(given->suite) == nullptr)
-      return Error{"choosing a suite", "there is no such one", "'" + given->suite + "'", join(suite_names(), ", ")};
-    if (given->root.empty() && find_suite(given->suite)->writes) given->root = given->out + "/tasks";
-    if (given->root.empty())
-      return Error{"opening the suite " + given->suite, "--root is missing", "", "the folder that holds it"};
-    const bool functions = find_suite(given->suite)->worker != nullptr;
-    if (given->untouched && !functions)
-      return Error{"reading --untouched", "this suite's results are searched for", "'" + given->suite + "'",
-                   "tritonbench"};
-    const PerformanceSizes usual;
-    if (given->sizes == "tests" &&
-        (given->performance.each != usual.each || given->performance.largest != usual.largest))
-      return Error{"reading --sizes-each and --sizes-largest", "tests have their own sizes", "--sizes tests",
-                   "--sizes performance"};
-    if (given->sizes != "tests" && !functions)
-      return Error{"reading --sizes", "this suite's tasks have one size each", "'" + given->suite + "'", "tritonbench"};
-    if (given->goldens && !functions)
-      return Error{"reading --goldens", "this suite has no golden code", "'" + given->suite + "'",
-                   "tritonbench --suite G"};
-    if (ablation && functions)
-      return Error{"comparing ways to search", "a task of this suite is several searches", "'" + given->suite + "'",
-                   "files or kernelbench"};
-    if (ablation && !given->ray.empty())
-      return Error{"comparing ways to search", "what was tried stays in the stores of other machines", "--ray",
-                   "--jobs"};
-    if (ablation && !given->way.empty()) given->ways = {given->way};
-    MTMC_TRY(const WorkbenchOptions wanted, given->search.read());
-    LlmAccess llm(wanted.llm);  // one for all ways: it takes the keys, and holds the limit of cost
-    return ablation ? run_ablation(*given, llm) : run_bench(*given, llm);
-  };
+  return [given] { return bench(*given); };
 }
 
 }  // namespace

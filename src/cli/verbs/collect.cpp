@@ -370,12 +370,13 @@ VerbBody declare(Options& options) {
       given->judge, "--judge", {"auto", "full", "trusting"},
       "trusting: candidates run in one process with what they are measured against, many times faster, but not "
       "for tasks that draw random numbers; auto: where all of them are our own coders', builtin and faulty");
-  options.integer(given->steps, "--steps", 1, "the most actions in a row (8)");
-  options.integer(given->evaluations, "--evaluations", 1, "candidates judged in each exploration (16)");
-  options.integer(given->seed, "--seed", 0, "of the explorations and the hidden draws (0)");
+  options.integer(given->steps, "--steps", 1, "the most actions in a row");
+  options.integer(given->evaluations, "--evaluations", 1, "candidates judged in each exploration");
+  options.integer(given->seed, "--seed", 0, "of the explorations and the hidden draws");
   options.integer(
       given->jobs, "--jobs", 1,
-      "tasks explored beside each other, each with processors of its own; those on one GPU take turns timing (1)");
+      "tasks explored beside each other, each with processors of its own; those on one GPU take turns timing (one for "
+      "each GPU; without, one)");
   options.text(given->ray, "--ray", "ADDRESS",
                "on the GPUs of a Ray cluster (auto: the one that this machine belongs to), into the store of this "
                "machine; the task files must lie at the same places on all");

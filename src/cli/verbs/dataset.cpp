@@ -82,8 +82,8 @@ VerbBody declare(Options& options) {
   options.positional(given->file, "FILE", "the dataset, lines of JSON");
   options.words(given->parts, "--from", "FILE...", "join: datasets that were collected apart");
   options.choice(given->unknown, "--unknown", {"hidden", "ends"},
-                 "actions that were never tried: not offered, or they end an episode (hidden)");
-  options.choice(given->show, "--view", {"code", "program"}, "what a policy is shown (code)");
+                 "actions that were never tried: not offered, or they end an episode");
+  options.choice(given->show, "--view", {"code", "program"}, "what a policy is shown");
   options.text(given->store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
   return [given] { return run_dataset(*given); };
 }

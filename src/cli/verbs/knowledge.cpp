@@ -74,7 +74,7 @@ Result<int> knowledge(const KnowledgeOptions& options) {
     return Error{"listing notes", "it takes no words", "'" + words + "'", "mtmc knowledge search WORDS"};
   if (options.what != "list" && words.empty())
     return Error{"reading what to " + options.what, "nothing is named", "",
-                 "mtmc knowledge " + options.what + " WORDS"};
+                 "mtmc knowledge " + options.what + (options.what == "add" ? " FILE..." : " WORDS")};
   if (options.what == "add") return add(options);
   MTMC_TRY(const std::vector<Note> notes, read_notes(options.folder));
   if (options.what == "search") {
@@ -100,7 +100,7 @@ VerbBody declare(Options& options) {
   std::vector<std::string> targets = {"all"};
   for (const TargetDef* target : all_targets()) targets.emplace_back(target->name);
   options.choice(given->target, "--target", std::move(targets), "notes for this target only");
-  options.integer(given->most, "--most", 1, "search: the most notes that are printed (3)");
+  options.integer(given->most, "--most", 1, "search: the most notes that are printed");
   options.flag(given->as_json, "--json", "print JSON");
   return [given] { return knowledge(*given); };
 }

@@ -83,10 +83,10 @@ VerbBody declare(Options& options) {
   const auto given = std::make_shared<TasksOptions>();
   std::vector<std::string> kinds;
   for (const KindDef* kind : all_kinds()) kinds.emplace_back(kind->name);
-  options.choice(given->kind, "--kind", kinds, "what is generated (subgraph)");
+  options.choice(given->kind, "--kind", kinds, "what is generated");
   options.choice(given->size, "--size", {"large", "small"}, "large: worth optimising on a GPU; small: for a CPU");
-  options.integer(given->seed, "--seed", 0, "of the tasks; the same seed gives the same files (0)");
-  options.integer(given->count, "--count", 1, "how many (10)");
+  options.integer(given->seed, "--seed", 0, "of the tasks; the same seed gives the same files");
+  options.integer(given->count, "--count", 1, "how many");
   options.text(given->out, "--out", "DIR", "where the files go");
   options.text(given->graphnet, "--graphnet", "DIR", "cut subgraphs from the samples of this checkout of GraphNet");
   options.words(given->against, "--against", "PATH...", "tasks that none may be among, such as a benchmark's");

@@ -27,7 +27,7 @@ struct VerifyOptions {
   std::string device = "auto";
   std::vector<std::string> baselines;
   int64_t threads = 0, seed = 0, repeat = 1;
-  bool compile = false, freeze_weights = false, json = false;
+  bool freeze_weights = false, json = false;
 };
 
 constexpr const char* kDoing = "reading the list of candidates";
@@ -49,9 +49,7 @@ class Judges {
     judge.python = options.python, judge.threads = static_cast<int>(options.threads);
     judge.accuracy = accuracy_named(options.accuracy), judge.freeze_weights = options.freeze_weights;
     judge.screens_wait = true;
-    std::vector<std::string> baselines = options.baselines;
-    if (options.compile) baselines.push_back("compile");
-    MTMC_TRY(judge.baselines, baselines_named(baselines));
+    MTMC_TRY(judge.baselines, baselines_named(options.baselines));
     return made;
   }
 
@@ -97,7 +95,8 @@ Result<bool> judge_all(const Wanted& wanted, Judges& judges, const Print& print)
 
 Result<int> verify_one(const VerifyOptions& options) {
   for (const auto& [word, given] : {std::pair("FILE", options.task.target), std::pair("CANDIDATE", options.candidate)})
-    if (given.empty()) return Error{"reading the command line", std::string(word) + " is missing", "", ""};
+    if (given.empty())
+      return Error{"reading the command line", std::string(word) + " is missing", "", "FILE CANDIDATE, or --list FILE"};
   MTMC_TRY(Judges judges, Judges::of(options));
   const int indent = options.repeat == 1 ? 2 : -1;  // several: a line each
   const Wanted wanted{options.task, options.candidate, options.tier, options.seed, options.repeat};
@@ -171,10 +170,9 @@ VerbBody declare(Options& options) {
   options.words(given->baselines, "--baselines", "NAME...",
                 "what to time beside eager: compile, max-autotune, graph (eager in one CUDA graph)");
   options.text(given->python, "--python", "PATH", "the Python to judge with");
-  options.integer(given->threads, "--threads", 0, "threads of every side (0: all cores)");
-  options.integer(given->seed, "--seed", 0, "of the hidden draws, to repeat a verdict (0: drawn from the system)");
+  options.integer(given->threads, "--threads", 0, "threads of every side; 0: all cores");
+  options.integer(given->seed, "--seed", 0, "of the hidden draws, to repeat a verdict; 0: drawn from the system");
   options.integer(given->repeat, "--repeat", 1, "judge so often, under the seeds that follow; a line of JSON each");
-  options.flag(given->compile, "--compile", "the same as --baselines compile");
   declare_accuracy(options, given->accuracy);
   options.flag(given->freeze_weights, "--freeze-weights", "allow weights to be packed once");
   options.flag(given->json, "--json", "print the verdict as JSON");

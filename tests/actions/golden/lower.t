@@ -26,6 +26,6 @@ program mlp {
 kernel k0 = { %2 } contraction tiled
 kernel k1 = { %3 } pointwise
 >>> lower %2 %3
-refused: applying lower: no kernel computes exactly this region
+refused: applying lower: no kernel computes exactly this region: got %2 %3, wanted all values of one kernel
 >>> lower %2 ; lower %2
 refused: applying lower: the kernel is generated already: got k0
