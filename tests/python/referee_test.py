@@ -417,3 +417,22 @@ def test_a_full_memory_is_one_sentence(monkeypatch: pytest.MonkeyPatch, kind: ty
             "wanted": "smaller arguments, or a GPU with more memory: the judge holds them several times",
         }
     }
+
+
+# The truth of its result is beyond the type that eager has it in.
+OVERFLOWS = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return torch.dot(x, y)
+def get_inputs():
+    return [torch.full((64,), 60.0, dtype=torch.float16), torch.full((64,), 60.0, dtype=torch.float16)]
+"""
+
+
+@pytest.mark.parametrize("referee", [OVERFLOWS], indirect=True)
+def test_a_truth_beyond_eagers_type_has_nulls(referee: Referee) -> None:
+    request = {"nulls": ["zeros", "constant"], "draw": "task-0", "first": "task-0"}
+    nulls = referee.on_nulls(request)["nulls"]
+    assert float(referee.draw("task-0").eager.calls[0][0]) == math.inf
+    assert nulls["zeros"][0]["error"] == nulls["constant"][0]["error"] == 0

@@ -23,7 +23,7 @@ from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_k
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
-from mtmc.referee.measure import Measurement, measure, nearest_constant
+from mtmc.referee.measure import Measurement, filled, measure, nearest_constant
 from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import nominal_bytes, touched_bytes
@@ -474,7 +474,7 @@ def _unchanged(now: torch.Tensor, then: torch.Tensor) -> bool:
 
 
 def _filled(e: Any, level: float) -> Any:
-    return torch.full_like(e, level) if isinstance(e, torch.Tensor) else e
+    return filled(e, level) if isinstance(e, torch.Tensor) else e
 
 
 def _copied(e: Any, arguments: list[Any]) -> Any:
