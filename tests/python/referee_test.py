@@ -436,3 +436,17 @@ def test_a_truth_beyond_eagers_type_has_nulls(referee: Referee) -> None:
     nulls = referee.on_nulls(request)["nulls"]
     assert float(referee.draw("task-0").eager.calls[0][0]) == math.inf
     assert nulls["zeros"][0]["error"] == nulls["constant"][0]["error"] == 0
+
+
+@pytest.mark.parametrize("referee", [OVERFLOWS], indirect=True)
+def test_a_result_on_the_host_of_a_gpu_ends_in_one_sentence(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody could see what a candidate leaves there."""
+    monkeypatch.setattr(referee.device, "lends", True)
+    monkeypatch.setattr(referee.device, "give_back", lambda *_: None, raising=False)
+    draw = referee.draw("task-0")
+    with pytest.raises(EagerError, match="lies on the host"):
+        referee.reference.run_eager(draw.arguments, draw.state, draw.seed)
+    referee.draws.forget_all()
+    monkeypatch.setattr(referee, "on_ask", lambda _: referee.draw("task-0"), raising=False)
+    told = referee.handle({"op": "ask"})["error"]
+    assert told["doing"] == "running the module on the task's own arguments" and "lies on the host" in told["wrong"]

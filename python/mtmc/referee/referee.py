@@ -68,6 +68,8 @@ class Referee:
         except (TruthError, FormError) as error:
             doing = "computing the float64 truth of the module"
             return {"error": TaskError(doing, str(error)).to_json()}
+        except EagerError as error:
+            return {"error": TaskError("running the module on the task's own arguments", str(error)).to_json()}
         except torch.OutOfMemoryError as error:
             return {"error": out_of_memory("computing what the module must return", error).to_json()}
         finally:
