@@ -364,7 +364,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
 }
 
 Examination ProcessJudge::examination_of(const Candidate& candidate, Verdict& verdict) {
-  const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
+  const double call_seconds = options_.call_seconds + kTimesEager * facts_->eager_seconds();
   // Triton and torch.compile compile what is called first.
   const TimeLimits limits{options_.load_seconds, call_seconds, std::max(options_.load_seconds, call_seconds)};
   return Examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);

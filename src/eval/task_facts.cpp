@@ -117,6 +117,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     for (const auto& [output, chance] : call.items()) facts.chances[output].push_back(fractions_from(chance));
   }
   if (reply.contains("form")) given_[name] = given_from(reply);
+  facts.eager_seconds = reply.at("eager_seconds");
   facts.calls = reply.at("calls"), facts.repeats = reply.at("repeats"),
   facts.modified = reply.at("modified").get<std::vector<int>>();
   facts.aliases = reply.at("aliases").get<std::vector<bool>>();
@@ -144,6 +145,11 @@ Status TaskFacts::complete(DrawFacts& facts) {
   else
     facts.usable = structured_counts(facts.eager, task->eager) && all_finite(facts.budgets);
   return ok_status();
+}
+
+double TaskFacts::eager_seconds(const std::string& draw) const {
+  const auto known = draws_.find(draw);
+  return known == draws_.end() ? 0 : known->second.eager_seconds;
 }
 
 Result<bool> TaskFacts::allow_whole_budget(const std::string& draw) {

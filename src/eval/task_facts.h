@@ -36,6 +36,7 @@ struct DrawFacts {
   std::vector<std::string> notes;  // where limits come from, if not from eager's own errors
   bool usable = true;              // false: eager raises on it, or it proves nothing
   bool no_room = false;            // the memory is too small for it
+  double eager_seconds = 0;        // of eager's own call on it
   std::vector<int> modified;       // arguments that eager itself changes
   std::vector<bool> aliases;       // tensors of eager's result that share memory with an argument or a weight
   std::vector<bool> overlapping;   // eager's outputs that are expanded tensors
@@ -120,6 +121,8 @@ class TaskFacts {
   bool returns_few() const { return returned_bytes_ <= kFewResults; }
   static constexpr double kFewResults = 256;  // bytes
   double eager_seconds() const { return eager_seconds_; }
+  // On a draw, if it is known by now: degenerate matrices may take a solver many times as long as the task's own.
+  double eager_seconds(const std::string& draw) const;
   double draw_seconds() const { return draw_seconds_; }  // at least, to make a draw with eager's results and the truth
   double result_bytes() const { return result_bytes_; }  // the state's included
   double weight_bytes() const { return weight_bytes_; }

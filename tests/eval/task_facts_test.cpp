@@ -37,6 +37,18 @@ def get_inputs():
     return [torch.randn(8, 8)]
 )";
 
+// Takes long on some draws, as solvers do of singular matrices.
+constexpr const char* kSlowModule = R"(
+import time
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        time.sleep(0.5 if x.abs().max() > 100 else 0)
+        return x * 2
+def get_inputs():
+    return [torch.randn(8, 8)]
+)";
+
 class TorchTaskFacts : public testing::Test {
  protected:
   static JudgeOptions options() {
@@ -94,6 +106,14 @@ TEST_F(TorchTaskFacts, ADrawAllowsWhatItsKindAllowsOnceThatIsAskedFor) {
   ASSERT_TRUE(task.ok() && timed.ok());
   EXPECT_FALSE(allows_whole("task-1")) << "the task's own kind is known from the start";
   EXPECT_FALSE(allows_whole("timed-3")) << "and timed calls are held to it";
+}
+
+TEST_F(TorchTaskFacts, HowLongACallMayTakeFollowsEagersOwnOnTheVeryDraw) {
+  open(kSlowModule);
+  EXPECT_EQ(facts_->eager_seconds("scaled-up-0"), 0) << "nobody has asked for it yet";
+  ASSERT_TRUE(facts_->draw("scaled-up-0").ok() && facts_->draw("scaled-down-0").ok());
+  EXPECT_GE(facts_->eager_seconds("scaled-up-0"), 0.5);
+  EXPECT_LT(facts_->eager_seconds("scaled-down-0"), facts_->eager_seconds("scaled-up-0"));
 }
 
 TEST_F(TorchTaskFacts, WhatPassesAlonePassesWithItsKind) {

@@ -227,6 +227,7 @@ class Referee:
                 "calls": len(draw.eager.calls),
                 "on_host": draw.truth.on_host,
                 "draw_seconds": self.draws.seconds,
+                "eager_seconds": draw.eager.seconds,
                 "modified": draw.eager.modified,
                 "aliases": draw.eager.aliases,
                 "overlapping": draw.eager.overlapping,
