@@ -62,9 +62,9 @@ class TaskFacts {
   // False when it was before, has no budget of its own, or there is no room for its kind. The draw may turn out to
   // prove nothing.
   Result<bool> allow_whole_budget(const std::string& draw);
-  // Its kind's budget has room for half an ulp in the arguments and for sums in another order, too. False when it had
-  // before, or has no budget of its own. To find out costs as much as half of a kind's draws: most candidates do
-  // without.
+  // Its kind's budget has room for half an ulp in the arguments and for sums in another order, too, and this draw's for
+  // what they do to itself. False when it had before, or has no budget of its own. To find out costs as much as half of
+  // a kind's draws: most candidates do without.
   Result<bool> allow_other_orders(const std::string& draw);
   // Up to `count` structured draws that count, in the judge's order: the `index`th of each kind.
   Result<std::vector<std::string>> structured(size_t count, int index = 0);
@@ -143,7 +143,7 @@ class TaskFacts {
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;
-  std::set<std::string> other_orders_;  // kinds for which allow_other_orders was asked
+  std::set<std::string> other_orders_;  // draws for which allow_other_orders was asked
   std::set<std::string> proving_nothing_, left_out_;
   std::optional<std::string> endless_;
   std::optional<bool> degenerate_;

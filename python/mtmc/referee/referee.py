@@ -273,15 +273,15 @@ class Referee:
         return {"eager_errors": errors.eager, "allowed_errors": errors.allowed}
 
     def on_beside(self, request: Message) -> Message:
-        """What else than eager's own errors makes room on a kind of draws."""
+        """What else than eager's own errors makes room on a draw, and on all of its kind."""
         assert self.budgets is not None
         try:
-            return {"beside": self.budgets.beside(request["kind"])}
+            return self.budgets.beside(request["draw"])
         except EagerError:  # on another draw of the kind
-            return {"beside": {}}
+            return {}
         except torch.OutOfMemoryError as error:
-            self._without_room(request["kind"], error)
-            return {"beside": {}}
+            self._without_room(request["draw"].rpartition("-")[0], error)
+            return {}
 
     def _given(self, name: str, arguments: list[Any], anew: bool = True) -> Message:
         """What a process is told of a draw; `anew`: its arguments are not there yet."""
