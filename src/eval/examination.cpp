@@ -131,7 +131,7 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   if (call.check) plan.out = next_out();
   if (call.glimpses > 0)
     plan.glimpses = call.glimpses, plan.glimpsed_ms = call.glimpsed_ms, plan.folders = guest.writable();
-  plan.timeout_seconds = patience(guest);
+  plan.timeout_seconds = patience(guest) + kTimesEager * facts_.eager_seconds(call.draw);
   MTMC_TRY(Performance went, mtmc::perform(guest.conductor(), facts_, guest.name(), plan));
   if (!went.ok()) {
     refuse(went.reason, fmt::format("on draw {}: {}", call.draw, went.message));

@@ -22,6 +22,9 @@ enum class Accuracy { eager, strict, tf32 };
 std::string to_string(Accuracy accuracy);
 Accuracy accuracy_named(std::string_view name);
 
+// A call may take so many times as long as eager's own, beside what `call_seconds` says.
+inline constexpr double kTimesEager = 20;
+
 struct JudgeOptions {
   std::string python;                       // empty: $MTMC_PYTHON, else python3
   std::filesystem::path source;             // the folder that holds the package mtmc; empty: this source tree's
@@ -40,7 +43,7 @@ struct JudgeOptions {
   size_t memory_bytes = 0;          // a candidate's limit; 0: three quarters of the machine's
   std::vector<std::string> hidden;  // files that are empty for candidates: keys
   double load_seconds = 180;        // limit on import and compilation
-  double call_seconds = 20;         // limit on a call, beyond 20 times eager's own time
+  double call_seconds = 20;         // limit on a call, beyond kTimesEager of the task's own and of the draw's
   double draw_seconds = 120;        // on a draw of the referee's, beyond 50 times the quickest one: longer is endless
   Bystander* bystander = nullptr;   // must outlive the judge's work
 };

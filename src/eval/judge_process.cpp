@@ -36,8 +36,10 @@ Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
   const Json* relayed = request.contains("request") ? &request["request"] : &request;
   const std::string op = relayed->at("op");
   const Span span(name_ + " " + op + (op == "draw" ? " " + relayed->value("name", "") : ""));
-  MTMC_RETURN_IF_ERROR(send(request));
-  return receive(timeout_seconds);
+  const Status sent = send(request);
+  Result<Json> reply = sent.ok() ? receive(timeout_seconds) : Result<Json>(sent.error());
+  if (!running()) lost_at_ = std::make_shared<const Json>(request);
+  return reply;
 }
 
 Result<Json> JudgeProcess::compute(const Json& request, double timeout_seconds) {

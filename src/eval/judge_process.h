@@ -30,6 +30,8 @@ class JudgeProcess {
   Status send(const Json& request);
   Result<Json> receive(double timeout_seconds);
   int waiting() const { return waiting_; }  // replies that were not received yet
+  // What it was asked when it was lost last; null when it never was.
+  const std::shared_ptr<const Json>& lost_at() const { return lost_at_; }
 
   // Holds it still, with all that it started, and lets it go on. A process of its that leads a session of its own it
   // names in a reply, as `session`.
@@ -47,6 +49,7 @@ class JudgeProcess {
   std::string name_;
   Command command_;
   std::unique_ptr<LineProcess> process_;
+  std::shared_ptr<const Json> lost_at_;
   bool answered_ = false;  // since it was started
   int waiting_ = 0;
   pid_t session_ = -1;

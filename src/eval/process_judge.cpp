@@ -106,7 +106,7 @@ class ProcessJudge final : public Judge {
   Result<Json> compile_request();
   Result<std::string> tried_to_compile(const Candidate& candidate);
   bool lost() const;  // is a process of ours gone?
-  Status works_without_candidate(const Task& task, Tier tier);
+  Status works_without_candidate(const Task& task, Tier tier, const std::shared_ptr<const Json>& lost_at);
   Result<bool> ends_without_candidate(const Task& task, const std::string& draw);
   Verdict blamed(const Error& error, Tier tier) const;
   Examination examination_of(const Candidate& candidate, Verdict& verdict);
@@ -266,8 +266,9 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     verdict = attempted();
   }
   if (!verdict.ok() && lost() && !facts_->endless()) {
+    const std::shared_ptr<const Json> lost_at = referee_.running() ? nullptr : referee_.lost_at();
     facts_.reset();
-    if (works_without_candidate(task, tier).ok()) verdict = blamed(verdict.error(), tier);
+    if (works_without_candidate(task, tier, lost_at).ok()) verdict = blamed(verdict.error(), tier);
   }
   if (verdict.ok() && lacks_shared_memory(*verdict))
     return Error{"judging a candidate beside other tasks", kNoMemory, verdict->message, ""};
@@ -298,10 +299,15 @@ Result<bool> ProcessJudge::ends_without_candidate(const Task& task, const std::s
   return false;
 }
 
-// All that judging asks of our processes before a candidate runs.
-Status ProcessJudge::works_without_candidate(const Task& task, Tier tier) {
+// All that judging asks of our processes before a candidate runs, and what the referee was `lost_at`, where that names
+// nothing of a candidate's: a fault of ours in computing with the task's own draws is nobody else's.
+Status ProcessJudge::works_without_candidate(const Task& task, Tier tier, const std::shared_ptr<const Json>& lost_at) {
+  static const std::set<std::string> of_the_task = {"draw", "budget", "beside", "arguments", "nulls", "touched"};
   MTMC_RETURN_IF_ERROR(open(task));
   MTMC_TRY([[maybe_unused]] const auto structured, facts_->structured(structured_count(tier)));
+  if (lost_at != nullptr && of_the_task.contains(lost_at->at("op"))) {
+    MTMC_TRY([[maybe_unused]] const Json reply, facts_->ask(*lost_at));
+  }
   return baselines_.ready(tier == Tier::certify || options_.screens_wait);
 }
 
@@ -358,7 +364,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
 }
 
 Examination ProcessJudge::examination_of(const Candidate& candidate, Verdict& verdict) {
-  const double call_seconds = options_.call_seconds + 20 * facts_->eager_seconds();
+  const double call_seconds = options_.call_seconds + kTimesEager * facts_->eager_seconds();
   // Triton and torch.compile compile what is called first.
   const TimeLimits limits{options_.load_seconds, call_seconds, std::max(options_.load_seconds, call_seconds)};
   return Examination(*facts_, guests_.file_of(candidate), guests_.results(), options_.threads, limits, verdict);

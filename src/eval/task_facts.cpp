@@ -117,6 +117,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     for (const auto& [output, chance] : call.items()) facts.chances[output].push_back(fractions_from(chance));
   }
   if (reply.contains("form")) given_[name] = given_from(reply);
+  facts.eager_seconds = reply.at("eager_seconds");
   facts.calls = reply.at("calls"), facts.repeats = reply.at("repeats"),
   facts.modified = reply.at("modified").get<std::vector<int>>();
   facts.aliases = reply.at("aliases").get<std::vector<bool>>();
@@ -145,6 +146,11 @@ Status TaskFacts::complete(DrawFacts& facts) {
   return ok_status();
 }
 
+double TaskFacts::eager_seconds(const std::string& draw) const {
+  const auto known = draws_.find(draw);
+  return known == draws_.end() ? 0 : known->second.eager_seconds;
+}
+
 Result<bool> TaskFacts::allow_whole_budget(const std::string& draw) {
   const std::string kind = kind_of(draw);
   if (draws_.at(draw).whole) return false;
@@ -165,21 +171,23 @@ Result<bool> TaskFacts::allow_whole_budget(const std::string& draw) {
 
 Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {
   const std::string kind = kind_of(draw);
-  if (!has_own_budget(kind) || !other_orders_.insert(kind).second) return false;
-  MTMC_TRY(const Json reply, referee_->compute({{"op", "beside"}, {"kind", kind}}, kReferenceSeconds));
-  if (reply.at("beside").empty()) return false;
+  if (!has_own_budget(kind) || !other_orders_.insert(draw).second) return false;
+  MTMC_TRY(const Json reply, referee_->compute({{"op", "beside"}, {"draw", draw}}, kReferenceSeconds));
   for (auto& [name, facts] : draws_) {
     if (kind_of(name) != kind) continue;
-    // How much room there may be goes by its own errors, not by the task's, which have made room before.
-    DrawFacts alone;
-    alone.budgets = facts.own;
-    make_room(alone, reply.at("beside"));
-    widen(facts.budgets, alone.budgets);
+    for (const char* of : {"of_kind", "of_draw"}) {
+      if (!reply.contains(of) || (of == std::string("of_draw") && name != draw)) continue;
+      // How much room there may be goes by its own errors, not by the task's, which have made room before.
+      DrawFacts alone;
+      alone.budgets = facts.own;
+      make_room(alone, reply.at(of));
+      widen(facts.budgets, alone.budgets);
+      facts.notes.insert(facts.notes.end(), alone.notes.begin(), alone.notes.end());
+    }
     if (!contains(others_, kind)) facts.usable = facts.usable && all_finite(facts.budgets);
     if (!facts.usable) proving_nothing_.insert(kind);
-    facts.notes.insert(facts.notes.end(), alone.notes.begin(), alone.notes.end());
   }
-  return true;
+  return !reply.empty();
 }
 
 Result<std::vector<std::string>> TaskFacts::structured(size_t count, int index) {

@@ -36,6 +36,7 @@ struct DrawFacts {
   std::vector<std::string> notes;  // where limits come from, if not from eager's own errors
   bool usable = true;              // false: eager raises on it, or it proves nothing
   bool no_room = false;            // the memory is too small for it
+  double eager_seconds = 0;        // of eager's own call on it
   std::vector<int> modified;       // arguments that eager itself changes
   std::vector<bool> aliases;       // tensors of eager's result that share memory with an argument or a weight
   std::vector<bool> overlapping;   // eager's outputs that are expanded tensors
@@ -60,9 +61,9 @@ class TaskFacts {
   // False when it was before, has no budget of its own, or there is no room for its kind. The draw may turn out to
   // prove nothing.
   Result<bool> allow_whole_budget(const std::string& draw);
-  // Its kind's budget has room for half an ulp in the arguments and for sums in another order, too. False when it had
-  // before, or has no budget of its own. To find out costs as much as half of a kind's draws: most candidates do
-  // without.
+  // Its kind's budget has room for half an ulp in the arguments and for sums in another order, too, and this draw's for
+  // what they do to itself. False when it had before, or has no budget of its own. To find out costs as much as half of
+  // a kind's draws: most candidates do without.
   Result<bool> allow_other_orders(const std::string& draw);
   // Up to `count` structured draws that count, in the judge's order: the `index`th of each kind.
   Result<std::vector<std::string>> structured(size_t count, int index = 0);
@@ -119,6 +120,8 @@ class TaskFacts {
   bool returns_few() const { return returned_bytes_ <= kFewResults; }
   static constexpr double kFewResults = 256;  // bytes
   double eager_seconds() const { return eager_seconds_; }
+  // On a draw, if it is known by now: degenerate matrices may take a solver many times as long as the task's own.
+  double eager_seconds(const std::string& draw) const;
   double draw_seconds() const { return draw_seconds_; }  // at least, to make a draw with eager's results and the truth
   double result_bytes() const { return result_bytes_; }  // the state's included
   double weight_bytes() const { return weight_bytes_; }
@@ -139,7 +142,7 @@ class TaskFacts {
   std::map<std::string, Given> given_, states_;
   bool on_gpu_ = false;
   std::map<std::string, DrawFacts> draws_;
-  std::set<std::string> other_orders_;  // kinds for which allow_other_orders was asked
+  std::set<std::string> other_orders_;  // draws for which allow_other_orders was asked
   std::set<std::string> proving_nothing_, left_out_;
   std::optional<std::string> endless_;
   std::optional<bool> degenerate_;

@@ -272,8 +272,10 @@ Result<bool> Trial::time_beside_baselines(Guest& guest) {
       if (failure.empty()) plan.baselines.push_back(name);
     if (!plan.forgets) MTMC_RETURN_IF_ERROR(draw_ahead(plan));
     const Result<bool> timed = time_quietly(guest, plan);
+    const bool lost = baselines_.losses() != losses;
+    if (!timed.ok() && !lost) return timed;  // it may be the referee that is lost
     if (tier() == Tier::certify || anew) MTMC_RETURN_IF_ERROR(facts_.forget_timed(plan.draws));
-    if (baselines_.losses() == losses) return timed;
+    if (!lost) return timed;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "ops/op.h"
 
 namespace mtmc {
@@ -48,6 +49,8 @@ std::string library_call(const Program& program, const Node& node, const std::ve
   std::string text = moves ? op->torch_in_place(spelled, args) : op->torch(spelled, args);
   if (args.empty() && text.find("device=") == std::string::npos)  // a factory
     text.insert(text.rfind(')'), ", device=" + device);
+  if (!device.empty())
+    text = replace_all(text, "torch.device('cpu')", device);  // traced where no input says the device
   return text;
 }
 

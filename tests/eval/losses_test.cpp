@@ -161,6 +161,16 @@ TEST_F(TorchLosses, whoever_takes_the_referee_along_twice_is_refused) {
   EXPECT_TRUE(is_right(next)) << next.reason << ": " << next.message;
 }
 
+TEST_F(TorchLosses, nobody_is_refused_for_a_draw_on_which_the_referee_raises_without_them_as_well) {
+  lose("timed");
+  JudgeOptions options;
+  options.threads = 1;
+  const Result<Verdict> result = make_process_judge(options)->judge(task(), {kSoftmax, nullptr}, Tier::screen);
+  ASSERT_FALSE(result.ok()) << result->reason << ": " << result->message;
+  EXPECT_EQ(result.error().doing, "asking the judge's referee") << result.error().message();
+  EXPECT_EQ(result.error().got, "RuntimeError: value cannot be converted") << result.error().message();
+}
+
 void add_descendants(pid_t pid, std::vector<pid_t>& found) {
   std::error_code gone;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {

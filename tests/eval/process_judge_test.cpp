@@ -102,6 +102,23 @@ TEST_F(TorchJudge, names_the_first_wrong_elements) {
   EXPECT_EQ(hidden.message.find("instead of"), std::string::npos) << hidden.message;
 }
 
+// As a solver does of singular matrices.
+TEST_F(TorchJudge, waits_on_a_draw_on_which_eager_itself_takes_longer_than_a_call_may) {
+  const auto file = folder_.path() / "slow.py";
+  const std::string forward =
+      "    def forward(self, x):\n        time.sleep(2.5 if x.abs().max() > 100 else 0)\n        return x * 2\n";
+  const std::string head = "import time\nimport torch\n";
+  ASSERT_TRUE(write_file(file, head + "class Model(torch.nn.Module):\n" + forward +
+                                   "def get_inputs():\n    return [torch.randn(8, 8)]\n")
+                  .ok());
+  task_ = {"slow", Json{{"name", "slow"}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  JudgeOptions options = options_;
+  options.call_seconds = 2;
+  const Verdict v = verdict_with(options, head + "class ModelNew(torch.nn.Module):\n" + forward);
+  EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
+  EXPECT_THAT(v.draws, testing::Contains("scaled-up-0"));
+}
+
 TEST_F(TorchJudge, survives_candidates_that_never_answer) {
   JudgeOptions options = options_;
   options.load_seconds = options.call_seconds = 5;  // a first call has both

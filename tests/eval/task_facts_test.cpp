@@ -37,6 +37,29 @@ def get_inputs():
     return [torch.randn(8, 8)]
 )";
 
+// Takes long on some draws, as solvers do of singular matrices.
+constexpr const char* kSlowModule = R"(
+import time
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        time.sleep(0.5 if x.abs().max() > 100 else 0)
+        return x * 2
+def get_inputs():
+    return [torch.randn(8, 8)]
+)";
+
+// Divides what a row's mean errs by by the root of next to nothing where the row is of one value, whose size each draw
+// chooses.
+constexpr const char* kNormModule = R"(
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.layer_norm(x, x.shape[-1:])
+def get_inputs():
+    return [torch.randn(32, 512)]
+)";
+
 class TorchTaskFacts : public testing::Test {
  protected:
   static JudgeOptions options() {
@@ -94,6 +117,27 @@ TEST_F(TorchTaskFacts, ADrawAllowsWhatItsKindAllowsOnceThatIsAskedFor) {
   ASSERT_TRUE(task.ok() && timed.ok());
   EXPECT_FALSE(allows_whole("task-1")) << "the task's own kind is known from the start";
   EXPECT_FALSE(allows_whole("timed-3")) << "and timed calls are held to it";
+}
+
+TEST_F(TorchTaskFacts, HalfAnUlpIsWorthWhatItIsOnTheVeryDraw) {
+  open(kNormModule);
+  ASSERT_TRUE(facts_->draw("few-rows-1").ok() && facts_->draw("few-rows-2").ok());
+  const auto limit = [&](const char* draw) { return error_limit((*facts_->draw(draw))->budgets.at("0"), "float32"); };
+  allows_whole("few-rows-1");
+  EXPECT_TRUE(facts_->allow_other_orders("few-rows-1").value());
+  const double one = limit("few-rows-1"), other = limit("few-rows-2");
+  EXPECT_FALSE(facts_->allow_other_orders("few-rows-1").value()) << "once";
+  EXPECT_TRUE(facts_->allow_other_orders("few-rows-2").value()) << "it has a level of its own";
+  EXPECT_EQ(limit("few-rows-1"), one);
+  EXPECT_GE(limit("few-rows-2"), other);
+}
+
+TEST_F(TorchTaskFacts, HowLongACallMayTakeFollowsEagersOwnOnTheVeryDraw) {
+  open(kSlowModule);
+  EXPECT_EQ(facts_->eager_seconds("scaled-up-0"), 0) << "nobody has asked for it yet";
+  ASSERT_TRUE(facts_->draw("scaled-up-0").ok() && facts_->draw("scaled-down-0").ok());
+  EXPECT_GE(facts_->eager_seconds("scaled-up-0"), 0.5);
+  EXPECT_LT(facts_->eager_seconds("scaled-down-0"), facts_->eager_seconds("scaled-up-0"));
 }
 
 TEST_F(TorchTaskFacts, WhatPassesAlonePassesWithItsKind) {

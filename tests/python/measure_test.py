@@ -7,12 +7,33 @@ import math
 import pytest
 import torch
 
-from mtmc.referee.measure import PIECE, measure, nearest_constant, settled
+from mtmc.referee.measure import PIECE, filled, measure, nearest_constant, settled
 from mtmc.referee.truth import Ties
 
 
 def of(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor | None = None) -> dict:
     return measure(c, e, e.double() if t is None else t, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "truth", "level"),
+    [
+        (torch.float16, 1e6, math.inf),
+        (torch.float16, -1e6, -math.inf),
+        (torch.float32, 1e39, math.inf),
+        (torch.float32, 0.5, 0.5),
+        (torch.complex64, 1e39, 0.0),
+        (torch.int64, 2**63 - 1, 2**63 - 1),
+        (torch.uint8, 255, 255),
+        (torch.bool, True, True),
+    ],
+)
+def test_the_nearest_constant_of_a_truth_is_one_of_eagers_type(kind: torch.dtype, truth: float, level: float) -> None:
+    """In double a product of half numbers is finite where half numbers are not."""
+    e = torch.ones(4, dtype=kind)
+    wide = {torch.float16: torch.float64, torch.float32: torch.float64, torch.complex64: torch.complex128}
+    made = filled(e, nearest_constant(torch.full((4,), truth, dtype=wide.get(kind, kind))))
+    assert made.dtype == kind and made.shape == e.shape and made.tolist() == [level] * 4
 
 
 def test_errors_are_relative_to_the_truth() -> None:

@@ -249,6 +249,16 @@ def test_candidates_are_asked_for_state_that_moves_on_other_arguments_only(refer
     assert not referee.draw("scaled-up-0").eager.repeats, "which moves, though"
 
 
+NORM = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.layer_norm(x, x.shape[-1:])
+def get_inputs():
+    return [torch.randn(32, 512)]
+"""
+
+
 SOFTMAX = """
 import torch
 class Model(torch.nn.Module):
@@ -265,7 +275,7 @@ def test_a_budget_holds_sums_in_another_order_once_that_is_asked_for_and_eagers_
 ) -> None:
     found = referee.handle({"op": "draw", "name": "one-hot-0", "budget": "kind"})
     assert found["beside"] == {} and referee.budgets.of_kind("task").beside
-    beside = referee.handle({"op": "beside", "kind": "one-hot"})["beside"]
+    beside = referee.handle({"op": "beside", "draw": "one-hot-0"})["of_kind"]
     (own,), (order,) = found["eager_errors"][0], beside["order-of-sums"][0]
     assert order["error"] > 4 * own["error"] > 0
     assert len(found["eager_errors"]) == len(found["allowed_errors"]) == 5  # the second call repeats the first
@@ -293,17 +303,29 @@ def test_other_sizes_have_room_for_sums_in_another_order_once_that_is_asked_for(
     kind = next(kind for kind in referee.budgets.others if kind.startswith("shape"))
     found = referee.handle({"op": "draw", "name": f"{kind}-0", "budget": "kind"})
     assert found["beside"] == {}
-    beside = referee.handle({"op": "beside", "kind": kind})["beside"]
+    beside = referee.handle({"op": "beside", "draw": f"{kind}-0"})["of_kind"]
     own = min(run[0]["error"] for run in found["eager_errors"])
     assert beside["order-of-sums"][0][0]["error"] > own > 0 and beside["half-ulp"]
-    assert referee.handle({"op": "beside", "kind": kind}) == {"beside": {}}, "room is made once"
+    assert referee.handle({"op": "beside", "draw": f"{kind}-0"}) == {}, "room is made once"
     assert referee.handle({"op": "draw", "name": f"{kind}-1", "budget": "kind"})["beside"] == beside
+
+
+@pytest.mark.parametrize("referee", [NORM], indirect=True)
+def test_half_an_ulp_is_worth_what_it_is_on_the_very_draw(referee: Referee) -> None:
+    """Rows of one value are as far off zero as the draw's own level is large."""
+    first = referee.handle({"op": "beside", "draw": "few-rows-1"})
+    assert set(first) == {"of_kind", "of_draw"}
+    of = [found["half-ulp"][0][0]["error"] for found in (first["of_kind"], first["of_draw"])]
+    again = referee.handle({"op": "beside", "draw": "few-rows-2"})
+    assert set(again) == {"of_draw"}
+    of.append(again["of_draw"]["half-ulp"][0][0]["error"])
+    assert len(set(of)) == 3 and max(of) > 1.1 * min(of) > 0
 
 
 @pytest.mark.parametrize("referee", [SOFTMAX.replace("x.soft", "x.half().soft")], indirect=True)
 def test_fp32_throughout_is_added_in_another_order_too(referee: Referee) -> None:
     referee.budgets.accuracy = "strict"
-    found, beside = referee.budgets.of_kind("one-hot"), referee.budgets.beside("one-hot")
+    found, beside = referee.budgets.of_kind("one-hot"), referee.budgets.beside("one-hot-0")["of_kind"]
     eager, single, order = (runs[0][0]["error"] for runs in (found.eager, found.allowed, beside["order-of-sums"]))
     assert eager > 1e-5 and single <= order < 1e-3
 
@@ -346,7 +368,7 @@ def test_what_is_asked_for_of_a_kind_on_which_eager_raises_at_times_is_answered(
     draws = [referee.handle({"op": "draw", "name": f"scaled-up-{i}", "budget": "draw"}) for i in range(5)]
     assert {"skipped" in draw for draw in draws} == {True, False}
     assert "odd" in referee.handle({"op": "budget", "kind": "scaled-up"})["skipped"]
-    assert referee.handle({"op": "beside", "kind": "scaled-up"}) == {"beside": {}}
+    assert referee.handle({"op": "beside", "draw": "scaled-up-0"}) == {}
 
 
 @pytest.mark.parametrize("referee", [ROUNDS], indirect=True)
@@ -364,7 +386,7 @@ def test_other_sizes_for_which_the_gpu_is_too_small_are_done_without(
     assert told["no_room"] and "out of memory" in told["skipped"]
     assert len(calls) == 2, "once more without what is kept, and not on the host, whose memory may be too small as well"
     assert referee.handle({"op": "budget", "kind": kind})["no_room"]
-    assert referee.handle({"op": "beside", "kind": kind}) == {"beside": {}}
+    assert referee.handle({"op": "beside", "draw": f"{kind}-0"}) == {}
 
 
 @pytest.mark.parametrize("returned", ["x * 2", "x", "x[:, ::2]"])
@@ -417,3 +439,36 @@ def test_a_full_memory_is_one_sentence(monkeypatch: pytest.MonkeyPatch, kind: ty
             "wanted": "smaller arguments, or a GPU with more memory: the judge holds them several times",
         }
     }
+
+
+# The truth of its result is beyond the type that eager has it in.
+OVERFLOWS = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return torch.dot(x, y)
+def get_inputs():
+    return [torch.full((64,), 60.0, dtype=torch.float16), torch.full((64,), 60.0, dtype=torch.float16)]
+"""
+
+
+@pytest.mark.parametrize("referee", [OVERFLOWS], indirect=True)
+def test_a_truth_beyond_eagers_type_has_nulls(referee: Referee) -> None:
+    request = {"nulls": ["zeros", "constant"], "draw": "task-0", "first": "task-0"}
+    nulls = referee.on_nulls(request)["nulls"]
+    assert float(referee.draw("task-0").eager.calls[0][0]) == math.inf
+    assert nulls["zeros"][0]["error"] == nulls["constant"][0]["error"] == 0
+
+
+@pytest.mark.parametrize("referee", [OVERFLOWS], indirect=True)
+def test_a_result_on_the_host_of_a_gpu_ends_in_one_sentence(referee: Referee, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody could see what a candidate leaves there."""
+    monkeypatch.setattr(referee.device, "lends", True)
+    monkeypatch.setattr(referee.device, "give_back", lambda *_: None, raising=False)
+    draw = referee.draw("task-0")
+    with pytest.raises(EagerError, match="lies on the host"):
+        referee.reference.run_eager(draw.arguments, draw.state, draw.seed)
+    referee.draws.forget_all()
+    monkeypatch.setattr(referee, "on_ask", lambda _: referee.draw("task-0"), raising=False)
+    told = referee.handle({"op": "ask"})["error"]
+    assert told["doing"] == "running the module on the task's own arguments" and "lies on the host" in told["wrong"]

@@ -112,3 +112,29 @@ def test_mistakes_say_what_is_wrong(model_file: Path, tmp_path: Path) -> None:
     assert "cannot be multiplied" in failure(model_file, inputs=["f32[2,9]"]).wrong
     unfit = failure(model_file, weights=str(tmp_path / "w.pt"))
     assert unfit.got.startswith("linear.weight is missing; linear.bias is missing; weight is not in the module")
+
+
+OUT = """
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x, out, count):
+        return torch.log(x, out=out)
+def get_inputs():
+    x = torch.rand(300)
+    return [x, torch.empty_like(x), torch.empty(300, dtype=torch.int64), x.new_empty(300), torch.empty(0), torch.empty(3).normal_()]
+"""
+
+
+def test_memory_that_nobody_filled_is_the_same_whenever_arguments_are_drawn(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(OUT)
+    task = load(tmp_path / "model.py")
+
+    def drawn(seed: int, left: float) -> list[torch.Tensor]:
+        del_me = [torch.full((300,), left) for _ in range(8)] + [torch.full((300,), 77) for _ in range(8)]
+        del del_me
+        return task.make_inputs(seed)
+
+    first, again, other = drawn(5, 3.0), drawn(5, 4.0), drawn(6, 5.0)
+    assert all(map(torch.equal, first, again))
+    assert bool((first[1] == first[1][0]).all()) and 1 <= float(first[1][0]) <= 2 and not first[2].any()
+    assert torch.equal(first[1], first[3]) and not torch.equal(first[1], other[1])

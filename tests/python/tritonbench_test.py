@@ -139,6 +139,21 @@ def test_arguments_of_the_host_go_to_where_the_kernel_runs(tmp_path: Path) -> No
     assert Kernels("f", {"x=float32[2]": [case]}, {})({"x": torch.ones(2)}).tolist() == [0.0]
 
 
+def test_a_case_makes_its_tensors_where_it_lies_whatever_device_the_tests_name() -> None:
+    def spaced(steps: int, device: str, like: torch.Tensor | None = None) -> torch.Tensor:
+        return torch.linspace(0, 1, steps, device=device)
+
+    away = torch.device("meta")
+    case = Case(spaced, "spaced", "spaced(3, device='cpu')", 0, [], None, [])
+    assert case.compute().tolist() == [0.0, 0.5, 1.0]
+    case.moved_by(lambda tensor: tensor.to(away))
+    case.moved_by(lambda tensor: tensor.double())
+    assert case.compute().device == away
+    beside = "import torch\nspaced(3, torch.device('cpu'), torch.ones(2))"
+    given = Case(spaced, "spaced", beside, 0, [], None, [])
+    assert given.compute(torch.ones(2, device=away)).device == away
+
+
 def test_earlier_calls_that_only_a_gpu_can_compute_are_passed_over() -> None:
     def solve(x: torch.Tensor, pivot: bool) -> torch.Tensor:
         return torch.linalg.lu(x, pivot=pivot)[2]

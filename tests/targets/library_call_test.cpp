@@ -41,5 +41,15 @@ TEST(LibraryCall, AMaskIsFilledWithANumber) {
   EXPECT_EQ(number_in("masked_fill(%0, %1, %2)", "3", "i64[]", "i64[4,8]", "i64[4,8]"), "3");
 }
 
+// The tracer runs on the host, whatever the code is printed for.
+TEST(LibraryCall, WithoutInputsATracedDeviceIsTheOneThatCodeIsPrintedFor) {
+  const auto program = parse_program(
+      "program t {\n  %0 = library(args=\"0.0, 1.0, 8, device=torch.device('cpu')\", call=\"aten.logspace.default\", "
+      "types=\"f32[8]\") : f32[8]\n  return %0\n}\nkernel k0 = { %0 } library\n");
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  EXPECT_EQ(library_call(*program, program->nodes[0], {}, false, "_DEVICE"),
+            "torch.ops.aten.logspace.default(0.0, 1.0, 8, device=_DEVICE)");
+}
+
 }  // namespace
 }  // namespace mtmc

@@ -111,15 +111,18 @@ class Budgets:
         self._add(found, draw)
         return found
 
-    def beside(self, kind: str) -> dict[str, Runs]:
-        """What half an ulp in the arguments does to the truth, and another order of summation to eager, on one draw of a kind. It
-        costs as much as half of all else, so it is asked for only when a candidate would be refused. Nothing where `of_kind` has
-        said so already."""
-        found = self.of_kind(kind)
-        if found.beside:
-            return {}
-        found.beside = self._beside(self.draw(f"{kind}-0"))
-        return found.beside
+    def beside(self, name: str) -> dict[str, dict[str, Runs]]:
+        """What half an ulp in the arguments does to the truth, and another order of summation to eager, on one draw `of_kind`, where
+        nobody has been told yet, and on the very draw. It costs as much as half of all else, so it is asked for only when a candidate would
+        be refused. Draws of one kind differ in what they magnify: a row of one value has no variance, and what its mean errs by is
+        divided by the root of next to nothing."""
+        first = f"{name.rpartition('-')[0]}-0"
+        found, told = self.of_kind(first[:-2]), {}
+        if not found.beside:
+            told["of_kind"] = found.beside = self._beside(self.draw(first))
+        if name != first:
+            told["of_draw"] = self._beside(self.draw(name))
+        return told
 
     def _beside(self, draw: Draw) -> dict[str, Runs]:
         if draw.slices is not None:

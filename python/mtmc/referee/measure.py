@@ -230,9 +230,16 @@ def nearest_constant(t: Any) -> float:
     if not isinstance(t, torch.Tensor) or not t.numel() or t.is_complex():
         return 0.0
     if not t.is_floating_point():
-        return float(t.double().flatten().mode().values)
+        flat = t.flatten()
+        return flat[flat.double().mode().indices].item()
     finite = torch.isfinite(t)
     return float(torch.where(finite, t, 0.0).sum() / finite.sum().clamp(min=1))
+
+
+def filled(e: torch.Tensor, level: float) -> torch.Tensor:
+    """A tensor like eager's, of one number. What is too large for its type becomes an infinity: a truth knows no such bound."""
+    wide = torch.float64 if e.is_floating_point() or e.is_complex() else e.dtype
+    return torch.empty_like(e).fill_(torch.tensor(level, dtype=wide).to(e.dtype))
 
 
 def poisoned(c: torch.Tensor, e: torch.Tensor) -> int:

@@ -23,7 +23,7 @@ from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_k
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
-from mtmc.referee.measure import Measurement, measure, nearest_constant
+from mtmc.referee.measure import Measurement, filled, measure, nearest_constant
 from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import nominal_bytes, touched_bytes
@@ -68,6 +68,8 @@ class Referee:
         except (TruthError, FormError) as error:
             doing = "computing the float64 truth of the module"
             return {"error": TaskError(doing, str(error)).to_json()}
+        except EagerError as error:
+            return {"error": TaskError("running the module on the task's own arguments", str(error)).to_json()}
         except torch.OutOfMemoryError as error:
             return {"error": out_of_memory("computing what the module must return", error).to_json()}
         finally:
@@ -225,6 +227,7 @@ class Referee:
                 "calls": len(draw.eager.calls),
                 "on_host": draw.truth.on_host,
                 "draw_seconds": self.draws.seconds,
+                "eager_seconds": draw.eager.seconds,
                 "modified": draw.eager.modified,
                 "aliases": draw.eager.aliases,
                 "overlapping": draw.eager.overlapping,
@@ -269,15 +272,15 @@ class Referee:
         return {"eager_errors": errors.eager, "allowed_errors": errors.allowed}
 
     def on_beside(self, request: Message) -> Message:
-        """What else than eager's own errors makes room on a kind of draws."""
+        """What else than eager's own errors makes room on a draw, and on all of its kind."""
         assert self.budgets is not None
         try:
-            return {"beside": self.budgets.beside(request["kind"])}
+            return self.budgets.beside(request["draw"])
         except EagerError:  # on another draw of the kind
-            return {"beside": {}}
+            return {}
         except torch.OutOfMemoryError as error:
-            self._without_room(request["kind"], error)
-            return {"beside": {}}
+            self._without_room(request["draw"].rpartition("-")[0], error)
+            return {}
 
     def _given(self, name: str, arguments: list[Any], anew: bool = True) -> Message:
         """What a process is told of a draw; `anew`: its arguments are not there yet."""
@@ -473,7 +476,7 @@ def _unchanged(now: torch.Tensor, then: torch.Tensor) -> bool:
 
 
 def _filled(e: Any, level: float) -> Any:
-    return torch.full_like(e, level) if isinstance(e, torch.Tensor) else e
+    return filled(e, level) if isinstance(e, torch.Tensor) else e
 
 
 def _copied(e: Any, arguments: list[Any]) -> Any:

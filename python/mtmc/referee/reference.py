@@ -185,6 +185,8 @@ class Reference:
             except Exception as error:
                 raise EagerError(first_line(error)) from error
             seconds = time.perf_counter() - start
+            if self.device.lends and any(tensor.device.type == "cpu" for tensor in outputs.tensors(result)):
+                raise EagerError("a tensor that it returns lies on the host: only memory of the GPU is looked at")
             if not results:
                 mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
                 aliases = outputs.aliasing(outputs.tensors(result), mine)

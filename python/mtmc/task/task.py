@@ -24,6 +24,7 @@ import torch
 
 from mtmc.device.device import NO_MEMORY, made_on, seed_all
 from mtmc.device.unfilled import built
+from mtmc.task.fresh import FreshMemory
 from mtmc.task.input_spec import InputSpec, parse_input
 from mtmc.wire.blobs import moved
 from mtmc.wire.task_error import TaskError, first_line
@@ -167,7 +168,8 @@ class Task:
             seed_everything(seed)
             if self.inputs is not None:
                 return [spec.draw() if isinstance(spec, InputSpec) else spec for spec in self.inputs]
-            return getattr(self.namespace, self.entry)()
+            with FreshMemory(seed):
+                return getattr(self.namespace, self.entry)()
 
         made = self._call_user(lambda: made_on(self.where, make), f"calling {self.entry}()")
         if isinstance(made, torch.Tensor):

@@ -12,11 +12,15 @@ import torch
 from torch.utils import _pytree as pytree
 
 
+def is_device(value: Any) -> bool:
+    return isinstance(value, torch.device) or (isinstance(value, str) and value.split(":")[0] in ("cpu", "cuda"))
+
+
 def shown(value: Any) -> str:
     """An argument as far as a kernel depends on it: of a tensor its type, of others their value. Devices are all alike."""
     if isinstance(value, torch.Tensor):
         return str(value.dtype).removeprefix("torch.") + str(list(value.shape))
-    if isinstance(value, torch.device) or (isinstance(value, str) and value.split(":")[0] in ("cpu", "cuda")):
+    if is_device(value):
         return "a device"
     if type(value) is dict:
         return "{" + ", ".join(f"{key!r}: {shown(item)}" for key, item in value.items()) + "}"

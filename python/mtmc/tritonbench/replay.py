@@ -13,7 +13,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from mtmc.tritonbench.decisions import Decisions
-from mtmc.tritonbench.dispatch import as_real, tensors_of
+from mtmc.tritonbench.dispatch import as_real, is_device, tensors_of
 from mtmc.tritonbench.record import bound, call_with, with_tensors
 from mtmc.tritonbench.task_file import importable
 from mtmc.wire.task_error import needs_gpu
@@ -39,6 +39,7 @@ class Case:
     ) -> None:
         self.function, self.name, self.tests, self.call = function, name, tests, call
         self.changed, self.returns, self.decisions = changed, returns, decisions
+        self.where = torch.device("cpu")  # of the module
         self.signature = inspect.signature(function)
         meta = torch.device("meta")  # of tensors nothing but the type is asked for
         self.given = pytree.tree_map_only(torch.Tensor, lambda tensor: tensor.to(meta), self.replayed())
@@ -74,16 +75,22 @@ class Case:
         """The tensors among the arguments."""
         return [as_real(tensor.detach()) for tensor in tensors_of(self.replayed())]
 
+    def moved_by(self, fn: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        """As torch.nn.Module._apply has it, by which modules are moved: this one has no tensor that would say where it is."""
+        self.where = fn(torch.empty(0, device=self.where)).device
+
     def compute(self, *tensors: torch.Tensor) -> Any:
         """What the function makes of them: its result, the new values of what it writes to, and the conditions of its branches; each
-        only where there is one."""
+        only where there is one. Whatever device the tests name, it is told the one that the tensors are on, or its module where there are none."""
         wanted = tensors_of(self.given)
+        where = tensors[0].device if tensors else self.where
         given = [
             torch.view_as_complex(one) if like.is_complex() else one for one, like in zip(tensors, wanted, strict=True)
         ]
         given = [tensor.clone() if place in self.changed else tensor for place, tensor in enumerate(given)]
         with Decisions(self.decisions) as decisions:
-            result = call_with(self.function, self.signature, with_tensors(self.given, given))
+            arguments = pytree.tree_map_only(is_device, lambda _: where, self.given)
+            result = call_with(self.function, self.signature, with_tensors(arguments, given))
         parts = ([result] if self.returns is None else []) + [given[place] for place in self.changed]
         parts += decisions.conditions
         return pytree.tree_map(as_real, parts[0] if len(parts) == 1 else tuple(parts))

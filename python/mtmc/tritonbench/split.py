@@ -23,6 +23,10 @@ CASE = Case({function}, {name!r}, {tests!r}, {call}, {changed}, {returns}, {deci
 
 
 class Model(torch.nn.Module):
+    def _apply(self, fn, recurse=True):
+        CASE.moved_by(fn)
+        return super()._apply(fn, recurse)
+
     def forward(self{parameters}):
         return CASE.compute({names})
 

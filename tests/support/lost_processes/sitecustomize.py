@@ -2,7 +2,8 @@
 
 MTMC_TEST_LOSES: `compile FOLDER`: a baseline that is to be compiled, as often as there are files in the folder, each of which
 is removed; `timing FOLDER`: the same when the compiled baseline is called for the fifth time; `memory FOLDER`: a baseline that is
-to be compiled does not end, but finds no memory; `zeros`: the referee when it reads an answer that is zero everywhere.
+to be compiled does not end, but finds no memory; `zeros`: the referee when it reads an answer that is zero everywhere; `timed`: the
+referee raises on what a timed call must return.
 """
 
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 import torch
 
 import mtmc.rivals.inductor
+from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender
 
 what, _, folder = os.environ["MTMC_TEST_LOSES"].partition(" ")
@@ -46,7 +48,14 @@ def seen_but_zeros(*arguments):
     return value
 
 
+def drawn_but_timed(self, name, must=False):
+    if what == "timed" and name.startswith("timed"):
+        raise RuntimeError("value cannot be converted")
+    return drawn(self, name, must)
+
+
 seen, Lender.seen = Lender.seen, seen_but_zeros
+drawn, KeptDraws.draw = KeptDraws.draw, drawn_but_timed
 torch.compile = compiled
 if "mtmc.rivals.baseline" in sys.orig_argv:  # nothing is compiled in them: that spares an import as long as torch's own
     torch._dynamo = sys.modules["torch._dynamo"] = types.ModuleType("torch._dynamo")
