@@ -20,6 +20,7 @@ struct TimeLimits {
 class Examination {
  public:
   static constexpr double kSmallResults = 4 << 20;  // bytes
+  static constexpr int kManyResults = 20;           // that whoever calls still holds, of small ones
   // `results`: a folder that no guest can write to, where what guests returned is put.
   Examination(TaskFacts& facts, std::filesystem::path candidate, std::filesystem::path results, int threads,
               TimeLimits limits, Verdict& verdict)
@@ -75,7 +76,7 @@ class Examination {
     if (facts_.huge()) return 1;
     if (facts_.large()) return 2;
     const bool timed = verdict_.stage == "timing" || verdict_.tier == Tier::screen;  // in the same process later
-    return !timed && facts_.result_bytes() <= kSmallResults ? 20 : 3;
+    return !timed && facts_.result_bytes() <= kSmallResults ? kManyResults : 3;
   }
   // State that the module itself changes is as it was before the first call.
   Result<bool> begin_anew(Guest& guest);

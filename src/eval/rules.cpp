@@ -342,7 +342,8 @@ std::string sentence_of(const OutputError& e, const Measurement& m) {
                        where, m.nonfinite, m.mismatched);
   if (e.broken == "d")
     return fmt::format(
-        "{}: {} integers are wrong, by up to {:.3g}, {} indices come twice, and tied values differ by up to {:.2g} "
+        "{}: {} integers are wrong, by up to {:.3g}, {} indices come twice or out of order, and tied values differ by "
+        "up to {:.2g} "
         "(limit "
         "{:.2g})",
         where, m.wrong, m.distance, m.repeated, m.gap, e.limit);

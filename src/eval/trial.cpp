@@ -60,7 +60,21 @@ Result<bool> Trial::certify() {
   MTMC_TRY(Guest fresh, guests_.enter(like_));
   MTMC_PASS(examination_.load(fresh));
   MTMC_PASS(time(fresh));
-  return examination_.stays_quiet(fresh);
+  MTMC_PASS(examination_.stays_quiet(fresh));
+  return leaves_results(fresh);
+}
+
+// Whoever keeps many results finds them as they were. In the first process fresh memory holds a pattern, which says
+// that nobody takes the time; here it never did.
+Result<bool> Trial::leaves_results(Guest& guest) {
+  verdict_.stage = "correctness";
+  for (int i = 0; i <= Examination::kManyResults && examination_.held() == Examination::kManyResults; ++i) {
+    MTMC_TRY(const bool anew, examination_.begin_anew(guest));
+    if (!anew) return false;
+    MTMC_TRY(const std::optional<Performance> went, examination_.perform(guest, {fmt::format("task-{}", i % 5)}));
+    if (!went) return false;
+  }
+  return true;
 }
 
 // All that a certification demands of one guest but its time.

@@ -61,6 +61,7 @@ class Trial {
   Result<bool> uses_kernels(Guest& guest);
   Result<bool> works_without_kernels();
   Result<bool> time(Guest& guest);
+  Result<bool> leaves_results(Guest& guest);
   Result<bool> time_beside_baselines(Guest& guest);
   Status draw_ahead(const RoundPlan& plan);
   Result<bool> time_quietly(Guest& guest, const RoundPlan& plan);

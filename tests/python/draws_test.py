@@ -10,7 +10,7 @@ import torch
 
 from mtmc.referee import draws
 from mtmc.referee.draws import STRUCTURED, make_draw, other_kinds, sizes_to_vary, structured_kinds
-from mtmc.referee.weights import LIFTED, NUDGED, TINY, lifted_weights, nudged_weights, second_weights
+from mtmc.referee.weights import LIFTED, NUDGED, TINY, lifted_weights, nudged_weights, second_weights, turned_weights
 
 MASK = torch.arange(96).reshape(8, 12) % 3 == 0
 
@@ -99,7 +99,7 @@ def test_every_size_is_varied_in_three_ways() -> None:
 def test_kinds_that_would_change_nothing_are_left_out() -> None:
     x, ints = torch.randn(4, 6), torch.arange(4)
     assert structured_kinds([x]) == [*STRUCTURED, "infinite-rows", "unaligned"]
-    assert structured_kinds([ints]) == ["non-contiguous", "permuted", "flipped", "unaligned"]
+    assert structured_kinds([ints]) == ["non-contiguous", "permuted", "flipped", "regrouped", "unaligned"]
     assert "alike-rows" in structured_kinds([MASK]) and "reordered" in structured_kinds([torch.randn(2, 3, 4)])
     assert "reordered" not in structured_kinds([torch.randn(1, 3, 4)])
     assert "permuted" in structured_kinds([x, torch.tensor(0.5)])
@@ -183,13 +183,56 @@ def test_two_elements_of_another_parameter_are_nudged_each_time() -> None:
     for seed in range(30):
         changed = []
         for nudged in nudged_weights(state, seed, ()):
-            [name] = [name for name, value in state.items() if not torch.equal(nudged[name], value)]
-            assert 1 <= int((nudged[name] != state[name]).sum()) <= 2
-            changed.append(name)
-        assert changed[0] == "weight" and len(set(changed)) == NUDGED == 3
-        seen |= set(changed)
-    assert seen == {"weight", "scale", "bias", "gain"}
+            names = [name for name, value in state.items() if not torch.equal(nudged[name], value)]
+            assert all(1 <= int((nudged[name] != state[name]).sum()) <= 2 for name in names)
+            changed.append(names)
+        assert changed[0] == ["weight"] and len(changed) == NUDGED == 3
+        assert [len(names) for names in changed] == [1, 1, 2]  # whatever is left comes in the last one
+        assert sorted(sum(changed, [])) == ["bias", "gain", "scale", "weight"]
+        seen.add(changed[1][0])
+    assert seen == {"scale", "bias", "gain"}
+    assert len(nudged_weights(state, 1, (), most=1)[0]) == len(state) and nudged_weights(state, 1, (), most=0) == []
     assert nudged_weights({"scale": torch.ones(3)}, 1, ["scale"]) == []
+
+
+def test_what_is_no_float_of_the_state_comes_in_another_order() -> None:
+    state = {
+        "codes": torch.arange(64).to(torch.int8),
+        "keep": MASK.clone(),
+        "weight": torch.randn(4),
+        "steps": torch.tensor(3),
+    }
+    [turned] = turned_weights(state, 1, ())
+    assert (turned["codes"] != state["codes"]).any() and turned["codes"].sort().values.equal(state["codes"])
+    assert (turned["keep"] != MASK).any() and turned["keep"].sum() == MASK.sum()
+    assert turned["weight"] is state["weight"] and turned["steps"] is state["steps"]
+    assert turned_weights({"weight": torch.randn(4), "steps": torch.tensor(3)}, 1, ()) == []
+    assert turned_weights({"codes": torch.arange(9)}, 1, ["codes"]) == []
+
+
+def test_integers_in_order_are_others_in_order() -> None:
+    begins = torch.arange(0, 96, 4)
+    for index in range(9):
+        other = made("regrouped", index, begins)[-1]
+        assert other[0] == 0 and other[-1] == 92 and (other.diff() >= 0).all() and (other != begins).any()
+    _, mask, _, number, *_ = made("regrouped", 0, begins)
+    assert mask.equal(MASK) and number == 2.0
+    assert "regrouped" in structured_kinds([begins]) and "regrouped" not in structured_kinds([begins.flip(0)])
+    assert "regrouped" not in structured_kinds([torch.full((9,), 3), MASK, torch.randn(4)])
+
+
+def test_permuted_makes_some_of_alike_integers_less() -> None:
+    other = made("permuted", 0, torch.full((200,), 9))[-1]
+    assert 20 < int((other < 9).sum()) < 80 and (other >= 0).all() and (other <= 9).all()
+    assert made("permuted", 0, torch.zeros(50, dtype=torch.long))[-1].eq(0).all()
+
+
+def test_outliers_are_three_elements_at_most() -> None:
+    x = torch.randn(64, 64)
+    other = STRUCTURED["outliers"](x, torch.Generator().manual_seed(1))
+    changed = other != x
+    assert 1 <= int(changed.sum()) <= 3 and other[changed].abs().min() >= 32 * x.abs().max()
+    assert STRUCTURED["outliers"](x[0, :3], torch.Generator()).equal(x[0, :3])
 
 
 def test_all_sizes_are_small_at_once() -> None:

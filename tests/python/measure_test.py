@@ -132,6 +132,11 @@ def test_integers_far_off_and_indices_that_repeat() -> None:
     assert measure(again, t, t, Ties(values, 1, distinct=True))["repeated"] == 1
     assert measure(again, t, t, Ties(values, 1))["repeated"] == 0
     assert measure(t.flip(1), t, t, Ties(values, 1, distinct=True))["repeated"] == 0
+    values, kept = torch.tensor([[5.0, 1, 1, 1]]).double(), torch.tensor([[1, 2, 3, 0]])
+    turned = torch.tensor([[1, 3, 2, 0]])  # of equal values
+    assert measure(turned, kept, kept, Ties(values, 1, distinct=True, stable=True))["repeated"] == 1
+    assert measure(turned, kept, kept, Ties(values, 1, distinct=True))["repeated"] == 0
+    assert measure(turned, turned, kept, Ties(values, 1, distinct=True, stable=True))["repeated"] == 0, "as eager's"
 
 
 def test_shape_type_and_poison() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import statistics
@@ -50,6 +51,18 @@ def test_flags_count_from_the_beginning_on() -> None:
         snapshot.begin()
         assert snapshot.changes() == []
     assert snapshot.changes() == ["gradients"]
+
+
+def test_what_would_go_on_in_the_whole_program_is_a_flag() -> None:
+    changes = Snapshot().changes
+    with torch.autocast("cpu"):
+        assert changes() == ["autocast"]
+    gc.disable()
+    try:
+        assert changes() == ["garbage collection"]
+    finally:
+        gc.enable()
+    assert changes() == []
 
 
 def test_modes_of_the_whole_program_are_flags() -> None:

@@ -52,6 +52,9 @@ def test_ties_point_into_the_values() -> None:
     index, ties = run_wide(lambda: x.argmax(dim=1), [])
     known = ties[index.data_ptr()]
     assert torch.equal(known.at(torch.tensor([2, 2])), torch.tensor([3.0, 5.0], dtype=torch.float64))
+    for call, stable in ((lambda: x.sort().indices, False), (lambda: (x > 0).int().argsort(stable=True), True)):
+        index, found = run_wide(call, [])
+        assert found[index.data_ptr()].stable == stable
     (_, order), ties = run_wide(lambda: x.topk(2, 1), [])
     assert torch.equal(ties[order.data_ptr()].at(order), x.topk(2, 1).values)
 

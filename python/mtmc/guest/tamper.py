@@ -93,6 +93,8 @@ def _flags() -> dict[str, object]:
         "global hooks of modules": _global_hooks(),
         "default dtype": torch.get_default_dtype(),
         "gradients": torch.is_grad_enabled(),
+        "autocast": [torch.is_autocast_enabled(where) for where in ("cpu", "cuda")],
+        "garbage collection": gc.isenabled(),
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
         "float32 matmul precision": torch.get_float32_matmul_precision(),
         "cuda matmul TF32": torch.backends.cuda.matmul.allow_tf32,

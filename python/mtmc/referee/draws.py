@@ -106,6 +106,19 @@ def spread_rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return x * torch.exp2(10 * torch.rand(shape, generator=generator, device=x.device) - 5).to(x.dtype)
 
 
+def with_outliers(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Three elements anywhere are far larger than all others, from 32 to 512 times the largest: neither their rows nor any sample of
+    the tensor tell of them."""
+    if x.numel() < 4:
+        return x
+    result = x.clone()
+    places = torch.randint(0, x.numel(), (3,), generator=generator, device=x.device)
+    times = torch.exp2(5 + 4 * torch.rand(3, generator=generator, device=x.device)).to(x.dtype)
+    signs = 2 * torch.randint(0, 2, (3,), generator=generator, device=x.device).to(x.dtype) - 1
+    result.view(-1)[places] = x.abs().amax() * times * signs
+    return result
+
+
 def swap_some(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A few pairs of elements change places: sums and samples of the tensor hardly notice."""
     result = x.clone()
@@ -126,6 +139,7 @@ STRUCTURED: dict[str, Change] = {
     "scaled-down": lambda x, _: x * 1e-3,
     "spread": spread_rows,
     "uneven": with_other_exponents,
+    "outliers": with_outliers,
     **layouts.OF_FLOATS,
 }
 
@@ -182,6 +196,8 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
         arguments = one_changed(arguments, lambda x: with_infinite_rows(x.contiguous(), generator), generator)
     elif kind == "permuted":
         arguments = map_leaves(arguments, lambda value: permuted(value, generator))
+    elif kind == "regrouped":
+        arguments = map_leaves(arguments, lambda value: regrouped(value, generator))
     elif kind == "flipped":
         arguments = map_leaves(arguments, lambda value: flipped(value, generator))
     elif kind == "negated":
@@ -233,6 +249,7 @@ def structured_kinds(arguments: list[Any]) -> list[str]:
     chosen = [t for t in tensors if is_chosen(t)]
     flips = any(t.numel() > 1 for t in chosen)
     kinds += ["scaled-apart"] * apart + ["permuted"] * bool(chosen) + ["flipped"] * flips
+    kinds += ["regrouped"] * any(map(is_in_order, tensors))
     kinds += ["infinite-rows"] * any(map(is_float, tensors)) + ["alike-rows"] * any(map(has_rows_of_truth, tensors))
     if not is_large(arguments):
         kinds += ["reordered"] * any(map(has_turns, tensors))
@@ -275,17 +292,40 @@ def is_chosen(x: torch.Tensor) -> bool:
 
 
 def permuted(value: Any, generator: torch.Generator) -> Any:
-    """Integers and truth values in another order, a quarter of truth values that are all alike the other way; a tensor of one number
-    times another one."""
+    """Integers and truth values in another order; where all are alike, a quarter of truth values is the other way, and of integers
+    above 0 less; a tensor of one number times another one."""
     if not isinstance(value, torch.Tensor) or not is_chosen(value):
         return value
     if value.dim() == 0:
         sign = 2 * int(torch.randint(0, 2, (), generator=generator, device=value.device)) - 1
         return value * sign * (1.25 + torch.rand((), generator=generator, device=value.device).to(value.dtype))
-    if value.dtype == torch.bool and bool((value == value.reshape(-1)[0]).all()):  # in any order the same
-        return value ^ (torch.rand(value.shape, generator=generator, device=value.device) < 0.25)
+    if bool((value == value.reshape(-1)[0]).all()):  # in any order the same
+        some = torch.rand(value.shape, generator=generator, device=value.device) < 0.25
+        if value.dtype == torch.bool:
+            return value ^ some
+        less = (value * torch.rand(value.shape, generator=generator, device=value.device)).to(value.dtype)
+        return torch.where(some & (value > 0), less, value)
     order = torch.randperm(value.numel(), generator=generator, device=value.device)
     return value.reshape(-1)[order].reshape(value.shape)
+
+
+def is_in_order(value: Any) -> bool:
+    """Integers that never become less along the last axis, and end higher than they began: where parts begin, maybe, or whose part
+    each row is."""
+    if not isinstance(value, torch.Tensor) or value.dtype not in WHOLE_TYPES or value.dim() == 0 or value.numel() < 3:
+        return False
+    return bool((value.diff(dim=-1) >= 0).all()) and bool((value[..., -1] > value[..., 0]).any())
+
+
+def regrouped(value: Any, generator: torch.Generator) -> Any:
+    """Integers in order are others in order, from the same first to the same last: parts of other lengths, some of them empty."""
+    if not is_in_order(value):
+        return value
+    first, last = value[..., :1], value[..., -1:]
+    where = torch.rand(value.shape, generator=generator, device=value.device, dtype=torch.float64)
+    other = first + (where * (last - first + 1)).to(value.dtype)
+    other[..., :1], other[..., -1:] = first, last
+    return other.sort(dim=-1).values
 
 
 def with_alike_rows(value: Any, generator: torch.Generator) -> Any:

@@ -48,7 +48,7 @@ def measure(c: Any, e: Any, t: Any, ties: Ties | None, copied: bool = False) -> 
         return jsonable(found)
     if e.is_floating_point():
         return jsonable(found | _measure_float(c, e, t, copied))
-    return jsonable(found | _measure_integer(c, t, ties))
+    return jsonable(found | _measure_integer(c, e, t, ties))
 
 
 def _measure_at_once(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measurement | None:
@@ -185,9 +185,19 @@ def _largest(x: torch.Tensor) -> float:
     return max(abs(float(bound)) for bound in x.aminmax()) if x.numel() else 0.0
 
 
-def _measure_integer(c: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> Measurement:
+def _disordered(index: torch.Tensor, ties: Ties) -> int:
+    """How many indices of neighbours of one value are not in the order in which these values came."""
+    if not index.dim():
+        return 0
+    values = ties.at(index)
+    alike = values.diff(dim=ties.dim) == 0
+    return int((alike & (index.diff(dim=ties.dim) < 0)).sum())
+
+
+def _measure_integer(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> Measurement:
     """`gap`: by how much the values that indices point to are worse than the best. `wrong`, `distance`: of what is no tie, how
-    many differ from the truth, and by how much at most. `repeated`: indices that an ordering returns twice in a row."""
+    many differ from the truth, and by how much at most. `repeated`: indices that an ordering returns twice in a row, or, where eager
+    keeps the order of equal values, as a stable one must, that do not."""
     wrong = c != t
     gap, repeated = 0.0, 0
     if ties is not None and bool(wrong.any()) and c.dtype not in (torch.bool,):
@@ -200,6 +210,8 @@ def _measure_integer(c: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> Mea
         wrong = wrong & ~in_range  # the rest is judged by its gap
         if ties.distinct:
             repeated = int((c.sort(ties.dim).values.diff(dim=ties.dim) == 0).sum()) if c.dim() else 0
+        if ties.stable and not _disordered(e, ties):
+            repeated += _disordered(c, ties)
     count, bad = int(wrong.sum()), int((c != t).sum())
     distance = float((c[wrong].double() - t[wrong].double()).abs().max()) if count else 0.0
     numbers = {"wrong": count, "distance": distance, "gap": gap, "repeated": repeated}

@@ -28,7 +28,7 @@ from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import nominal_bytes, touched_bytes
 from mtmc.referee.truth import TruthError
-from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, second_weights
+from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, second_weights, turned_weights
 from mtmc.referee.wrong import wrong_of
 from mtmc.task.asked import Asked, imported_by
 from mtmc.task.task import TaskError, first_line, load_task
@@ -119,7 +119,8 @@ class Referee:
             self.states["lifted"] = self.reference.held(lifted)
         if first and (most := min(NUDGED, MOST_NUDGED // max(1, bytes_of_all([first])))):
             seed = seed_of(self.session, "nudged weights")
-            nudged = nudged_weights(first, seed, self.reference.scalars.names, most)
+            scalars = self.reference.scalars.names
+            nudged = [*nudged_weights(first, seed, scalars, most), *turned_weights(first, seed, scalars)]
             self.states |= {f"nudged{i}": self.reference.held(state) for i, state in enumerate(nudged)}
         self.lender = Lender(self.device, self.folder / "draws")
         self._save_constructor(task)

@@ -46,12 +46,13 @@ class TruthError(Exception):
 
 @dataclass(frozen=True)
 class Ties:
-    """For an output that holds indices: the values they point into (float64, or those of an argument), along which axis, and
-    whether no index may come twice along it."""
+    """For an output that holds indices: the values they point into (float64, or those of an argument), along which axis,
+    whether no index may come twice along it, and whether those of equal values ascend."""
 
     values: torch.Tensor
     dim: int
     distinct: bool = False
+    stable: bool = False
 
     def at(self, index: torch.Tensor) -> torch.Tensor:
         """The values that an index tensor selects; it has the shape of the output."""
@@ -163,7 +164,7 @@ class Widen(DispatchMode):
         return args[0].copy_(value) if name.endswith("_") else value
 
     def _note_ties(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
-        values = args[0]
+        values, stable = args[0], kwargs.get("stable") is True
         if name in ("argmax", "argmin"):
             dim = args[1] if len(args) > 1 else kwargs.get("dim")
             index = result
@@ -176,7 +177,7 @@ class Widen(DispatchMode):
         if dim is None:
             values, dim = values.flatten(), 0
         kept = values if self._is_narrow(values) else values.clone()  # narrow ones are arguments: nobody writes to them
-        self.ties[index.data_ptr()] = Ties(kept, int(dim), name in ORDERINGS)
+        self.ties[index.data_ptr()] = Ties(kept, int(dim), name in ORDERINGS, stable)
         self.kept.append(index)
 
 

@@ -37,8 +37,8 @@ def second_weights(state: State, seed: int, scalars: Collection[str], signed: Co
 
 
 def nudged_weights(state: State, seed: int, scalars: Collection[str], most: int = NUDGED) -> list[State]:
-    """In each of at most `most`, two elements of another float entry are other ones, of the largest entry first: who keeps what it
-    made of the weights, and looks at some elements or some entries, misses one of them."""
+    """In each of at most `most`, two elements of another float entry are other ones, of the largest entry first, and in the last two of
+    each that is left: who keeps what it made of the weights, and looks at some elements or some entries, misses one of them."""
     floats = [n for n, v in state.items() if v.is_floating_point() and v.numel() and n not in scalars]
     generator = torch.Generator().manual_seed(seed)
 
@@ -56,7 +56,24 @@ def nudged_weights(state: State, seed: int, scalars: Collection[str], most: int 
 
     order = [floats[int(i)] for i in torch.randperm(len(floats), generator=generator)]
     order.sort(key=lambda name: state[name].numel() < max(state[other].numel() for other in floats))
-    return [{**state, name: nudged(name)} for name in order[:most]]
+    alone = max(0, most - 1)
+    changed = [[name] for name in order[:alone]] + [order[alone:]] * (most > 0 and len(order) > alone)
+    return [{**state, **{name: nudged(name) for name in names}} for names in changed]
+
+
+def turned_weights(state: State, seed: int, scalars: Collection[str]) -> list[State]:
+    """All integers, truth values and complex numbers of the state in another order, where it has tensors of them: codes of weights,
+    masks, tables of places. What is in range stays so, and a permutation is one. Second weights leave them as they are."""
+    generator = torch.Generator().manual_seed(seed)
+    turned = {}
+    for name, value in state.items():
+        if value.is_floating_point() or name in scalars or value.numel() < 2:
+            continue
+        order = torch.randperm(value.numel(), generator=generator).to(value.device)
+        other = value.reshape(-1)[order].reshape(value.shape)
+        if not torch.equal(other, value):
+            turned[name] = other
+    return [{**state, **turned}] if turned else []
 
 
 def lifted_weights(state: State, scalars: Collection[str]) -> State | None:
