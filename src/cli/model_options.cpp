@@ -21,6 +21,7 @@ void ModelOptions::declare(Options& options) {
   options.text(given_.key_file, "--key-file", "FILE", "holds the key, instead of an environment variable");
   options.amount(given_.max_cost, "--max-cost", "USD", "no request is sent that could pass it (no limit)");
   options.integer(repairs_, "--repairs", 0, "how often in a row a language model may mend its own step");
+  options.integer(questions_, "--questions", 1, "how many questions of one search are under way at once");
   options.seconds(given_.request_seconds, "--request-time", "the most that one request may take");
   options.integer(answer_tokens_, "--answer-tokens", 1, "the most tokens of one answer");
   options.integer(agent_turns_, "--agent-turns", 2, "the most turns of one step of --coder agent");
@@ -34,6 +35,7 @@ void ModelOptions::declare(Options& options) {
 LlmOptions ModelOptions::read() const {
   LlmOptions read = given_;
   read.prompt = prompt_named(prompt_);
+  read.questions = static_cast<int>(questions_);
   read.repairs = static_cast<int>(repairs_), read.answer_tokens = static_cast<int>(answer_tokens_);
   read.agent_turns = static_cast<int>(agent_turns_);
   read.agent_judgements = static_cast<int>(agent_judgements_);

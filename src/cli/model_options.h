@@ -14,8 +14,9 @@ struct ModelOptions {
  private:
   LlmOptions given_;
   std::string prompt_ = "default";
-  int64_t repairs_ = LlmOptions().repairs, answer_tokens_ = LlmOptions().answer_tokens,
-          agent_turns_ = LlmOptions().agent_turns, agent_judgements_ = LlmOptions().agent_judgements;
+  int64_t questions_ = LlmOptions().questions, repairs_ = LlmOptions().repairs,
+          answer_tokens_ = LlmOptions().answer_tokens, agent_turns_ = LlmOptions().agent_turns,
+          agent_judgements_ = LlmOptions().agent_judgements;
 };
 
 // --prompt default|paper

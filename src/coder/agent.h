@@ -31,6 +31,9 @@ class AgentCoder final : public LlmCoder {
   static Result<std::unique_ptr<AgentCoder>> open(LlmParts parts);
   std::string name() const override;  // "agent:o4-mini", and what differs from the defaults
   bool chooses() const override { return true; }
+  // A conversation goes on with what the judge said: one at a time.
+  int questions() const override { return 1; }
+  bool would_ask(const CoderRequest&) override { return false; }
   // Of the notes that no search with this store has learned: what a run learns does not make another one of it.
   std::string digest() const override { return digest_; }
   bool crosses() const override { return true; }

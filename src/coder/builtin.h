@@ -23,6 +23,7 @@ class BuiltinCoder final : public Coder {
       : target_(target), hardware_(hardware), shell_(shell), store_(store), tuner_(tuner), options_(options) {}
   std::string name() const override { return "builtin"; }
   Result<Implementation> implement(const CoderRequest& request) override;
+  bool declines(const CoderRequest& request) override { return !plan(request).ok(); }
   bool measures() const override { return tuner_ != nullptr && options_.tune_seconds > 0; }
   bool prepares() const override { return tuner_ != nullptr && tuner_->prepares(); }
   Status prepare(const CoderRequest& request) override;

@@ -47,6 +47,32 @@ std::optional<Proposal> ChainCoder::repair(const CodeState& state, const Verdict
   return std::nullopt;
 }
 
+int ChainCoder::questions() const {
+  int most = 1;
+  for (const auto& coder : coders_) most = std::max(most, coder->questions());
+  return most;
+}
+
+Coder* ChainCoder::asked(const CoderRequest& request) const {
+  for (const auto& coder : coders_) {
+    if (coder->would_ask(request)) return coder.get();
+    if (!coder->declines(request)) break;
+  }
+  return nullptr;
+}
+
+void ChainCoder::ask_ahead(const CoderRequest& request) {
+  if (Coder* coder = asked(request)) coder->ask_ahead(request);
+}
+
+void ChainCoder::end_questions() {
+  for (const auto& coder : coders_) coder->end_questions();
+}
+
+bool ChainCoder::declines(const CoderRequest& request) {
+  return std::all_of(coders_.begin(), coders_.end(), [&](const auto& coder) { return coder->declines(request); });
+}
+
 std::optional<Error> ChainCoder::given_up() const {
   std::optional<Error> last;
   for (const auto& coder : coders_)

@@ -18,6 +18,11 @@ class ChainCoder final : public Coder {
   Result<Implementation> implement(const CoderRequest& request) override;
   Result<std::vector<Proposal>> proposals(const CodeState& state, const std::vector<Proposal>& legal) override;
   std::optional<Proposal> repair(const CodeState& state, const Verdict& verdict, int repairs) override;
+  int questions() const override;
+  bool would_ask(const CoderRequest& request) override { return asked(request) != nullptr; }
+  void ask_ahead(const CoderRequest& request) override;
+  void end_questions() override;
+  bool declines(const CoderRequest& request) override;
   std::optional<Error> given_up() const override;  // when all have
   std::string account() const override;
   bool measures() const override;
@@ -27,6 +32,8 @@ class ChainCoder final : public Coder {
   Status stop_preparing() override;
 
  private:
+  // Who asks a question where all before it decline; null: nobody, as far as is known.
+  Coder* asked(const CoderRequest& request) const;
   std::vector<std::unique_ptr<Coder>> coders_;
 };
 

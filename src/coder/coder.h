@@ -94,6 +94,17 @@ class Coder {
   // What it can do about its own code that the judge refuses, after so many repairs in a row: a `repair` action.
   // Nothing by default: the remedies are asked (search/remedy.h).
   virtual std::optional<Proposal> repair(const CodeState&, const Verdict&, int /*repairs*/) { return std::nullopt; }
+  // How many questions to a language model may be under way at once. Where that is more than one, `implement` may find
+  // its answer there already: it was asked ahead, and what comes of a request is the same.
+  virtual int questions() const { return 1; }
+  // Whether `implement` would begin with a question that could be asked ahead.
+  virtual bool would_ask(const CoderRequest&) { return false; }
+  // Begins to ask it. `implement` will follow, unless the search ends before.
+  virtual void ask_ahead(const CoderRequest&) {}
+  // No other `implement` will follow: waits for what is under way, whose answers the store keeps.
+  virtual void end_questions() {}
+  // Whether it is known at once, without work, that `implement` would refuse.
+  virtual bool declines(const CoderRequest&) { return false; }
   // Why it can do nothing any more, whatever it is asked (no money, no key, no network). A search then ends as if time
   // were up.
   virtual std::optional<Error> given_up() const { return std::nullopt; }

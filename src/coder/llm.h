@@ -2,7 +2,10 @@
 // Program, it is checked without being run, and only the judge's sandbox ever runs it. docs/CODERS.md tells the rest.
 #pragma once
 #include <string>
+#include <vector>
 
+#include "coder/ahead.h"
+#include "coder/bill.h"
 #include "coder/coder.h"
 #include "coder/coding_prompt.h"
 #include "llm/client.h"
@@ -51,22 +54,19 @@ class LlmCoder : public Coder {
   // "llm:o4-mini", and what differs from the defaults: "llm:o4-mini paper repairs=0"
   std::string name() const override { return name_of("llm"); }
   Result<Implementation> implement(const CoderRequest& request) override;
+  int questions() const override { return options_.questions; }
+  bool would_ask(const CoderRequest&) override { return true; }
+  void ask_ahead(const CoderRequest& request) override { ahead_.ask(question(request)); }
+  void end_questions() override { ahead_.end(); }
   // Of code without a Program: each type of action, in the regions of its text, else in all lines behind the imports.
   // With one: `lower` and `fuse` of what no legal action reaches (beyond.h).
   Result<std::vector<Proposal>> proposals(const CodeState& state, const std::vector<Proposal>& legal) override;
   std::optional<Proposal> repair(const CodeState& state, const Verdict& verdict, int repairs) override;
-  std::optional<Error> given_up() const override { return client_.ended(); }
+  // What was answered ahead was paid for: as long as there is any, it goes on.
+  std::optional<Error> given_up() const override;
   std::string account() const override;
 
  protected:
-  // What one step cost and which answers it had, as it is kept with the attempt.
-  struct Bill {
-    int questions = 0, remembered = 0;
-    Tokens tokens;
-    double usd = 0;
-    std::vector<std::vector<std::string>> answers;  // the exchanges of each: one that broke off has several
-    std::string note(const std::string& model) const;
-  };
   Result<ChatReply> whole_answer(const ChatRequest& asked, Bill& bill);
   std::string name_of(const std::string& coder) const;
   const LlmOptions& options() const { return options_; }
@@ -74,6 +74,10 @@ class LlmCoder : public Coder {
   const ChatClient& client() const { return client_; }
 
  private:
+  ChatRequest question(const CoderRequest& request) const;
+  // In any thread.
+  Result<ChatReply> ask(const ChatRequest& asked, Bill& bill);
+
   StoreExchanges exchanges_;
   Ledger& ledger_;
   Spent before_;
@@ -81,6 +85,7 @@ class LlmCoder : public Coder {
   PromptFacts facts_;
   LlmOptions options_;
   bool paper_only_;
+  QuestionsAhead ahead_;  // the last one: it ends first
 };
 
 // The same model without macro thinking: it is told what to reach, not what to do, and decides itself what changes.

@@ -17,6 +17,7 @@ struct LlmOptions {
   std::string model, base_url, key_file;
   PromptStyle prompt = PromptStyle::standard;
   int repairs = 2;                 // of one step, in a row
+  int questions = 4;               // of one search that are under way at once
   std::optional<double> max_cost;  // USD; no request is sent that could pass it
   double request_seconds = 300;    // the most that one request may take
   int answer_tokens = 16384;       // the most of one answer

@@ -167,10 +167,16 @@ ChatClient::Attempt ChatClient::attempt(const std::string& body, const Time& tim
   // No tokenizer makes more tokens than there are bytes.
   const Tokens all{static_cast<int64_t>(body.size()), answer_tokens(parts_.model, request)};
   const double most = price ? usd(all, *price) : 0;
-  if (const Status reserved = ledger_.reserve(price ? std::optional(most) : std::nullopt); !reserved.ok())
-    return lost(reserved.error());
+  const std::optional<double> reserved = price ? std::optional(most) : std::nullopt;
+  if (const Status kept = ledger_.reserve(reserved); !kept.ok()) return lost(kept.error());
+  // Others may have been waited for.
+  const double seconds = request.seconds_left ? std::min(time.seconds, request.seconds_left()) : time.seconds;
+  if (seconds <= 0) {
+    ledger_.give_back(reserved);
+    return {.reply = {}, .error = error("there is no time left for it", "", time.longer), .retry_after = {}};
+  }
   HttpRequest sent{.url = request_url(parts_.model), .body = body, .headers = {"Content-Type: application/json"}};
-  sent.total_seconds = time.seconds, sent.idle_seconds = parts_.limits.idle_seconds;
+  sent.total_seconds = seconds, sent.idle_seconds = parts_.limits.idle_seconds;
   if (const std::string header = parts_.key.header(parts_.model.protocol); !header.empty())
     sent.headers.push_back(header);
   if (parts_.model.protocol == Protocol::messages) sent.headers.push_back("anthropic-version: 2023-06-01");

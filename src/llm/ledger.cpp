@@ -12,27 +12,47 @@ double usd(const Tokens& tokens, const Price& price) {
 
 Status Ledger::reserve(std::optional<double> at_most) {
   {
-    const std::lock_guard lock(mutex_);
-    const double spent = before_ + spent_.usd + reserved_, more = at_most.value_or(0);
+    std::unique_lock lock(mutex_);
+    const double more = at_most.value_or(0);
+    settled_.wait(lock, [&] {
+      const double sure = before_ + spent_.usd + more;  // no more money will ever be left
+      return !most_ || sure > *most_ || sure + reserved_ <= *most_ || under_way_ == 0;
+    });
+    const double spent = before_ + spent_.usd + reserved_;
     if (most_ && spent + more > *most_)
       return Error{"asking the language model", "this request could pass the cost limit",
                    fmt::format("${:.4f} spent, up to ${:.4f} more", spent, more),
                    fmt::format("--max-cost above {}, or fewer --answer-tokens", *most_)};
-    reserved_ += more;
+    reserved_ += more, ++under_way_;
     ++spent_.requests;
     if (!at_most) ++spent_.unpriced;
   }
-  return book();
+  const Status booked = book();
+  if (!booked.ok()) give_back(at_most);
+  return booked;
 }
 
 Status Ledger::settle(double reserved, const Tokens& tokens, double cost, bool sure) {
   {
     const std::lock_guard lock(mutex_);
-    reserved_ -= reserved;
+    unreserve(reserved);
     spent_.input += tokens.input, spent_.output += tokens.output, spent_.usd += cost;
     if (!sure) spent_.unsure_usd += cost;
   }
   return book();
+}
+
+void Ledger::give_back(std::optional<double> reserved) {
+  const std::lock_guard lock(mutex_);
+  unreserve(reserved.value_or(0));
+  --spent_.requests;
+  if (!reserved) --spent_.unpriced;
+}
+
+void Ledger::unreserve(double reserved) {
+  reserved_ -= reserved;
+  if (--under_way_ == 0) reserved_ = 0;  // sums and differences of fractions do not end at nothing
+  settled_.notify_all();
 }
 
 void Ledger::spent_before(double usd) {

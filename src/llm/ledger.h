@@ -1,6 +1,7 @@
 // What language models have cost: tokens and money of one process, in step with a limit that no request may pass. Safe
 // to use from several threads.
 #pragma once
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -34,11 +35,13 @@ class Ledger {
   explicit Ledger(std::optional<double> most_usd = std::nullopt) : most_(most_usd) {}
   Ledger(const Ledger&) = delete;
 
-  // Sets aside what a request can cost at most (nothing: nobody knows); an Error when that could pass the limit.
-  // `settle` follows.
+  // Sets aside what a request can cost at most (nothing: nobody knows); an Error when that could pass the limit. What
+  // other requests that are under way have set aside they may not need: it is waited for. `settle` follows.
   Status reserve(std::optional<double> at_most);
   // What it did cost. `sure` is false for an upper bound.
   Status settle(double reserved, const Tokens& tokens, double cost, bool sure);
+  // The request was not sent.
+  void give_back(std::optional<double> reserved);
   void remembered();
   // Other processes have spent this on what goes on here: it counts against the limit.
   void spent_before(double usd);
@@ -54,8 +57,11 @@ class Ledger {
 
  private:
   Status book();
+  void unreserve(double reserved);  // under the lock
 
   mutable std::mutex mutex_;
+  std::condition_variable settled_;
+  int under_way_ = 0;
   std::optional<double> most_;
   double reserved_ = 0, before_ = 0;
   Spent spent_;

@@ -13,6 +13,7 @@
 #include "llm/protocol.h"
 #include "search/drafts.h"
 #include "search/remedy.h"
+#include "search/step_request.h"
 #include "targets/cost.h"
 
 namespace mtmc {
@@ -43,13 +44,6 @@ bool says_of(const Verdict& verdict, const std::vector<std::string>& baselines) 
 size_t rewrites_of(const CodeState& state) { return state.program ? state.program->rewrites.size() : 0; }
 
 bool is_repair(const SearchNode& node) { return node.action.type == "repair"; }
-
-// The step that led to a node, through repairs of it; null for the start.
-const SearchNode* origin_of(const SearchNode& node) {
-  const SearchNode* at = &node;
-  while (is_repair(*at)) at = at->parent;
-  return at->parent == nullptr ? nullptr : at;
-}
 
 int repairs_of(const SearchNode& node) {
   int count = 0;
@@ -272,6 +266,12 @@ SearchNode* Environment::known_state(const std::string& hash) const {
 
 Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
                                             const SearchNode* partner) {
+  MTMC_TRY(const Step taken, attempt(node, proposals, which, partner));
+  return taken.fresh && !spent() ? mend(*taken.node) : taken;
+}
+
+Result<Environment::Step> Environment::attempt(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
+                                               const SearchNode* partner) {
   const Proposal& proposal = proposals[which];
   if (node.state.program != nullptr && !proposal.beyond) {
     const auto predicted = apply_action(*node.state.program, proposal.action, context());
@@ -285,7 +285,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   if (SearchNode* made = on_the_way(node, proposal.action)) {
     if (made->judged) return Step{made, false};
     MTMC_RETURN_IF_ERROR(judge_kept(*made));
-    return spent() ? Step{made, true} : mend(*made);
+    return Step{made, true};
   }
   const NodeRecord* record = recorded(node.id, store_text(proposal.action));
   MTMC_RETURN_IF_ERROR(prepare_coder(node.state, proposals, which));
@@ -298,7 +298,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
     return Step{};
   }
   SearchNode next = node_of(work.order(), std::move(made).value());
-  if (SearchNode* draft = work.draft(next.state_hash)) return spent() ? Step{draft, true} : mend(*draft);
+  if (SearchNode* draft = work.draft(next.state_hash)) return Step{draft, true};
   if (SearchNode* known = known_state(next.state_hash)) return Step{known, false};
   if (next.state.code.text == node.state.code.text) {  // the numbers it has were the fastest: nothing to judge
     next.screen = node.screen;
@@ -308,7 +308,7 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   say("judging " + proposal.text);
   MTMC_RETURN_IF_ERROR(prepare_next(next, proposals, which + 1));
   MTMC_TRY(SearchNode * kept, judge_node(std::move(next), record, false));
-  return spent() ? Step{kept, true} : mend(*kept);
+  return Step{kept, true};
 }
 
 SearchNode Environment::node_of(const StepOrder& order, Implementation made) const {
@@ -362,10 +362,17 @@ Status Environment::measure_best() {
   return ok_status();
 }
 
+bool Environment::wants_mending(const SearchNode& node) const {
+  return !node.verdict().certified() && node.step < parts_.limits.steps;
+}
+
+std::optional<Proposal> Environment::repair_of(const SearchNode& node) {
+  return wants_mending(node) ? coder_.repair(node.state, node.verdict(), repairs_of(node)) : std::nullopt;
+}
+
 Result<Environment::Step> Environment::mend(SearchNode& node) {
-  if (node.verdict().certified() || node.step >= parts_.limits.steps) return Step{&node, true};
-  if (auto proposal = coder_.repair(node.state, node.verdict(), repairs_of(node)))
-    return step(node, {std::move(*proposal)}, 0);
+  if (!wants_mending(node)) return Step{&node, true};
+  if (auto proposal = repair_of(node)) return step(node, {std::move(*proposal)}, 0);
   for (const RemedyDef* remedy : all_remedies())
     if (auto proposal = remedy->propose(node, context())) return step(node, {std::move(*proposal)}, 0);
   return Step{&node, true};
@@ -386,18 +393,8 @@ Result<Implementation> Environment::implement(StepWork& work, const NodeRecord* 
   say("writing " + proposal.text);
   const Span span("implement");
   const double start = parts_.clock();
-  std::optional<Origin> origin;
-  if (const SearchNode* led = origin_of(node); led != nullptr && proposal.action.type == "repair")
-    origin.emplace(Origin{led->parent->state, led->rendered});
-  std::vector<Ancestor> lineage;
-  for (const SearchNode* at = &node; at != nullptr; at = at->parent)
-    lineage.push_back({at->rendered, at->state, at->verdict()});
-  std::vector<Ancestor> oldest_first(lineage.rbegin(), lineage.rend());
-  std::optional<Ancestor> other;
-  if (partner != nullptr) other.emplace(Ancestor{partner->rendered, partner->state, partner->verdict()});
-  auto made =
-      coder_.implement({node.state, proposal.action, &node.verdict(), proposal.text, origin ? &*origin : nullptr,
-                        &oldest_first, other ? &*other : nullptr, &work, [this] { return seconds_left(); }});
+  const StepRequest request(work.order(), &work, [this] { return seconds_left(); });
+  auto made = coder_.implement(*request);
   implement_seconds_ = std::max(implement_seconds_, parts_.clock() - start);
   return made;
 }

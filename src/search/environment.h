@@ -100,6 +100,17 @@ class Environment {
   Result<Step> step(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
                     const SearchNode* partner = nullptr);
 
+  // The same without what mends it (see mend).
+  Result<Step> attempt(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
+                       const SearchNode* partner = nullptr);
+
+  // How many steps may be under way at once, as far as their coder asks a language model (see asked_steps.h).
+  int questions() const { return coder_.questions(); }
+  // Asks the question that the step will begin with, unless a resumed run has its answer. False: it asks none.
+  bool ask_ahead(const SearchNode& node, const Proposal& proposal);
+  // No more steps: waits for what was asked ahead and is under way.
+  void end_questions();
+
   // Where so little time is left that steps judged one by one would not lead where the policy foresees clear gains:
   // makes all of these steps behind a judged node, and has the last one judged alone; what is refused, or no faster
   // than the node, gives way to the one halfway back (see descent.cpp). Which of those that were judged are right.
@@ -107,6 +118,8 @@ class Environment {
   // Judges the one halfway between a node and the last one before it that was judged. Null where there is none.
   Result<SearchNode*> judge_halfway(const SearchNode& node);
 
+  // What the coder can do about a refused node; nothing where it cannot.
+  std::optional<Proposal> repair_of(const SearchNode& node);
   // The step behind a refused node that its coder or a remedy knows (see remedy.h). The node itself where nothing was
   // refused or nobody knows better.
   Result<Step> mend(SearchNode& node);
@@ -173,6 +186,7 @@ class Environment {
   VerdictKey key_of(const CodeState& state, Tier tier) const;
   // From the record, else from the store, else from the judge.
   Result<Judged> judged(const CodeState& state, Tier tier, const NodeRecord* record, bool profiled = false);
+  bool wants_mending(const SearchNode& node) const;
   Result<Implementation> implement(StepWork& work, const NodeRecord* record);
   // Screens a node and puts it into the tree.
   Result<SearchNode*> judge_node(SearchNode node, const NodeRecord* record, bool profiled);

@@ -1,6 +1,7 @@
 #include "search/optimize.h"
 
 #include <algorithm>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
@@ -33,6 +34,7 @@ std::string options_text(const OptimizeRequest& request, const Coder& coder, con
                 {"hardware", request.hardware.name},
                 {"seed", request.seed}});
   if (request.explores) options["explores"] = true;
+  if (coder.questions() > 1) options["questions"] = coder.questions();  // what is asked ahead knows less
   if (const std::string digest = coder.digest(); !digest.empty()) options["coder_digest"] = digest;
   if (const std::optional<Weights> weights = policy.weights())
     options["weights"] = {{"path", weights->path.string()}, {"digest", weights->digest}};
@@ -197,6 +199,7 @@ class Account {
     return to_json(spent + before_).dump();
   }
   Status book() const {
+    const std::lock_guard lock(mutex_);  // each thread that asks
     const std::string account = text();
     return account.empty() ? ok_status() : store_.remember(kAccountKind, std::to_string(run_), account);
   }
@@ -212,6 +215,7 @@ class Account {
   const Policy& policy_;
   Spent policy_before_;  // a policy outlives a run
   Spent before_;
+  mutable std::mutex mutex_;
 };
 
 }  // namespace
@@ -249,6 +253,7 @@ Result<Optimized> optimize(const OptimizeRequest& request, Judge& judge, Store& 
                           judge, store, coder, policy, listener);
   MTMC_TRY(const auto account, Account::open(request, run, store, coder, policy));
   auto optimized = search(request, run, environment, strategy);
+  environment.end_questions();
   MTMC_RETURN_IF_ERROR(account->book());
   if (const auto given_up = environment.given_up(); given_up && optimized.ok()) {
     if (environment.evaluations() == 0)

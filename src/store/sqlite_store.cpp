@@ -6,6 +6,7 @@
 #include <chrono>
 #include <ctime>
 #include <fstream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
@@ -112,6 +113,7 @@ class SqliteStore : public Store {
   explicit SqliteStore(Database database) : database_(std::move(database)) {}
 
   Result<RunId> begin_run(const RunRecord& run) override {
+    const std::lock_guard lock(mutex_);
     MTMC_RETURN_IF_ERROR(database_.run(
         "INSERT INTO runs (task_name, task_json, source, task_hash, target, hardware, options, options_hash, shell, "
         "seed, evaluator, started, state, owner, seconds, result) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,'running',?,0.0,'')",
@@ -122,6 +124,7 @@ class SqliteStore : public Store {
 
   Result<std::optional<RunRecord>> find_resumable(const std::string& task_hash,
                                                   const std::string& options_hash) override {
+    const std::lock_guard lock(mutex_);
     std::optional<RunRecord> found;
     const Status kept = database_.transaction([&]() -> Status {
       MTMC_TRY(const auto rows,
@@ -142,6 +145,7 @@ class SqliteStore : public Store {
   }
 
   Status finish_run(RunId id, double seconds, const std::optional<Conclusion>& conclusion) override {
+    const std::lock_guard lock(mutex_);
     const RunState state = conclusion ? RunState::done : RunState::interrupted;
     const std::string result =
         conclusion ? Json({{"answer", conclusion->answer}, {"node", conclusion->node}}).dump() : "";
@@ -150,6 +154,7 @@ class SqliteStore : public Store {
   }
 
   Result<NodeId> add_node(const NodeRecord& node) override {
+    const std::lock_guard lock(mutex_);
     MTMC_CHECK(node.code.empty() != node.failure.empty(), "an attempt has either code or a reason why not");
     NodeId id = kNoNode;
     const Status kept = database_.transaction([&]() -> Status {
@@ -172,10 +177,12 @@ class SqliteStore : public Store {
   }
 
   Status add_verdict(NodeId node, const Verdict& verdict) override {
+    const std::lock_guard lock(mutex_);
     return database_.transaction([&] { return attach(node, verdict); });
   }
 
   Result<std::optional<Verdict>> find_verdict(const VerdictKey& key) override {
+    const std::lock_guard lock(mutex_);
     MTMC_TRY(const auto rows,
              database_.query("SELECT verdict FROM verdicts WHERE code_hash = ? AND task_hash = ? AND tier = ? AND "
                              "evaluator = ? AND hardware = ? AND (reusable OR ?) ORDER BY id DESC LIMIT 1",
@@ -187,10 +194,12 @@ class SqliteStore : public Store {
   }
 
   Result<std::vector<RunRecord>> runs() override {
+    const std::lock_guard lock(mutex_);
     return read_all<RunRecord>(fmt::format("SELECT {} FROM runs ORDER BY id", kRunColumns), {}, run_from);
   }
 
   Result<RunRecord> run(RunId id) override {
+    const std::lock_guard lock(mutex_);
     MTMC_TRY(auto found,
              read_all<RunRecord>(fmt::format("SELECT {} FROM runs WHERE id = ?", kRunColumns), {id}, run_from));
     if (!found.empty()) return std::move(found[0]);
@@ -199,10 +208,12 @@ class SqliteStore : public Store {
   }
 
   Result<std::vector<NodeRecord>> nodes(RunId run) override {
+    const std::lock_guard lock(mutex_);
     return read_all<NodeRecord>(std::string(kNodeQuery) + "WHERE n.run = ? ORDER BY n.id", {run}, node_from);
   }
 
   Result<NodeRecord> node(NodeId id) override {
+    const std::lock_guard lock(mutex_);
     MTMC_TRY(auto found, read_all<NodeRecord>(std::string(kNodeQuery) + "WHERE n.id = ?", {id}, node_from));
     if (!found.empty()) return std::move(found[0]);
     return Error{"reading the store " + database_.path().string(), "no such node", std::to_string(id),
@@ -210,12 +221,14 @@ class SqliteStore : public Store {
   }
 
   Result<std::optional<std::string>> recall(std::string_view kind, std::string_view key) override {
+    const std::lock_guard lock(mutex_);
     MTMC_TRY(const auto rows, database_.query("SELECT value FROM cache WHERE kind = ? AND key = ?",
                                               {std::string(kind), std::string(key)}));
     return rows.empty() ? std::optional<std::string>{} : std::optional<std::string>(text(rows[0][0]));
   }
 
   Status remember(std::string_view kind, std::string_view key, std::string_view value) override {
+    const std::lock_guard lock(mutex_);
     return database_.run("INSERT OR REPLACE INTO cache (kind, key, value, created) VALUES (?,?,?,?)",
                          {std::string(kind), std::string(key), std::string(value), now_utc()});
   }
@@ -278,6 +291,7 @@ class SqliteStore : public Store {
     return database_.run("INSERT OR REPLACE INTO node_verdicts (node, tier, verdict) VALUES (?,?,?)", {node, tier, id});
   }
 
+  std::mutex mutex_;  // of the connection: a transaction is its thread's alone
   Database database_;
 };
 

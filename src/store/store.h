@@ -1,6 +1,6 @@
 // Every attempt of every run as a tree: what was tried, by whom, on which code, and what the judge said. One attempt is
 // one transaction, so a kill loses at most the attempt in flight. Texts and verdicts are addressed by content, so that
-// nothing is kept or measured twice. The schema is described in docs/RESULTS.md.
+// nothing is kept or measured twice. The schema is described in docs/RESULTS.md. Several threads may use one store.
 #pragma once
 #include <cstdint>
 #include <filesystem>

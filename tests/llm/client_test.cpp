@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <deque>
+#include <future>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -283,9 +285,17 @@ TEST(Key, IsShownToChildrenWhoAskThemselves) {
 TEST(Ledger, ReservationsOfSeveralThreadsCountTogether) {
   Ledger ledger(1.0);
   ASSERT_TRUE(ledger.reserve(0.6).ok());
-  EXPECT_FALSE(ledger.reserve(0.6).ok());
+  EXPECT_FALSE(ledger.reserve(1.1).ok()) << "whatever the other one will cost";
+  auto other = std::async(std::launch::async, [&] { return ledger.reserve(0.6).ok(); });
+  EXPECT_NE(other.wait_for(std::chrono::milliseconds(50)), std::future_status::ready) << "the first may cost less";
   ASSERT_TRUE(ledger.settle(0.6, {10, 20}, 0.1, true).ok());
-  EXPECT_TRUE(ledger.reserve(0.6).ok());
+  EXPECT_TRUE(other.get());
+  auto third = std::async(std::launch::async, [&] { return ledger.reserve(0.6).ok(); });
+  ASSERT_TRUE(ledger.settle(0.6, {10, 20}, 0.5, true).ok());
+  EXPECT_FALSE(third.get()) << "nothing is under way that could leave more";
+  ledger.give_back(ledger.reserve(0.4).ok() ? std::optional(0.4) : std::nullopt);
+  EXPECT_EQ(ledger.spent().requests, 2) << "what was not sent is none";
+  EXPECT_DOUBLE_EQ(ledger.spent().usd, 0.6);
 }
 
 TEST(Ledger, BooksAreKeptBeforeAndAfterEachRequest) {

@@ -3,7 +3,7 @@
 The script is a list; each request takes the next entry, and the last one stays. Entries: {"answer": text} streams it (with "finish",
 default "stop"; "whole": true sends one JSON value; "break_after" or "hang_after": bytes of the stream, after which the connection
 ends or nothing comes; "usage": [input, output]), {"status": N, "headers": {...}, "body": ...} refuses, {"silent": true} says
-nothing at all, {"choose": "tile"} answers with the number of the first action in the question that begins so. Its port is the first line that it prints; requests are logged as lines of JSON.
+nothing at all, {"together": N} says nothing before so many requests are under way at once, {"choose": "tile"} answers with the number of the first action in the question that begins so. Its port is the first line that it prints; requests are logged as lines of JSON.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,10 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         play = self.server.next_play({"path": self.path, "headers": dict(self.headers), "body": json.loads(body)})
+        with self.server.under_way(play.get("together", 0)):
+            self.play(play)
+
+    def play(self, play: dict[str, Any]) -> None:
         if play.get("silent"):
             time.sleep(HANG)
             return
@@ -104,6 +110,20 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.plays, self.log, self.lock = list(plays), log, threading.Lock()
         self.requests: list[dict[str, Any]] = []
+        self.at_once, self.most_at_once, self.came = 0, 0, threading.Condition()
+
+    @contextmanager
+    def under_way(self, together: int) -> Iterator[None]:
+        with self.came:
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+            self.came.notify_all()
+            self.came.wait_for(lambda: self.most_at_once >= together, HANG)
+        try:
+            yield
+        finally:
+            with self.came:
+                self.at_once -= 1
 
     def next_play(self, request: dict[str, Any]) -> dict[str, Any]:
         with self.lock:

@@ -6,28 +6,28 @@
 
 #include "coder/chain.h"
 #include "coder/llm.h"
+#include "search/free_text.h"
 #include "search/world.h"
 #include "support/scripted_model.h"
 
 namespace mtmc {
 namespace {
 
+using testing::actions_of;
 using ::testing::ElementsAre;
+using testing::FreeTextJudge;
 using testing::Said;
+using testing::says;
 using testing::ScriptedModel;
 using ::testing::StartsWith;
 using testing::World;
-
-std::string says(const std::string& result) {
-  return "```python\nimport torch\n\n\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        return " +
-         result + "\n```\n";
-}
 
 // A world whose language model says these things in turn.
 struct Asking : ScriptedModel {
   template <typename... Words>
   explicit Asking(Words... words) : ScriptedModel(std::move(words)...) {
     world.strategy = "rollout";
+    options.questions = 1;  // its answers come in turn
     world.request.limits = {.steps = 6, .seconds = 0, .evaluations = 6};
   }
   LlmParts of_coder() {
@@ -39,32 +39,6 @@ struct Asking : ScriptedModel {
   LlmOptions options;
   Ledger ledger;
 };
-
-// Free code is certified when it says `right`, and the faster the longer it is; Programs are priced.
-class FreeTextJudge final : public Judge {
- public:
-  explicit FreeTextJudge(Judge& inner) : inner_(inner) {}
-  Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
-    if (candidate.program != nullptr) return inner_.judge(task, candidate, tier);
-    Verdict verdict;
-    verdict.tier = tier, verdict.stage = "correctness", verdict.reason = "wrong-result";
-    verdict.message = "element 7 is 1 instead of 2";
-    if (candidate.code.find("right") == candidate.code.npos) return verdict;
-    verdict.reason = "", verdict.outcome = Outcome::certified;
-    verdict.speedup["eager"] = exactly(static_cast<double>(candidate.code.size()));
-    verdict.time_ms = 1;
-    return verdict;
-  }
-
- private:
-  Judge& inner_;
-};
-
-std::vector<std::string> actions_of(const std::vector<NodeRecord>& attempts) {
-  std::vector<std::string> actions;
-  for (const NodeRecord& attempt : attempts) actions.push_back(attempt.action.substr(0, attempt.action.find(' ')));
-  return actions;
-}
 
 TEST(LlmSearch, MendsWhatTheJudgeRefusesAndKeepsWhatItCost) {
   Asking asking(says("x"), says("right"), says("right, faster"));

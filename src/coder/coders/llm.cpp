@@ -80,7 +80,12 @@ LlmCoder::LlmCoder(LlmParts parts)
       client_(std::move(parts.client), ledger_, exchanges_),
       facts_(std::move(parts.facts)),
       options_(parts.options),
-      paper_only_(parts.paper_only) {}
+      paper_only_(parts.paper_only),
+      ahead_([this](const ChatRequest& asked) {
+        Bill bill;
+        Result<ChatReply> reply = ask(asked, bill);
+        return QuestionsAhead::Answer{std::move(reply), std::move(bill)};
+      }) {}
 
 std::string LlmCoder::name_of(const std::string& coder) const {
   std::string text = coder + ":" + client_.model().name;
@@ -89,27 +94,20 @@ std::string LlmCoder::name_of(const std::string& coder) const {
   return text;
 }
 
-std::string LlmCoder::Bill::note(const std::string& model) const {
-  return Json({{"llm",
-                {{"model", model},
-                 {"questions", questions},
-                 {"remembered", remembered},
-                 {"input_tokens", tokens.input},
-                 {"output_tokens", tokens.output},
-                 {"usd", usd},
-                 {"answers", answers}}}})
-      .dump();
+Result<ChatReply> LlmCoder::whole_answer(const ChatRequest& asked, Bill& bill) {
+  const std::optional<QuestionsAhead::Answer> ahead = ahead_.take(asked);
+  if (!ahead) return ask(asked, bill);
+  bill.add(ahead->bill);
+  return ahead->reply;
 }
 
-Result<ChatReply> LlmCoder::whole_answer(const ChatRequest& asked, Bill& bill) {
+Result<ChatReply> LlmCoder::ask(const ChatRequest& asked, Bill& bill) {
   std::string text;
   std::vector<std::string> exchanges;
   for (int part = 0;; ++part) {
     MTMC_TRY(ChatReply reply, client_.ask(part == 0 ? asked : continued(asked, text)));
-    ++bill.questions;
+    bill.add(reply);
     exchanges.push_back(reply.exchange);
-    bill.remembered += reply.remembered;
-    bill.tokens.input += reply.tokens.input, bill.tokens.output += reply.tokens.output, bill.usd += reply.usd;
     const bool silent = trim(reply.text).empty();
     text = part == 0 ? reply.text : joined(std::move(text), reply.text);
     reply.text = text;
@@ -120,9 +118,19 @@ Result<ChatReply> LlmCoder::whole_answer(const ChatRequest& asked, Bill& bill) {
   }
 }
 
-Result<Implementation> LlmCoder::implement(const CoderRequest& request) {
+std::optional<Error> LlmCoder::given_up() const {
+  const std::optional<Error> ended = client_.ended();
+  return ended && ahead_.any_answered() ? std::nullopt : ended;
+}
+
+ChatRequest LlmCoder::question(const CoderRequest& request) const {
   ChatRequest asked = coding_prompt(request, facts_);
   asked.answer_tokens = options_.answer_tokens;
+  return asked;
+}
+
+Result<Implementation> LlmCoder::implement(const CoderRequest& request) {
+  ChatRequest asked = question(request);
   Bill bill;
   for (int repair = 0;; ++repair) {
     MTMC_TRY(const ChatReply answer, whole_answer(asked, bill));

@@ -1,6 +1,7 @@
 // Beam search: at each depth the best few proposals of each kept node are tried, and the most promising results kept.
 #include <algorithm>
 
+#include "search/asked_steps.h"
 #include "search/strategy.h"
 
 namespace mtmc {
@@ -11,12 +12,17 @@ constexpr int kPatience = 2;  // depths in a row without a new best
 // Tries the node's proposals until `breadth` of them reached a new state.
 Status expand(Environment& environment, SearchNode& node, int breadth, std::vector<SearchNode*>& found) {
   MTMC_TRY(const std::vector<Proposal> proposals, environment.ranked(node));
-  for (size_t i = 0; i < proposals.size(); ++i) {
-    if (breadth == 0 || environment.spent()) break;
-    MTMC_TRY(const Environment::Step taken, environment.step(node, proposals, i));
-    if (!taken.fresh) continue;
+  AskedSteps asked(environment);
+  size_t next = 0;
+  while (breadth > 0 && !environment.spent()) {
+    while (next < proposals.size() && static_cast<int>(asked.size()) < breadth && asked.room() &&
+           asked.add(node, proposals, next))
+      ++next;
+    if (asked.empty()) break;
+    MTMC_TRY(const std::optional<Environment::Step> taken, asked.take());
+    if (!taken || !taken->fresh) continue;
     --breadth;
-    if (taken.node->screen.certified()) found.push_back(taken.node);
+    if (taken->node->screen.certified()) found.push_back(taken->node);
   }
   return ok_status();
 }

@@ -1,4 +1,5 @@
 // The start again and again, and nothing that came of it: what a search is worth beyond asking often.
+#include "search/asked_steps.h"
 #include "search/strategy.h"
 
 namespace mtmc {
@@ -6,8 +7,11 @@ namespace {
 
 Status run(Environment& environment, SearchNode& start, const StrategyOptions&) {
   MTMC_TRY(const std::vector<Proposal> proposals, environment.ranked(start));
-  for (size_t i = 0; i < proposals.size() && !environment.spent(); ++i) {
-    MTMC_TRY([[maybe_unused]] const Environment::Step taken, environment.step(start, proposals, i));
+  AskedSteps asked(environment);
+  for (size_t next = 0; !environment.spent();) {
+    while (next < proposals.size() && asked.room() && asked.add(start, proposals, next)) ++next;
+    if (asked.empty()) break;
+    MTMC_TRY([[maybe_unused]] const std::optional<Environment::Step> taken, asked.take());
   }
   return ok_status();
 }

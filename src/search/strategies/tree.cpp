@@ -1,7 +1,9 @@
 // Best-first tree search: always the most promising state that has untried proposals; each try makes its state less
 // attractive, so that a dead end is left in time and a success is followed at once.
 #include <cmath>
+#include <deque>
 
+#include "search/asked_steps.h"
 #include "search/strategy.h"
 
 namespace mtmc {
@@ -21,20 +23,18 @@ struct Open {
   bool exhausted() const { return ranked && next >= proposals.size(); }
 };
 
-Open* most_attractive(std::vector<Open>& open) {
+using AllOpen = std::deque<Open>;  // they never move
+
+Open* most_attractive(AllOpen& open) {
   Open* best = nullptr;
   for (Open& one : open)
     if (!one.exhausted() && (best == nullptr || one.attraction() > best->attraction())) best = &one;
   return best;
 }
 
-Status run(Environment& environment, SearchNode& start, const StrategyOptions& options) {
-  std::vector<Open> open{Open{&start, environment.promise(start)}};
-  MTMC_TRY(const std::vector<SearchNode*> reached, environment.descend(start));
-  for (SearchNode* node : reached) open.push_back(Open{node, environment.promise(*node)});
-  double best = environment.best()->score();
-  int idle = 0;  // attempts in a row without progress
-  while (idle < options.patience && !environment.spent()) {
+// What is under way counts as tried: each further step is chosen as if nothing had come of them.
+Status choose(Environment& environment, AllOpen& open, AskedSteps& asked, int most) {
+  while (asked.room() && static_cast<int>(asked.size()) < most) {
     Open* chosen = most_attractive(open);
     if (chosen == nullptr) break;
     if (!chosen->ranked) {
@@ -42,7 +42,25 @@ Status run(Environment& environment, SearchNode& start, const StrategyOptions& o
       chosen->ranked = true;
       continue;
     }
-    MTMC_TRY(const Environment::Step taken, environment.step(*chosen->node, chosen->proposals, chosen->next++));
+    if (!asked.add(*chosen->node, chosen->proposals, chosen->next)) break;
+    ++chosen->next;
+  }
+  return ok_status();
+}
+
+Status run(Environment& environment, SearchNode& start, const StrategyOptions& options) {
+  AllOpen open{Open{&start, environment.promise(start)}};
+  MTMC_TRY(const std::vector<SearchNode*> reached, environment.descend(start));
+  for (SearchNode* node : reached) open.push_back(Open{node, environment.promise(*node)});
+  double best = environment.best()->score();
+  int idle = 0;  // attempts in a row without progress
+  AskedSteps asked(environment);
+  while (idle < options.patience && !environment.spent()) {
+    MTMC_RETURN_IF_ERROR(choose(environment, open, asked, options.patience - idle));
+    if (asked.empty()) break;
+    MTMC_TRY(const std::optional<Environment::Step> made, asked.take());
+    if (!made) continue;
+    const Environment::Step& taken = *made;
     idle = taken.fresh && taken.node->score() > kProgress * best ? 0 : idle + taken.fresh;
     best = environment.best()->score();
     if (taken.fresh && taken.node->screen.certified())
