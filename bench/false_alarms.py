@@ -32,6 +32,7 @@ MODULES = {
     "linear layer of a million": ("self.f = nn.Linear(96, 1024)", "self.f(x)", "torch.randn(1200, 96)"),
     "layer norm of long rows": ("self.n = nn.LayerNorm(512)", "self.n(x)", "torch.randn(128, 512)"),
     "rows over their deviation": ("", "(x - x.mean(1, True)) / (x.var(1, keepdim=True) + 1e-5).sqrt()", "torch.randn(64, 256)"),
+    "rows over their size": ("", "x * torch.rsqrt((x * x).mean(1, keepdim=True) + 1e-6)", "torch.randn(64, 256)"),
     "mean of squares (one number)": ("", "(x * x - 1).mean()", "torch.randn(64, 64)"),
     "sum near zero (few numbers)": ("", "x.sum(1)", "torch.randn(4, 4096)"),
     "two linear layers": ("self.f = nn.Sequential(nn.Linear(96, 96), nn.GELU(), nn.Linear(96, 8))", "self.f(x)", "torch.randn(32, 96)"),
@@ -163,7 +164,7 @@ def candidates(referee: Referee, kind: str) -> Iterator[tuple[int, list[list[dic
         kept, summation._loop = summation._loop, any_order
         try:
             with AnyOrder():
-                run = referee.reference.run_eager(draw.arguments, draw.state, draw.seed)
+                run = referee.reference.run_eager(draw.arguments, draw.state, draw.seed, len(draw.eager.calls))
         finally:
             summation._loop = kept
         yield index, compare_calls(draw, run.calls, run.after)
