@@ -53,7 +53,7 @@ struct Measurement {
   std::optional<Elsewhere> elsewhere;
   double max_error = 0, max_truth = 0;  // largest |c - t| and |t|
   int64_t nonfinite = 0;                // c is not finite where eager is
-  int64_t mismatched = 0;               // eager and truth are not finite, and c is not alike
+  int64_t mismatched = 0;               // eager is not finite, and c is neither alike nor near the truth
   int64_t wrong = 0;                    // integers that differ from t and point to no tied value
   double distance = 0;                  // of those from t, at most
   int64_t repeated = 0;                 // indices of an ordering that come again along its axis
