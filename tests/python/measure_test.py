@@ -58,7 +58,9 @@ def test_non_finite_elements_are_counted_apart() -> None:
 def test_what_is_not_finite_is_as_eagers_or_as_the_truth() -> None:
     e, t = torch.tensor([math.nan, math.nan]), torch.tensor([math.inf, 1.0], dtype=torch.float64)
     assert of(torch.tensor([math.inf, 1.0]), e, t)["mismatched"] == of(e.clone(), e, t)["mismatched"] == 0
-    assert of(torch.tensor([-math.inf, 1.0]), e, t)["mismatched"] == of(torch.tensor([0.0, 1.0]), e, t)["mismatched"] == 1
+    assert (
+        of(torch.tensor([-math.inf, 1.0]), e, t)["mismatched"] == of(torch.tensor([0.0, 1.0]), e, t)["mismatched"] == 1
+    )
 
 
 @pytest.mark.parametrize(("c", "wrong"), [(math.inf, 0), (1.0, 0), (1.03, 0), (0.5, 1), (-2.0, 1)])
