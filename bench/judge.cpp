@@ -1,5 +1,5 @@
 // How many candidates the judge screens per second, and how long a certification takes:
-//   ninja -C build bench_judge && build/bench_judge [TASK CANDIDATE [SCREENS]]
+//   ninja -C build/release bench_judge && build/release/bench_judge [TASK CANDIDATE [SCREENS]]
 // A candidate for the GPU is judged there.
 #include <fmt/core.h>
 

@@ -1,6 +1,6 @@
 // Prints programs of one kernel for bench/kernels.py: eager.py (torch's operators) and a module for every version of
 // the kernel that the triton target would try.
-//   ninja -C build bench_kernels && build/bench_kernels OUT bench/kernels/*.t
+//   ninja -C build/release bench_kernels && build/release/bench_kernels OUT bench/kernels/*.t
 #include <fmt/core.h>
 
 #include <filesystem>

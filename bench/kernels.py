@@ -1,6 +1,6 @@
 """Times generated kernels beside torch on a GPU, one run, cold L2:
 
-    ninja -C build bench_kernels && build/bench_kernels OUT bench/kernels/*.t && python3 bench/kernels.py OUT [NAME ...]
+    ninja -C build/release bench_kernels && build/release/bench_kernels OUT bench/kernels/*.t && python3 bench/kernels.py OUT [NAME ...]
 
 Every version is checked against float64 first; one that errs more than twice as much as eager (rule (a) of docs/JUDGE.md) is out. Columns: the best version's time, its error and eager's, how often it is
 as fast as eager and torch.compile, the share of the memory roofline, and TFLOP/s of products. OUT/results.json has it

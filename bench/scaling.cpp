@@ -1,6 +1,6 @@
 // Seconds that macro thinking takes on large networks, against the number of operators: all actions enumerated, put in
 // order by the greedy policy, one of them taken, the Program verified, hashed and printed as a module.
-//   ninja -C build bench_scaling && build/bench_scaling [TARGET [LAYERS...]]
+//   ninja -C build/release bench_scaling && build/release/bench_scaling [TARGET [LAYERS...]]
 // The networks are encoders as BERT has them, of 20 operators a layer; an argument that is a file is a Program's text.
 // They are priced for an H200 or, where the target runs on a CPU, for the null hardware: alike on every machine.
 #include <fmt/core.h>

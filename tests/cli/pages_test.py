@@ -58,6 +58,11 @@ def test_commands_have_options_that_there_are(page: Path) -> None:
         assert not unknown, f"{page.name}: mtmc {verb} has no {' '.join(unknown)}"
 
 
+def test_words_stand_in_order_each_once() -> None:
+    words = re.findall(r"^\| (?!-|word \|)(.+?) \|", (ROOT / "docs/WORDS.md").read_text(), re.MULTILINE)
+    assert words == sorted(set(words), key=str.lower)
+
+
 def test_help_says_what_an_option_is_by_itself_once() -> None:
     for verb in verbs():
         assert re.search(r"\(([^()]+)\) \(\1\)", help_of(verb)) is None, verb

@@ -72,14 +72,13 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 namespace actions {
 extern const ActionDef capture_def;
-const ActionDef capture_def{"capture",
-                            "Launch consecutive kernels with one call; on a GPU, the whole module as one graph, "
-                            "which later steps keep.",
-                            "k1; k2; k3  becomes  one call of {k1 k2 k3}",
-                            false,
-                            false,
-                            enumerate,
-                            apply};
+const ActionDef capture_def{.name = "capture",
+                            .doc =
+                                "Launch consecutive kernels with one call; on a GPU, the whole module as one graph, "
+                                "which later steps keep.",
+                            .law = "k1; k2; k3  becomes  one call of {k1 k2 k3}",
+                            .enumerate = enumerate,
+                            .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

@@ -219,13 +219,13 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 namespace actions {
 extern const ActionDef fuse_def;
-const ActionDef fuse_def{"fuse",
-                         "Merge producers into their consumers, so that what passes between them never reaches memory.",
-                         "k1 -> %t -> k2  becomes  k12",
-                         true,
-                         false,
-                         enumerate,
-                         apply};
+const ActionDef fuse_def{
+    .name = "fuse",
+    .doc = "Merge producers into their consumers, so that what passes between them never reaches memory.",
+    .law = "k1 -> %t -> k2  becomes  k12",
+    .in_paper = true,
+    .enumerate = enumerate,
+    .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

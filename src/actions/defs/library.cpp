@@ -52,13 +52,11 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 namespace actions {
 extern const ActionDef library_def;
-const ActionDef library_def{"library",
-                            "Give a generated kernel back to the library, one call an operator.",
-                            "generated kernel -> %t  becomes  library calls -> %t",
-                            false,
-                            false,
-                            enumerate,
-                            apply};
+const ActionDef library_def{.name = "library",
+                            .doc = "Give a generated kernel back to the library, one call an operator.",
+                            .law = "generated kernel -> %t  becomes  library calls -> %t",
+                            .enumerate = enumerate,
+                            .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

@@ -30,13 +30,12 @@ std::vector<Action> enumerate(const Program& program, const ActionContext& conte
 
 namespace actions {
 extern const ActionDef lower_def;
-const ActionDef lower_def{"lower",
-                          "Replace a library call by a generated kernel.",
-                          "library call -> %t  becomes  generated kernel -> %t",
-                          true,
-                          false,
-                          enumerate,
-                          apply};
+const ActionDef lower_def{.name = "lower",
+                          .doc = "Replace a library call by a generated kernel.",
+                          .law = "library call -> %t  becomes  generated kernel -> %t",
+                          .in_paper = true,
+                          .enumerate = enumerate,
+                          .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

@@ -29,13 +29,13 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 namespace actions {
 extern const ActionDef pipeline_def;
-const ActionDef pipeline_def{"pipeline",
-                             "Overlap data movement and arithmetic: independent accumulators, loads ahead of use.",
-                             "acc += f(i)  becomes  acc[u] += f(i + u), loads of i + n in flight",
-                             true,
-                             false,
-                             enumerate,
-                             apply};
+const ActionDef pipeline_def{
+    .name = "pipeline",
+    .doc = "Overlap data movement and arithmetic: independent accumulators, loads ahead of use.",
+    .law = "acc += f(i)  becomes  acc[u] += f(i + u), loads of i + n in flight",
+    .in_paper = true,
+    .enumerate = enumerate,
+    .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

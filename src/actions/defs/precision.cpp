@@ -122,14 +122,14 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 namespace actions {
 extern const ActionDef precision_def;
-const ActionDef precision_def{
-    "precision",
-    "Store an intermediate in half the bytes, or multiply on faster units; flagged, and judged like everything else.",
-    "k1 -> %t : f32 -> k2  becomes  k1 -> %t : f32 storage f16 -> k2",
-    false,
-    true,
-    enumerate,
-    apply};
+const ActionDef precision_def{.name = "precision",
+                              .doc =
+                                  "Store an intermediate in half the bytes, or multiply on faster units; flagged, and "
+                                  "judged like everything else.",
+                              .law = "k1 -> %t : f32 -> k2  becomes  k1 -> %t : f32 storage f16 -> k2",
+                              .rewrites = true,
+                              .enumerate = enumerate,
+                              .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

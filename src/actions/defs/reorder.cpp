@@ -49,13 +49,12 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 namespace actions {
 extern const ActionDef reorder_def;
-const ActionDef reorder_def{"reorder",
-                            "Change the order of loops or the layout of data, for locality.",
-                            "for i, for j  becomes  for j, for i",
-                            true,
-                            false,
-                            enumerate,
-                            apply};
+const ActionDef reorder_def{.name = "reorder",
+                            .doc = "Change the order of loops or the layout of data, for locality.",
+                            .law = "for i, for j  becomes  for j, for i",
+                            .in_paper = true,
+                            .enumerate = enumerate,
+                            .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

@@ -81,13 +81,12 @@ std::vector<Action> enumerate(const Program& program, const ActionContext& conte
 
 namespace actions {
 extern const ActionDef simplify_def;
-const ActionDef simplify_def{"simplify",
-                             "Rewrite the graph by algebra: the same real function, computed with less.",
-                             "f(x)  becomes  g(x) with f = g",
-                             false,
-                             true,
-                             enumerate,
-                             apply};
+const ActionDef simplify_def{.name = "simplify",
+                             .doc = "Rewrite the graph by algebra: the same real function, computed with less.",
+                             .law = "f(x)  becomes  g(x) with f = g",
+                             .rewrites = true,
+                             .enumerate = enumerate,
+                             .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

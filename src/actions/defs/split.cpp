@@ -34,13 +34,11 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 namespace actions {
 extern const ActionDef split_def;
 const ActionDef split_def{
-    "split",
-    "Parallelise a reduction, or a product of few tiles: partial results for chunks, then their combination.",
-    "sum over i  becomes  sum over c of (sum over i in chunk c)",
-    false,
-    false,
-    enumerate,
-    apply};
+    .name = "split",
+    .doc = "Parallelise a reduction, or a product of few tiles: partial results for chunks, then their combination.",
+    .law = "sum over i  becomes  sum over c of (sum over i in chunk c)",
+    .enumerate = enumerate,
+    .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

@@ -10,7 +10,12 @@ Result<Program> apply(const Program& program, const Action&, const ActionContext
 
 namespace actions {
 extern const ActionDef stop_def;
-const ActionDef stop_def{"stop", "End the episode.", "p becomes p", true, false, enumerate, apply};
+const ActionDef stop_def{.name = "stop",
+                         .doc = "End the episode.",
+                         .law = "p becomes p",
+                         .in_paper = true,
+                         .enumerate = enumerate,
+                         .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

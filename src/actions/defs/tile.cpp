@@ -29,13 +29,12 @@ Result<Program> apply(const Program& program, const Action& action, const Action
 
 namespace actions {
 extern const ActionDef tile_def;
-const ActionDef tile_def{"tile",
-                         "Partition a kernel's data into blocks that fit registers and caches.",
-                         "for i  becomes  for block, for i in block",
-                         true,
-                         false,
-                         enumerate,
-                         apply};
+const ActionDef tile_def{.name = "tile",
+                         .doc = "Partition a kernel's data into blocks that fit registers and caches.",
+                         .law = "for i  becomes  for block, for i in block",
+                         .in_paper = true,
+                         .enumerate = enumerate,
+                         .apply = apply};
 }  // namespace actions
 
 }  // namespace mtmc

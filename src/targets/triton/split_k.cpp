@@ -7,7 +7,10 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kTile = 128, kBusyPrograms = 132, kLeastChunk = 256, kDepth = 64;
+constexpr int64_t kTile = 128;          // rows and columns of results that a program computes
+constexpr int64_t kBusyPrograms = 132;  // the multiprocessors of an H100: one program for each
+constexpr int64_t kLeastChunk = 256;    // of K: what shorter chunks gain, adding up their results costs
+constexpr int64_t kDepth = 64;          // of a block of K: a chunk is whole blocks
 
 // The axis of K that is cut: the longest.
 int longest_k(const GroupStage& stage) {
