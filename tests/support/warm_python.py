@@ -1,5 +1,5 @@
 """A Python for tests that call the program many times: its tracer is forked from a process that has imported torch already, which is
-three quarters of what tracing a small module takes. Everything else is begun anew by the Python that runs the tests.
+three quarters of what tracing a small module takes; what fingerprints tasks is, too. Everything else is begun anew by the Python that runs the tests.
 
 `warm_python.py SOCKET` is that process, until its standard input ends; `client` is the text of the program that stands for Python."""
 
@@ -16,13 +16,13 @@ import sys
 import traceback
 from typing import Any, NoReturn
 
-TRACER = "mtmc.trace.trace"
+MODULES = ("mtmc.trace.trace", "mtmc.scan.scan")
 CLIENT = """#!{python} -IS
 import json, os, socket, sys
-if sys.argv[1:3] != ["-m", "{tracer}"]:
+if sys.argv[1] != "-m" or sys.argv[2] not in {modules!r}:
     os.execv({python!r}, [{python!r}, *sys.argv[1:]])
 numbers = [number for number in range(5) if os.path.exists(f"/proc/self/fd/{{number}}")]
-request = {{"words": sys.argv[3:], "folder": os.getcwd(), "environment": dict(os.environ), "numbers": numbers}}
+request = {{"words": sys.argv[2:], "folder": os.getcwd(), "environment": dict(os.environ), "numbers": numbers}}
 asked = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 asked.connect({place!r})
 socket.send_fds(asked, [json.dumps(request).encode()], numbers)
@@ -34,10 +34,10 @@ sys.exit(code)
 
 
 def client(place: str) -> str:
-    return CLIENT.format(python=sys.executable, tracer=TRACER, place=place)
+    return CLIENT.format(python=sys.executable, modules=MODULES, place=place)
 
 
-def run_tracer(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
+def run_module(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
     """As `python -m` would in the client's place."""
     code = 1
     try:
@@ -49,8 +49,10 @@ def run_tracer(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
-        sys.argv, sys.path[0] = [TRACER, *request["words"]], request["folder"]
-        runpy.run_module(TRACER, run_name="__main__", alter_sys=True)  # which ends the process
+        sys.argv, sys.path[0] = request["words"], request["folder"]
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
     except BaseException:
         traceback.print_exc()
     finally:
@@ -59,19 +61,19 @@ def run_tracer(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
 
 
 def answer(asked: socket.socket) -> NoReturn:
-    """Whoever kills the client kills the tracer."""
+    """Whoever kills the client kills what works for it."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     words, descriptors, _, _ = socket.recv_fds(asked, 1 << 18, 8)
-    tracer = os.fork()
-    if tracer == 0:
+    worker = os.fork()
+    if worker == 0:
         os.close(asked.detach())
-        run_tracer(json.loads(words), descriptors)
+        run_module(json.loads(words), descriptors)
     for one in descriptors:
         os.close(one)
-    end = os.pidfd_open(tracer)
+    end = os.pidfd_open(worker)
     if end not in select.select([end, asked], [], [])[0]:
-        os.kill(tracer, signal.SIGKILL)
-    code = os.waitstatus_to_exitcode(os.waitpid(tracer, 0)[1])
+        os.kill(worker, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
     try:
         asked.send(str(code).encode())
     finally:
