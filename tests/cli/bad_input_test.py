@@ -182,6 +182,15 @@ def test_words_that_mean_nothing(folder: Path, words: list[str], message: str, m
     expect_mistake(run_mtmc(*words), folder, message)
 
 
+def test_a_kind_of_tests_that_there_is_not() -> None:
+    wrong, asked = (
+        subprocess.run([ROOT / "test", word], capture_output=True, text=True, timeout=60, check=False)
+        for word in ("nonsense", "--help")
+    )
+    assert wrong.returncode == 2 and "got 'nonsense', wanted fast, all, corpus or sanitize" in wrong.stderr
+    assert asked.returncode == 0 and "\n  corpus    all files of the judge's corpora\n" in asked.stdout
+
+
 def test_a_result_folder_below_a_file(folder: Path) -> None:
     done = run_mtmc("optimize", folder / "net.py", "--out", folder / "net.py" / "out", "--store", folder / "s.db")
     expect_mistake(done, folder, "opening the result folder: cannot make it", "wanted --out")

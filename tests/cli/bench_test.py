@@ -14,6 +14,7 @@ from fake_ray import install_ray
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
 os.environ["MTMC_PYTHON"] = sys.executable
+pytestmark = pytest.mark.usefixtures("warm_python")
 
 TASK = """import torch
 

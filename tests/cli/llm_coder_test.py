@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from prompt_test import prompt, sent
 from scripted_world import ANSWERS, World, answer
 
 
@@ -19,6 +20,11 @@ def test_an_exploit_is_refused_and_repaired(world: World) -> None:
     questions = [request["body"]["messages"] for request in world.server.requests]
     assert [len(messages) for messages in questions] == [2, 2, 4]
     assert exploit[2] in questions[1][1]["content"] and "# Verdict" in questions[1][1]["content"]
+    assert prompt(world, "--node", 2, "--do", "repair") == sent(world, 1), (
+        "`mtmc prompt` has the verdict from the store"
+    )
+    paper = prompt(world, "--node", 2, "--do", "repair", "--prompt", "paper")
+    assert "----- system" not in paper and "# Verdict" not in paper
     assert "asked the language model: 3 requests, 300 + 60 tokens, $0.0004" in said
     result = json.loads((world.folder / "out/result.json").read_text())
     assert result["certified"] and result["account"]["requests"] == 3

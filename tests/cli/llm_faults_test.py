@@ -4,6 +4,8 @@ fixture `world` looks for it)."""
 from __future__ import annotations
 
 import json
+import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,24 @@ def test_money_that_was_spent_before_an_interrupt_counts(world: World) -> None:
     assert len(world.server.requests) == 3
     account = json.loads((world.folder / "out/result.json").read_text())["account"]
     assert account["requests"] == 3 and account["usd"] > 2.03 and account["unsure_usd"] < 0.06
+
+
+def test_a_tracer_ends_with_whoever_asked_it(world: World) -> None:
+    """Also one that tests have forked (warm_python.py)."""
+    slow, pid = world.folder / "slow.py", world.folder / "pid"
+    slow.write_text(f"import os, time\nopen({str(pid)!r}, 'w').write(str(os.getpid()))\ntime.sleep(100)\n")
+    world.play({"answer": ""})
+    process = world.start(slow, "--target", "null")
+    end = time.monotonic() + 60
+    while not (pid.exists() and pid.read_text()) and time.monotonic() < end:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    code, said = world.end(process)
+    assert code == 2 and "stopped: interrupted" in said, said
+    end = time.monotonic() + 20
+    while Path("/proc", pid.read_text()).exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not Path("/proc", pid.read_text()).exists()
 
 
 def test_a_key_file_is_read_and_kept_nowhere(world: World, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -17,6 +17,7 @@ from small_task import SMALL_TASK
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
 os.environ["MTMC_PYTHON"] = sys.executable
+pytestmark = pytest.mark.usefixtures("warm_python")
 built = pytest.mark.skipif(not (BINARY.parent / "mtmc-lm").exists(), reason="mtmc-lm is not built here")
 
 

@@ -1,11 +1,12 @@
-"""`mtmc prompt` prints what a search sends: the first request of each coder, that of a next step, and that of a repair."""
+"""`mtmc prompt` prints what a search sends: the first request of each coder, and that of a next step. (That of a
+repair is in llm_coder_test.py, where a candidate is refused.)"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from scripted_world import ANSWERS, World, answer
+from scripted_world import World
 
 FILE = """```python
 import torch
@@ -56,18 +57,6 @@ def test_the_first_question_is_what_the_server_gets(coder: str, world: World) ->
     assert code == 2 and "nothing that this coder could repair" in said
     code, said = world.look("prompt", "--node", 2, "--do", "rewrite")
     assert code == 2 and "not on offer here" in said and "'fuse " in said
-
-
-def test_a_repair_shows_the_verdict_of_the_store(world: World) -> None:
-    world.play(answer("distance_exploit"), answer("distance_repair"))
-    words = (ANSWERS / "distance.py", "--coder", "llm", "--target", "cpu", "--evaluations", 2, "--baselines", "graph")
-    code, said = world.optimize(*words)
-    assert code == 0, said
-    repair = sent(world, 1)
-    assert "# Verdict" in repair
-    assert prompt(world, "--node", 2, "--do", "repair") == repair
-    paper = prompt(world, "--node", 2, "--do", "repair", "--prompt", "paper")
-    assert "----- system" not in paper and "# Verdict" not in paper
 
 
 def test_it_is_of_one_state(world: World) -> None:

@@ -14,6 +14,7 @@ import torch
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("MTMC_BINARY", ROOT / "build/release/mtmc"))
 os.environ["MTMC_PYTHON"] = sys.executable
+pytestmark = pytest.mark.usefixtures("warm_python")
 sys.path.insert(0, str(ROOT / "python"))
 
 from mtmc.scan.syntax import file_hash  # noqa: E402
