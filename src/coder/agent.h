@@ -52,7 +52,7 @@ class AgentCoder final : public LlmCoder {
   };
   // What a turn answers; the draft is changed by what stands above `edit`, `compile`, `judge`, `profile` and `submit`.
   Result<std::string> answer_to(const ChatRequest& asked, const ChatReply& reply, const CoderRequest& request,
-                                Draft& draft);
+                                Draft& draft, const Bill& bill);
   // What depends on a folder that changes is done once in a conversation: later the store has its answer.
   Result<std::string> once(const ChatRequest& asked, const ChatReply& reply,
                            const std::function<Result<std::string>()>& done) const;
@@ -63,7 +63,7 @@ class AgentCoder final : public LlmCoder {
   // What compilers say of the draft.
   Result<std::string> compiled(const CoderRequest& request, const Draft& draft) const;
   // The draft's verdict, or why there is none.
-  Result<std::string> judged(const CoderRequest& request, Draft& draft) const;
+  Result<std::string> judged(const CoderRequest& request, Draft& draft, const Bill& bill) const;
   std::string profile(const CoderRequest& request, const Draft& draft) const;
   Result<std::string> learn(const std::string& words) const;
   std::string find(const std::string& question) const;

@@ -30,4 +30,8 @@ std::string Bill::note(const std::string& model) const {
       .dump();
 }
 
+std::string Bill::draft_note(const std::string& model) const {
+  return Json({{"llm", {{"model", model}, {"answers", answers}}}}).dump();
+}
+
 }  // namespace mtmc

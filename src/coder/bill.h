@@ -17,6 +17,8 @@ struct Bill {
   void add(const ChatReply& reply);
   void add(const Bill& more);
   std::string note(const std::string& model) const;
+  // Of a draft on the way to it: the answers until then. What they cost is in the step's own note.
+  std::string draft_note(const std::string& model) const;
 };
 
 }  // namespace mtmc

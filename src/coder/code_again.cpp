@@ -34,11 +34,14 @@ Result<std::optional<ChatReply>> whole_answer(ExchangeMemory& memory, const std:
 bool drafts(const std::string& answer) {
   const auto call = agent_call(answer);
   if (!call.ok()) return false;
-  const bool shows = call->tool == "judge" || call->tool == "profile" || call->tool == "submit";
+  const bool shows =
+      call->tool == "compile" || call->tool == "judge" || call->tool == "profile" || call->tool == "submit";
   return call->tool == "edit" || (shows && call->code);
 }
 
 }  // namespace
+
+bool names_answers(const NodeRecord& attempt) { return !answers_named(attempt.note).empty(); }
 
 Result<std::optional<std::string>> code_again(Store& store, const NodeRecord& attempt, const std::string& before) {
   const bool agent = attempt.coder.starts_with("agent:");

@@ -47,8 +47,8 @@ struct Ancestor {
 class DraftJudge {
  public:
   virtual ~DraftJudge() = default;
-  // Null: the search has no evaluation to spare. Valid as long as the search.
-  virtual Result<const Verdict*> judge(const std::string& code) = 0;
+  // Null: the search has no evaluation to spare. Valid as long as the search. `notes`: see Implementation.
+  virtual Result<const Verdict*> judge(const std::string& code, const std::string& notes) = 0;
   // As Judge::compile: what speaks against it without a call. No evaluation, and no attempt.
   virtual Result<std::optional<std::string>> compile(const std::string& code) = 0;
 };

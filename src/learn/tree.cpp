@@ -1,11 +1,13 @@
 #include "learn/tree.h"
 
+#include <algorithm>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -89,6 +91,11 @@ class Builder {
     std::vector<std::string> led;  // to which states, before any remedy; empty where there was no code
   };
 
+  static bool wrote_free_code(const Tried& tried) {
+    return std::any_of(tried.results.begin(), tried.results.end(),
+                       [](const NodeRecord* result) { return result->screen && result->program.empty(); });
+  }
+
   static bool right(const NodeRecord& node) { return node.screen && node.screen->certified(); }
 
   int number(const NodeRecord& node) {
@@ -108,7 +115,9 @@ class Builder {
     return at == of_state->second.end() ? nullptr : &at->second;
   }
 
-  // All that can be done at a place: what is legal where it has a Program, else what was tried.
+  // All that can be done at a place: what is legal where it has a Program, else what was tried. With a Program what a
+  // coder of free code was asked beyond that (coder/beyond.h) is on offer, too, where something of its was judged: what
+  // becomes of anything else that it could be asked nobody knows.
   std::vector<Proposal> proposals(const NodeRecord& node, const CodeState& state) const {
     std::vector<Proposal> all;
     if (state.program == nullptr) {
@@ -116,11 +125,18 @@ class Builder {
         for (const auto& [action, tried] : of_state->second)
           all.push_back({parse_action(action).value(), tried.rendered});
     } else {
+      std::set<std::string> legal;
       for (Action& action : enumerate_actions(*state.program, context()))
         if (action.type != "stop") {
+          legal.insert(store_text(action));
           std::string text = render(action, *state.program, state.code);
           all.push_back({std::move(action), std::move(text)});
         }
+      if (const auto of_state = tried_.find(node.state_hash); of_state != tried_.end())
+        for (const auto& [action, tried] : of_state->second)
+          if (!legal.contains(action) && wrote_free_code(tried))
+            if (auto beyond = parse_action(action); beyond.ok() && find_action(beyond->type) != nullptr)
+              all.push_back({std::move(*beyond), tried.rendered, true});
     }
     all.push_back({{"stop", {}, ""}, "stop"});
     return all;

@@ -4,7 +4,8 @@
 // States are right ones, told apart by state and code. What was tried at a state is known at all its codes. An action
 // that was tried several times leads to each of its results in turn of chance, as often as it did; behind a refused
 // result its remedy's stands for it, as in a search. An action that was never tried, or did something else when it was,
-// leads to its state where that is known. What is left is unknown.
+// leads to its state where that is known. What is left is unknown. Steps that a language model was asked beyond our
+// actions are known where something of its was judged.
 #pragma once
 #include <functional>
 #include <string>

@@ -17,7 +17,7 @@ SearchNode* StepWork::draft(const std::string& state_hash) const {
   return nullptr;
 }
 
-Result<SearchNode*> StepWork::judged(const std::string& code) {
+Result<SearchNode*> StepWork::judged(const std::string& code, const std::string& notes) {
   SearchNode next;
   next.state.code.text = code;
   next.state_hash = Environment::hash_of(next.state);
@@ -30,7 +30,7 @@ Result<SearchNode*> StepWork::judged(const std::string& code) {
   next.action = proposal.action;
   next.action.detail = word() + short_hash(code, 12);
   next.rendered = "a draft of " + proposal.text;
-  next.coder = environment_.coder_.name();
+  next.coder = environment_.coder_.name(), next.notes = notes;
   next.rewrites = Environment::edits_graph(node.state, next.state, proposal.action);
   environment_.say("judging " + next.rendered);
   const NodeRecord* record = environment_.recorded(node.id, store_text(next.action));
@@ -39,8 +39,8 @@ Result<SearchNode*> StepWork::judged(const std::string& code) {
   return kept;
 }
 
-Result<const Verdict*> StepWork::judge(const std::string& code) {
-  const Result<SearchNode*> node = judged(code);
+Result<const Verdict*> StepWork::judge(const std::string& code, const std::string& notes) {
+  const Result<SearchNode*> node = judged(code, notes);
   if (!node.ok()) failed_ = node.error();
   if (!node.ok()) return node.error();
   return *node == nullptr ? nullptr : &(*node)->verdict();
@@ -60,7 +60,7 @@ Status StepWork::judge_again() {
   for (const auto& [place, record] : environment_.recorded_)
     if (place.first == order_.node.id && place.second.starts_with(store_text(action))) before[record.id] = &record;
   for (const auto& [id, record] : before) {
-    MTMC_TRY([[maybe_unused]] const Verdict* verdict, judge(record->code));
+    MTMC_TRY([[maybe_unused]] const Verdict* verdict, judge(record->code, record->note));
   }
   return ok_status();
 }

@@ -15,7 +15,7 @@ class StepWork final : public DraftJudge {
 
   const StepOrder& order() const { return order_; }
   // One evaluation is always left for what will be submitted.
-  Result<const Verdict*> judge(const std::string& code) override;
+  Result<const Verdict*> judge(const std::string& code, const std::string& notes) override;
   Result<std::optional<std::string>> compile(const std::string& code) override;
   // The drafts that were judged before the run was cut off, when the coder need not be asked again.
   Status judge_again();
@@ -26,7 +26,7 @@ class StepWork final : public DraftJudge {
 
  private:
   std::string word() const;  // what the details of all its drafts begin with
-  Result<SearchNode*> judged(const std::string& code);
+  Result<SearchNode*> judged(const std::string& code, const std::string& notes);
 
   Environment& environment_;
   StepOrder order_;

@@ -59,10 +59,15 @@ def test_what_the_store_holds_no_more_or_otherwise_is_said(world: World) -> None
     assert "attempt 3 (" in said and "+        y = torch.softmax(torch.relu(x + x + 0) + 1, -1)" in said, said
     world.change("DELETE FROM cache WHERE kind = 'exchange'")
     code, said = world.look("replay", 1)
-    assert code == 0 and "2 attempts could not be replayed" in said and "2 have the code that was kept" in said, said
+    cannot = "2 attempts cannot be made again (2 with answers that the store lacks): 2 have the code that was kept"
+    assert code == 0 and cannot in said, said
     out = world.folder / "again.py"
     code, said = world.look("replay", 1, "--node", 3, "--out", out)
-    assert code == 0 and "without a Program or answers" in said and "x + x" in out.read_text(), said
+    assert (
+        code == 0
+        and "cannot be made again: it is with answers that the store lacks" in said
+        and "x + x" in out.read_text()
+    ), said
 
 
 def test_the_agents_differences_apply_to_its_draft(world: World) -> None:
@@ -79,5 +84,31 @@ def test_the_agents_differences_apply_to_its_draft(world: World) -> None:
     world.stop()
     assert answer_of(world).splitlines() == [
         "1 of 1 attempts without a Program are what their model's answers hold",
-        "1 attempts could not be replayed, for want of a Program and of answers: 1 have the code that was kept",
+        "1 attempts cannot be made again (1 the start, whose Program is not kept): 1 have the code that was kept",
     ]
+
+
+def test_drafts_that_the_agent_had_judged_are_made_again(world: World) -> None:
+    world.play(
+        {"answer": FILE + "\njudge:"},
+        {"answer": DIFF + "\ncompile:"},
+        {"answer": "profile:"},
+        {"answer": DIFF.replace("x + x", "2 * x").replace("x * 2", "x + x") + "\nedit:"},
+        {"answer": "submit:"},
+        {"answer": "submit:"},
+    )
+    words = ("--coder", "agent", "--target", "null", "--evaluations", 3, "--steps", 1, "--repairs", 0)
+    _, said = world.optimize(world.folder / "small.py", *words)
+    world.stop()
+    assert [action.split(":")[-1][:6] for action, _, _ in world.attempts()] == ["", "draft_", "draft_", "rewrit"], said
+    start = "1 attempts cannot be made again (1 the start, whose Program is not kept): 1 have the code that was kept"
+    assert answer_of(world).splitlines() == [
+        "3 of 3 attempts without a Program are what their model's answers hold",
+        start,
+    ]
+    out = world.folder / "draft.py"
+    code, said = world.look("replay", 1, "--node", 3, "--out", out)
+    assert code == 0 and "x + x" in out.read_text(), said
+    world.change("UPDATE nodes SET note = '' WHERE action LIKE '%draft%'")  # as earlier versions kept them
+    code, said = world.look("replay", 1)
+    assert code == 0 and "2 without the names of its model's answers" in said, said

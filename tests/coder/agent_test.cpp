@@ -56,7 +56,7 @@ struct Working : testing::ScriptedModel {
 
 // Says that code is right when it says so itself.
 struct Drafts final : DraftJudge {
-  Result<const Verdict*> judge(const std::string& code) override {
+  Result<const Verdict*> judge(const std::string& code, const std::string&) override {
     if (judged.size() == room) return nullptr;
     judged.push_back(code);
     right.outcome = Outcome::certified, right.speedup["eager"] = exactly(2.5), right.kernel_shares = {{"gelu", 0.75}};

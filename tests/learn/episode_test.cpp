@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "coder/beyond.h"
 #include "learn/live.h"
 #include "learn/tree.h"
+#include "search/free_text.h"
 #include "search/world.h"
 #include "targets/shell_json.h"
 
@@ -178,6 +180,52 @@ TEST(Tree, AnUnknownActionIsHiddenOrEndsTheEpisode) {
     return;
   }
   FAIL() << "three candidates cannot be all";
+}
+
+// The builtin coder, and beyond it free code that is right where it lowers.
+class Beyond final : public Coder {
+ public:
+  explicit Beyond(World& world) : world_(world) {}
+  std::string name() const override { return "beyond"; }
+  Result<std::vector<Proposal>> proposals(const CodeState& state, const std::vector<Proposal>& legal) override {
+    if (state.program == nullptr) return std::vector<Proposal>{};
+    return proposals_beyond(state, legal, {world_.hardware, world_.target, false});
+  }
+  Result<Implementation> implement(const CoderRequest& request) override {
+    if (auto made = world_.coder.implement(request); made.ok()) return made;
+    return Implementation{
+        nullptr, Code{.text = "# " + request.action.type + (request.action.type == "lower" ? ": right" : "")}, ""};
+  }
+
+ private:
+  World& world_;
+};
+
+TEST(Tree, OffersWhatWasAskedBeyondOurActionsAndJudged) {
+  World world("null", testing::sorted());
+  world.request.shell_json = to_json_text(world.request.shell);
+  world.request.limits = {.steps = 2, .seconds = 0, .evaluations = 0};
+  world.request.strategy_options.width = world.request.strategy_options.breadth = 1000;
+  Beyond coder(world);
+  testing::FreeTextJudge judge(world.judge);
+  ASSERT_TRUE(world.run(judge, coder).ok());
+  const Tree tree = trees_of(*world.store).value().front();
+  const std::vector<PlaceAction>& actions = tree.places[0].actions;
+  const auto outcome_of = [&](const std::string& name) {
+    for (size_t i = 0; i < actions.size(); ++i)
+      if (actions[i].action == name) return tree.outcomes[0][i];
+    return std::vector<int>();
+  };
+  const std::vector<int> lowered = outcome_of("lower %1 %2"), fused = outcome_of("fuse %1 %2 %3");
+  ASSERT_EQ(lowered.size(), 1u);
+  EXPECT_EQ(tree.places[lowered[0]].outcome, "certified");
+  EXPECT_EQ(tree.places[lowered[0]].code, "# lower: right");
+  ASSERT_EQ(fused.size(), 1u);
+  EXPECT_EQ(tree.places[fused[0]].outcome, "wrong-result");
+  World asks_nobody("null", testing::sorted());
+  explore(asks_nobody, 1, 0);
+  for (const PlaceAction& action : trees_of(*asks_nobody.store).value().front().places[0].actions)
+    EXPECT_NE(action.action, "lower %1 %2") << "nobody knows what would become of it";
 }
 
 // A coder that writes what does not build, every other time.

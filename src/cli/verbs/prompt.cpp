@@ -136,7 +136,9 @@ Result<Proposal> step_wanted(Coder& coder, const Place& place, const std::string
 // A search has time and evaluations for drafts; what they would say is never asked here.
 class NoDrafts final : public DraftJudge {
  public:
-  Result<const Verdict*> judge(const std::string&) override { return static_cast<const Verdict*>(nullptr); }
+  Result<const Verdict*> judge(const std::string&, const std::string&) override {
+    return static_cast<const Verdict*>(nullptr);
+  }
   Result<std::optional<std::string>> compile(const std::string&) override { return std::optional<std::string>(); }
 };
 

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "cli/run_number.h"
 #include "cli/verb.h"
 #include "coder/code_again.h"
@@ -44,22 +46,24 @@ enum class From { program, answers, nothing };
 
 struct Again {
   From from = From::nothing;
-  std::string text;  // where it is made from something; empty where that holds no code any more
+  std::string text = {};     // where it is made from something; empty where that holds no code any more
+  const char* why_not = "";  // where it is made from nothing
 };
 
 Result<Again> make_again(Store& store, const RunRecord& run, const std::vector<NodeRecord>& nodes,
                          const NodeRecord& node) {
-  if (node.coder.find("+faults") != std::string::npos) return Again{};  // its text was spoiled after printing
+  if (node.coder.find("+faults") != std::string::npos) return Again{.why_not = "spoiled on purpose"};
   if (!node.program.empty()) {
     MTMC_TRY(std::string text, print_again(run, node));
     return Again{From::program, std::move(text)};
   }
   const NodeRecord* parent = find_node(nodes, node.parent);
-  if (parent == nullptr) return Again{};
+  if (parent == nullptr) return Again{.why_not = "the start, whose Program is not kept"};
+  if (!names_answers(node)) return Again{.why_not = "without the names of its model's answers"};
   auto code = code_again(store, node, parent->code);
   if (!code.ok()) fmt::print("attempt {} ({}): {}\n", node.id, node.action, code.error().message());
   if (!code.ok()) return Again{From::answers, ""};
-  return *code ? Again{From::answers, **code} : Again{};
+  return *code ? Again{From::answers, **code} : Again{.why_not = "with answers that the store lacks"};
 }
 
 // The first place where the stored code (-) and today's (+) part.
@@ -75,10 +79,16 @@ Result<int> write_out(const std::string& path, const NodeRecord& node, const Aga
   fmt::print("wrote {} from attempt {}: {}\n", path, node.id,
              again.from == From::program ? (same ? "the same bytes" : "not the bytes that were judged")
              : again.from == From::nothing
-                 ? "the code that was judged, without a Program or answers that it could be made from again"
+                 ? fmt::format("the code that was judged; it cannot be made again: it is {}", again.why_not)
              : same ? "the code that was judged, and that its model's answers hold"
                     : "the code that was judged, which its model's answers do not hold now");
   return same ? kDone : kNotBetter;
+}
+
+std::string listed(const std::map<std::string, int>& reasons) {
+  std::vector<std::string> all;
+  for (const auto& [reason, count] : reasons) all.push_back(fmt::format("{} {}", count, reason));
+  return join(all, ", ");
 }
 
 Result<int> replay(const ReplayOptions& options) {
@@ -96,12 +106,14 @@ Result<int> replay(const ReplayOptions& options) {
   struct {
     int same = 0, all = 0;
   } counts[3];  // by From
+  std::map<std::string, int> why_not;
   for (const NodeRecord& node : nodes) {
     if (node.code.empty() || (options.node != 0 && node.id != options.node)) continue;
     MTMC_TRY(const Again again, make_again(*store, run, nodes, node));
     const bool same = again.from == From::nothing ? sha256(node.code) == node.code_hash : again.text == node.code;
     auto& count = counts[static_cast<int>(again.from)];
     ++count.all, count.same += same;
+    if (again.from == From::nothing) ++why_not[again.why_not];
     if (!same)
       fmt::print("attempt {} ({}) comes out differently now{}", node.id, node.action,
                  again.text.empty() ? "\n" : ", first at\n" + first_difference(node.code, again.text));
@@ -112,9 +124,8 @@ Result<int> replay(const ReplayOptions& options) {
   if (answers.all > 0)
     fmt::print("{} of {} attempts without a Program are what their model's answers hold\n", answers.same, answers.all);
   if (others.all > 0)
-    fmt::print(
-        "{} attempts could not be replayed, for want of a Program and of answers: {} have the code that was kept\n",
-        others.all, others.same);
+    fmt::print("{} attempts cannot be made again ({}): {} have the code that was kept\n", others.all, listed(why_not),
+               others.same);
   return programs.same + answers.same + others.same == programs.all + answers.all + others.all ? kDone : kNotBetter;
 }
 

@@ -159,7 +159,7 @@ Result<Implementation> AgentCoder::implement(const CoderRequest& request) {
     if (!answered && !draft.code.empty()) break;  // it was paid for, and passed the check
     if (!reply.ok()) return reply.error();
     if (!answered) return Error{"reading the answer", "the model would not answer", "", ""};
-    MTMC_TRY(std::string answer, answer_to(asked, *reply, request, draft));
+    MTMC_TRY(std::string answer, answer_to(asked, *reply, request, draft, bill));
     const int left = options().agent_turns - turn;
     answer += left == 1 ? "\nThis is your last turn.\n" : fmt::format("\n{} turns are left.\n", left);
     asked.messages.push_back({Speaker::assistant, trim(reply->text).empty() ? "(nothing)" : reply->text});
@@ -172,7 +172,7 @@ Result<Implementation> AgentCoder::implement(const CoderRequest& request) {
 }
 
 Result<std::string> AgentCoder::answer_to(const ChatRequest& asked, const ChatReply& reply, const CoderRequest& request,
-                                          Draft& draft) {
+                                          Draft& draft, const Bill& bill) {
   const auto call = agent_call(reply.text);
   if (!call.ok()) return call.error().message() + "\n";
   if (call->tool == "lineage") return lineage_text(request);
@@ -187,7 +187,7 @@ Result<std::string> AgentCoder::answer_to(const ChatRequest& asked, const ChatRe
   if (draft.code.empty()) return "There is no draft yet.\n";
   if (call->tool == "submit") return submit(draft);
   if (call->tool == "compile") return once(asked, reply, [&] { return compiled(request, draft); });
-  MTMC_TRY(const std::string verdict, judged(request, draft));
+  MTMC_TRY(const std::string verdict, judged(request, draft, bill));
   return call->tool == "judge" || draft.verdict == nullptr ? verdict : profile(request, draft);
 }
 
@@ -225,12 +225,12 @@ Result<std::string> AgentCoder::compiled(const CoderRequest& request, const Draf
   return said->empty() ? "It compiles, as far as that is known without a call.\n" : *said + "\n";
 }
 
-Result<std::string> AgentCoder::judged(const CoderRequest& request, Draft& draft) const {
+Result<std::string> AgentCoder::judged(const CoderRequest& request, Draft& draft, const Bill& bill) const {
   const int most = options().agent_judgements;
   if (draft.verdict == nullptr) {
     if (request.drafts == nullptr) return "Nothing can be judged here.\n";
     if (draft.judged >= most) return fmt::format("No more drafts can be judged: {} of {} were.\n", draft.judged, most);
-    MTMC_TRY(draft.verdict, request.drafts->judge(draft.code));
+    MTMC_TRY(draft.verdict, request.drafts->judge(draft.code, bill.draft_note(client().model().name)));
     if (draft.verdict == nullptr) return "The search has nothing left but the judgement of what you submit.\n";
     ++draft.judged;
   }
