@@ -1,52 +1,60 @@
-// Best-first tree search: always the most promising state that has untried proposals; each try makes its state less
-// attractive, so that a dead end is left in time and a success is followed at once.
-#include <cmath>
+// Best-first tree search (frontier.h): always the most attractive state that has untried proposals.
+#include <algorithm>
 
+#include "search/frontier.h"
+#include "search/gains.h"
 #include "search/strategy.h"
 
 namespace mtmc {
 namespace {
 
-constexpr double kDiscount = 0.9;   // per proposal already tried at a state
 constexpr double kProgress = 1.01;  // a new best is worth mentioning from here on
 
 struct Open {
   SearchNode* node;
-  double promise;
   std::vector<Proposal> proposals = {};
-  size_t next = 0;
-  bool ranked = false;
-
-  double attraction() const { return promise * std::pow(kDiscount, static_cast<double>(next)); }
-  bool exhausted() const { return ranked && next >= proposals.size(); }
 };
+using Tree = Frontier<Open>;
 
-Open* most_attractive(std::vector<Open>& open) {
-  Open* best = nullptr;
-  for (Open& one : open)
-    if (!one.exhausted() && (best == nullptr || one.attraction() > best->attraction())) best = &one;
-  return best;
+// What may be done there, in the policy's order. What the cost model takes for a small loss is worth a try, too, when
+// nothing better is left. What stands behind another is worth as much at most: what is known to pay comes before what
+// may (free code).
+Status rank(Environment& environment, Branch<Open>& branch) {
+  auto& [node, proposals] = branch.state;
+  MTMC_TRY(proposals, environment.ranked(*node, kStopsWalk, &branch.gains));
+  branch.ranked = true;
+  branch.actions = proposals.size();
+  for (size_t i = 1; i < branch.gains.size(); ++i) branch.gains[i] = std::min(branch.gains[i - 1], branch.gains[i]);
+  return ok_status();
+}
+
+// A policy that knows gains is asked at once: without them its states cannot be compared with those that have them.
+Status open(Environment& environment, Tree& tree, SearchNode& node, bool knows_gains) {
+  Branch<Open>& branch = tree.open({&node}, node.score(), environment.promise(node) / node.score());
+  return knows_gains && node.state.program != nullptr ? rank(environment, branch) : ok_status();
 }
 
 Status run(Environment& environment, SearchNode& start, const StrategyOptions& options) {
-  std::vector<Open> open{Open{&start, environment.promise(start)}};
+  Tree tree;
+  MTMC_RETURN_IF_ERROR(open(environment, tree, start, false));
   MTMC_TRY(const std::vector<SearchNode*> reached, environment.descend(start));
-  for (SearchNode* node : reached) open.push_back(Open{node, environment.promise(*node)});
+  for (SearchNode* node : reached) MTMC_RETURN_IF_ERROR(open(environment, tree, *node, false));
   double best = environment.best()->score();
   int idle = 0;  // attempts in a row without progress
   while (idle < options.patience && !environment.spent()) {
-    Open* chosen = most_attractive(open);
+    Branch<Open>* chosen = tree.most_attractive();
     if (chosen == nullptr) break;
     if (!chosen->ranked) {
-      MTMC_TRY(chosen->proposals, environment.ranked(*chosen->node));
-      chosen->ranked = true;
+      MTMC_RETURN_IF_ERROR(rank(environment, *chosen));
       continue;
     }
-    MTMC_TRY(const Environment::Step taken, environment.step(*chosen->node, chosen->proposals, chosen->next++));
+    auto& [node, proposals] = chosen->state;
+    MTMC_TRY(const Environment::Step taken, environment.step(*node, proposals, chosen->next++));
+    chosen->tries += taken.fresh || taken.node == nullptr;
     idle = taken.fresh && taken.node->score() > kProgress * best ? 0 : idle + taken.fresh;
     best = environment.best()->score();
     if (taken.fresh && taken.node->screen.certified())
-      open.push_back(Open{taken.node, environment.promise(*taken.node)});
+      MTMC_RETURN_IF_ERROR(open(environment, tree, *taken.node, !chosen->gains.empty()));
   }
   return ok_status();
 }
