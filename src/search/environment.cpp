@@ -206,8 +206,9 @@ Result<SearchNode*> Environment::start() {
   return keep(std::move(node), first.remembered);
 }
 
-Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node, double worthwhile) {
-  return order(node, visits_[node.state_hash]++, worthwhile);
+Result<std::vector<Proposal>> Environment::ranked(const SearchNode& node, double worthwhile,
+                                                  std::vector<double>* gains) {
+  return order(node, visits_[node.state_hash]++, worthwhile, gains);
 }
 
 Result<std::vector<Proposal>> Environment::legal(const CodeState& state) {
@@ -224,7 +225,8 @@ Result<std::vector<Proposal>> Environment::legal(const CodeState& state) {
   return proposals;
 }
 
-Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit, double worthwhile) {
+Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int visit, double worthwhile,
+                                                 std::vector<double>* gains) {
   if (node.step >= parts_.limits.steps) return std::vector<Proposal>{};
   MTMC_TRY(std::vector<Proposal> proposals, legal(node.state));
   Observation observation{hardware_line(parts_.hardware),
@@ -242,14 +244,15 @@ Result<std::vector<Proposal>> Environment::order(const SearchNode& node, int vis
     observation.history.push_back(
         {at->rendered, at->judged ? to_string(at->screen.outcome) : "not judged", at->score()});
   std::reverse(observation.history.begin(), observation.history.end());
-  const Result<std::vector<size_t>> by_wish = policy_.rank(observation, proposals);
+  const Result<Ranking> ranking = policy_.rank(observation, proposals);
   std::vector<Proposal> wanted;
-  if (!by_wish.ok()) {
-    policy_error_ = by_wish.error();
+  if (!ranking.ok()) {
+    policy_error_ = ranking.error();
     return wanted;
   }
-  for (size_t i : *by_wish) {
+  for (size_t i : ranking->order) {
     if (proposals[i].stop()) break;
+    if (gains != nullptr && !ranking->gains.empty()) gains->push_back(ranking->gains[i]);
     wanted.push_back(std::move(proposals[i]));
   }
   return wanted;

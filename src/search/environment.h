@@ -84,8 +84,10 @@ class Environment {
   Result<SearchNode*> start();
 
   // What the policy wants to try at a node, best first, cut at its `stop`; empty at the step limit. For a policy that
-  // foresees gains `stop` stands for one of `worthwhile`; one that has learned when to stop keeps to that.
-  Result<std::vector<Proposal>> ranked(const SearchNode& node, double worthwhile = kWorthwhile);
+  // foresees gains `stop` stands for one of `worthwhile`; one that has learned when to stop keeps to that. `gains`,
+  // where wanted, gets what a policy that knows expects of each of them (Ranking::gains).
+  Result<std::vector<Proposal>> ranked(const SearchNode& node, double worthwhile = kWorthwhile,
+                                       std::vector<double>* gains = nullptr);
 
   // All that can be done at a node, one `stop` included, in a stable order.
   Result<std::vector<Proposal>> legal(const SearchNode& node) { return legal(node.state); }
@@ -213,7 +215,8 @@ class Environment {
   static bool edits_graph(const CodeState& before, const CodeState& after, const Action& action);
   Result<std::vector<Proposal>> legal(const CodeState& state);
   SearchNode* known_state(const std::string& hash) const;  // null: not in the tree, or refused
-  Result<std::vector<Proposal>> order(const SearchNode& node, int visit, double worthwhile = kWorthwhile);
+  Result<std::vector<Proposal>> order(const SearchNode& node, int visit, double worthwhile = kWorthwhile,
+                                      std::vector<double>* gains = nullptr);
   // See prepare.cpp. The coder, for the proposals at a state from `first` on.
   Status prepare_coder(const CodeState& state, const std::vector<Proposal>& proposals, size_t first);
   // The judge, for a state that it has not judged.

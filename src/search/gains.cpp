@@ -115,4 +115,10 @@ std::vector<double> expected_gains(const Program& program, const std::vector<Pro
   return Pricing(program, context, forecaster).gains(proposals);
 }
 
+std::vector<double> gains_of_scores(const std::vector<double>& scores, double prior) {
+  std::vector<double> gains;
+  for (const double score : scores) gains.push_back((score - scores.back()) / prior + kStopsWalk);
+  return gains;
+}
+
 }  // namespace mtmc

@@ -20,4 +20,8 @@ constexpr double kStopsWalk = -0.02;
 std::vector<double> expected_gains(const Program& program, const std::vector<Proposal>& proposals,
                                    const ActionContext& context, Forecaster& forecaster);
 
+// The same by a policy whose scores begin at `prior` times what the cost model expects (docs/TRAINING.md): `stop`, the
+// last, stands for kStopsWalk.
+std::vector<double> gains_of_scores(const std::vector<double>& scores, double prior);
+
 }  // namespace mtmc

@@ -39,16 +39,25 @@ struct Observation {
   std::function<double()> seconds_left = {};  // of the search; empty: no limit
 };
 
+// Positions in the proposals, best first; and of each proposal the logarithm of how many times faster the Program is
+// expected to get, in the order of the proposals: empty where a policy has an order only.
+struct Ranking {
+  Ranking(std::vector<size_t> by_wish, std::vector<double> expected = {})  // NOLINT: most have an order only
+      : order(std::move(by_wish)), gains(std::move(expected)) {}
+  std::vector<size_t> order;
+  std::vector<double> gains;
+};
+
 class Policy {
  public:
   virtual ~Policy() = default;
   virtual std::string name() const = 0;
   // What it was trained to; they are part of a run's identity: other weights, another run.
   virtual std::optional<Weights> weights() const { return std::nullopt; }
-  // Positions in `proposals`, best first. What stands behind `stop` is not worth a try. `proposals` always holds one
-  // stop. The order depends on the arguments and the policy's seed only, so that a resumed run repeats itself. After an
-  // Error the search ends as if time were up.
-  virtual Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) = 0;
+  // What stands behind `stop` is not worth a try. `proposals` always holds one stop. The ranking depends on the
+  // arguments and the policy's seed only, so that a resumed run repeats itself. After an Error the search ends as if
+  // time were up.
+  virtual Result<Ranking> rank(const Observation& observation, const std::vector<Proposal>& proposals) = 0;
   // What it has cost since it was made, as JSON (to_json(Spent)); empty: nothing costs.
   virtual std::string account() const { return ""; }
   // rank() looks at the Program only and costs next to nothing: what will probably be tried at a state may be asked

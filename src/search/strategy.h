@@ -10,6 +10,8 @@
 
 namespace mtmc {
 
+constexpr int kBeamPatience = 2;  // beam: depths in a row without a new best after which it ends
+
 struct StrategyOptions {
   int width = 2;      // beam: nodes kept at each depth
   int patience = 8;   // tree, and each island of evolve: attempts in a row without progress after which it ends

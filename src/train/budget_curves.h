@@ -10,8 +10,10 @@
 namespace mtmc::train {
 
 // The policy's likeliest walk, then walks drawn from it; the same of the cost model alone (softmax of the prior's
-// weight times what it expects); random walks; and the steepest, which measures all that a state's actions lead to.
-constexpr const char* kMethods[] = {"policy", "cost model", "random", "steepest"};
+// weight times what it expects); random walks; the steepest, which measures all that a state's actions lead to; and
+// searches, which go by what was measured (guided_search.h).
+constexpr const char* kMethods[] = {"policy",      "cost model", "random",      "steepest",
+                                    "tree policy", "tree cost",  "beam policy", "beam cost"};
 
 struct BudgetCurve {
   std::vector<double> gain;  // [n - 1]: of the best of n states, mean of log(start / best time)
@@ -24,9 +26,11 @@ struct TaskCurves {
 };
 
 // Of each task of the request, `samples` and `random` times. A method that meets nothing new in kInVain walks has seen
-// all that it will. `sharpness`: the weight of what the cost model expects.
+// all that it will. `sharpness`: the weight of what the cost model expects. `methods`: those
+// that are wanted, none: all; the others' curves are empty.
 constexpr int kInVain = 100;
-Result<std::vector<TaskCurves>> budget_curves(const EvaluationRequest& request, size_t states, double sharpness);
+Result<std::vector<TaskCurves>> budget_curves(const EvaluationRequest& request, size_t states, double sharpness,
+                                              const std::vector<std::string>& methods = {});
 
 // The geometric mean over tasks of the share of the best known that a method's best of n states reaches.
 double share_of_known(const std::vector<TaskCurves>& tasks, size_t method, size_t n);

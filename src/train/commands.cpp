@@ -27,7 +27,7 @@ using Body = std::function<Result<int>()>;
 
 struct EvaluationOptions {
   std::string model, adapter, device = "cpu", dtype = "fp32", part = "held-out", out;
-  std::vector<std::string> data;
+  std::vector<std::string> data, methods;
   int64_t steps = 8, context = 0, seed = 0, samples = 4, curve = 0;
   double held_out = 0.1;
 };
@@ -159,7 +159,7 @@ Result<int> evaluate_and_tell(const EvaluationOptions& options) {
   std::vector<TaskCurves> curves;
   if (options.curve > 0) {
     const double sharpness = config.prior.weight > 0 ? config.prior.weight : kSharpness;
-    MTMC_TRY(curves, budget_curves(request, static_cast<size_t>(options.curve), sharpness));
+    MTMC_TRY(curves, budget_curves(request, static_cast<size_t>(options.curve), sharpness, options.methods));
     fmt::print("\nof known, by the best of so many states; 95 % at: how many it takes; found: how many it met\n{}",
                curve_table(curves));
   }
@@ -256,8 +256,10 @@ Body add_evaluate(CLI::App& command) {
       ->capture_default_str();
   command
       .add_option("--curve", options->curve,
-                  "also what walks that are repeated find with 1, 2, 4, ... states, up to so many (0: not)")
+                  "also what repeated walks and searches find with 1, 2, 4, ... states, up to so many (0: not)")
       ->check(CLI::Range(0, 100000));
+  command.add_option("--methods", options->methods, "of these curves only some (all)")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kMethods), std::end(kMethods))));
   command.add_option("--out", options->out, "a line of JSON for each task");
   return [options] { return evaluate_and_tell(*options); };
 }

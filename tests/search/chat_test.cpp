@@ -44,19 +44,19 @@ TEST(Chat, TakesWhatIsNamedAndStopsBeforeTheRest) {
   Thinking model("I would lower 4096 rows first.\n3, 1");
   const auto order = model.policy()->rank(seen(), offered());
   ASSERT_TRUE(order.ok()) << order.error().message();
-  EXPECT_THAT(*order, ElementsAre(2, 0, 3, 1));
+  EXPECT_THAT(order->order, ElementsAre(2, 0, 3, 1));
   EXPECT_THAT(model.asked[0], HasSubstr("1. fuse in lines 1-1\n2. tile in lines 1-1"));
   EXPECT_THAT(model.asked[0], HasSubstr("import torch"));
 }
 
 TEST(Chat, StopIsAnActionLikeAnyOther) {
   Thinking model("4");
-  EXPECT_EQ(model.policy()->rank(seen(), offered())->front(), 3u);
+  EXPECT_EQ(model.policy()->rank(seen(), offered())->order.front(), 3u);
 }
 
 TEST(Chat, SaysWhatIsWrongWithAnAnswerUpToTwice) {
   Thinking model("", "fuse!", "2");
-  EXPECT_EQ(model.policy()->rank(seen(), offered())->front(), 1u);
+  EXPECT_EQ(model.policy()->rank(seen(), offered())->order.front(), 1u);
   ASSERT_EQ(model.asked.size(), 3u);
   EXPECT_THAT(model.asked[1], HasSubstr("there is no number"));
   EXPECT_THAT(model.asked[2], HasSubstr("got 'fuse!'"));
@@ -78,10 +78,10 @@ TEST(Chat, NonsenseEndsASearchThatKeepsWhatItHas) {
 TEST(Chat, TheStoreAnswersWhatWasAskedBeforeAndOtherVisitsAreOtherQuestions) {
   Thinking model("1", "2");
   const auto policy = model.policy();
-  EXPECT_EQ(policy->rank(seen(), offered())->front(), 0u);
-  EXPECT_EQ(policy->rank(seen(), offered())->front(), 0u);
+  EXPECT_EQ(policy->rank(seen(), offered())->order.front(), 0u);
+  EXPECT_EQ(policy->rank(seen(), offered())->order.front(), 0u);
   EXPECT_EQ(model.asked.size(), 1u);
-  EXPECT_EQ(policy->rank(seen(1), offered())->front(), 1u);
+  EXPECT_EQ(policy->rank(seen(1), offered())->order.front(), 1u);
   EXPECT_EQ(model.asked.size(), 2u);
 }
 

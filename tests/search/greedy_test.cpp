@@ -42,7 +42,7 @@ class GreedyTest : public ::testing::Test {
     }
     const auto policy = find_policy("greedy")->make({hardware_, *find_target("null")}).value();
     const std::string code;
-    const auto order = policy->rank({"", "", code, &program_, {}, "", 0}, proposals_).value();
+    const auto order = policy->rank({"", "", code, &program_, {}, "", 0}, proposals_).value().order;
     for (size_t i = 0; i < order.size(); ++i) rank_[order[i]] = i;
   }
   double completed_after(const Action& action) {
@@ -101,7 +101,7 @@ TEST(Greedy, WhatOnlyACoderCanDoStandsBehindWhatPaysAndCostsWhatTheCallTakes) {
   const auto policy = find_policy("greedy")->make({hardware, *find_target("null")}).value();
   const std::string code;
   const auto rank = [&](double worthwhile) {
-    const auto order = policy->rank({"", "", code, &program, {}, "", 0, 0, 8, worthwhile}, proposals).value();
+    const auto order = policy->rank({"", "", code, &program, {}, "", 0, 0, 8, worthwhile}, proposals).value().order;
     return std::find(order.begin(), order.end(), size_t{0}) - order.begin();
   };
   const auto pay = std::count_if(gains.begin() + 1, gains.end() - 1, [](double g) { return g >= kWorthwhile; });
@@ -138,7 +138,7 @@ TEST(Greedy, WhatRewritesAllLayersStandsBeforeWhatFusesSome) {
     proposals.push_back({action, action.regions.empty() ? "stop" : store_text(action)});
   const auto policy = find_policy("greedy")->make({hardware, *find_target("null")}).value();
   const std::string code;
-  const auto order = policy->rank({"", "", code, &program, {}, "", 0}, proposals).value();
+  const auto order = policy->rank({"", "", code, &program, {}, "", 0}, proposals).value().order;
   const Action& first = proposals[order[0]].action;
   EXPECT_EQ(first.type, "simplify") << store_text(first);
   EXPECT_EQ(first.regions.size(), 3u);

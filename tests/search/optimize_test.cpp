@@ -407,7 +407,7 @@ TEST(Optimize, AFaultyCoderCostsAttemptsAndNothingElse) {
 TEST(Optimize, StopIsAlwaysOnOffer) {
   struct Stops final : Policy {
     std::string name() const override { return "stops"; }
-    Result<std::vector<size_t>> rank(const Observation& seen, const std::vector<Proposal>& proposals) override {
+    Result<Ranking> rank(const Observation& seen, const std::vector<Proposal>& proposals) override {
       EXPECT_FALSE(seen.code.empty());
       EXPECT_EQ(std::count_if(proposals.begin(), proposals.end(), [](const Proposal& p) { return p.stop(); }), 1);
       ++asked;

@@ -63,7 +63,7 @@ TEST(Rollout, GreedyStopsWhereItIsToldTo) {
   }
   const auto wanted = [&](double worthwhile) {
     Observation observation{"", "", "", world.program.get(), {}, "", 0, 0, 8, worthwhile};
-    const std::vector<size_t> order = policy->rank(observation, proposals).value();
+    const std::vector<size_t> order = policy->rank(observation, proposals).value().order;
     return std::find_if(order.begin(), order.end(), [&](size_t i) { return proposals[i].stop(); }) - order.begin();
   };
   EXPECT_LT(wanted(1), wanted(kWorthwhile));

@@ -44,7 +44,7 @@ class TrainedPolicy final : public Policy {
   explicit TrainedPolicy(std::string digest) : digest_(std::move(digest)) {}
   std::string name() const override { return "trained"; }
   std::optional<Weights> weights() const override { return Weights{"/weights", digest_}; }
-  Result<std::vector<size_t>> rank(const Observation&, const std::vector<Proposal>& proposals) override {
+  Result<Ranking> rank(const Observation&, const std::vector<Proposal>& proposals) override {
     std::vector<size_t> order(proposals.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     return order;

@@ -62,7 +62,7 @@ class ChatPolicy final : public Policy {
   std::string account() const override { return to_json(ledger_.spent() - before_).dump(); }
 
   // What the model does not name stands behind `stop`.
-  Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
+  Result<Ranking> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
     MTMC_TRY(const PolicyView view, policy_view(observation, proposals, context_, options_));
     std::string text = question(view);
     if (observation.visit > 0) text += fmt::format("This is asked for the {}. time.\n", observation.visit + 1);

@@ -14,7 +14,7 @@ class GreedyPolicy final : public Policy {
       : context_{context.hardware, context.target, context.paper_only}, forecaster_(context_) {}
   std::string name() const override { return "greedy"; }
 
-  Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
+  Result<Ranking> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
     std::vector<size_t> order(proposals.size());
     std::iota(order.begin(), order.end(), size_t{0});
     if (observation.program == nullptr) return order;  // nothing to predict with: as its coder proposes
@@ -28,7 +28,7 @@ class GreedyPolicy final : public Policy {
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return turn(a) != turn(b) ? turn(a) < turn(b) : gains[a] > gains[b]; });
-    return order;
+    return Ranking(std::move(order), std::move(gains));
   }
 
   bool foresees() const override { return true; }

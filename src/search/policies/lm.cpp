@@ -48,16 +48,17 @@ class Scorer {
     scorer.context_ = ready.at("context");
     scorer.shown_ = ready.at("policy").at("context");
     scorer.program_ = ready.at("policy").value("view", "") == "program";
-    scorer.expects_ = ready.at("policy").value("prior", 0.0) > 0;
+    scorer.prior_ = ready.at("policy").value("prior", 0.0);
     return scorer;
   }
 
   // Tokens that the model takes, and of them those of a prompt; whether it reads Programs, and is told what the cost
-  // model expects: as it was trained.
+  // model expects, and how much that weighs: as it was trained.
   size_t context() const { return context_; }
   size_t shown() const { return shown_; }
   bool program() const { return program_; }
-  bool expects() const { return expects_; }
+  bool expects() const { return prior_ > 0; }
+  double prior() const { return prior_; }
   Result<Json> ask(const Json& request) {
     MTMC_RETURN_IF_ERROR(process_.send(request.dump(-1, ' ', false, Json::error_handler_t::replace)));
     return reply(kScoring);
@@ -78,7 +79,8 @@ class Scorer {
 
   LineProcess process_;
   size_t context_ = 0, shown_ = 0;
-  bool program_ = false, expects_ = false;
+  bool program_ = false;
+  double prior_ = 0;
 };
 
 class LmPolicy final : public Policy {
@@ -99,7 +101,7 @@ class LmPolicy final : public Policy {
   std::string name() const override { return "lm"; }
   std::optional<Weights> weights() const override { return weights_; }
 
-  Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
+  Result<Ranking> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
     MTMC_TRY(const PolicyView view, policy_view(observation, proposals, context_, options_));
     Json asked = {{"prompt", view.prompt}, {"actions", view.actions}};
     if (scorer_.expects()) asked["gains"] = expected(observation, proposals, view.offer.kept);
@@ -109,7 +111,13 @@ class LmPolicy final : public Policy {
     std::iota(order.begin(), order.end(), size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores[a] > scores[b]; });
     for (size_t& at : order) at = view.offer.kept[at];
-    return order;
+    std::vector<double> gains;
+    if (scorer_.prior() > 0) {
+      const std::vector<double> kept = gains_of_scores(scores, scorer_.prior());
+      gains.assign(proposals.size(), 0);
+      for (size_t i = 0; i < kept.size(); ++i) gains[view.offer.kept[i]] = kept[i];
+    }
+    return Ranking(std::move(order), std::move(gains));
   }
 
   double promise(const Program& program) override { return scorer_.expects() ? forecaster_.promise(program) : 1; }

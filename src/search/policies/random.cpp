@@ -13,7 +13,7 @@ class RandomPolicy final : public Policy {
   explicit RandomPolicy(uint64_t seed) : seed_(seed) {}
   std::string name() const override { return "random"; }
 
-  Result<std::vector<size_t>> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
+  Result<Ranking> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
     const std::string moment =
         std::to_string(seed_) + "/" + observation.state_hash + "/" + std::to_string(observation.visit);
     Rng rng(std::stoull(short_hash(moment, 15), nullptr, 16));

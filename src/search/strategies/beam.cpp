@@ -7,8 +7,6 @@
 namespace mtmc {
 namespace {
 
-constexpr int kPatience = 2;  // depths in a row without a new best
-
 // Tries the node's proposals until `breadth` of them reached a new state.
 Status expand(Environment& environment, SearchNode& node, int breadth, std::vector<SearchNode*>& found) {
   MTMC_TRY(const std::vector<Proposal> proposals, environment.ranked(node));
@@ -30,7 +28,7 @@ Status expand(Environment& environment, SearchNode& node, int breadth, std::vect
 Status run(Environment& environment, SearchNode& start, const StrategyOptions& options) {
   std::vector<SearchNode*> kept{&start};
   int idle = 0;
-  while (!kept.empty() && idle < kPatience && !environment.spent()) {
+  while (!kept.empty() && idle < kBeamPatience && !environment.spent()) {
     const double best = environment.best()->score();
     std::vector<SearchNode*> found;
     for (SearchNode* node : kept) MTMC_RETURN_IF_ERROR(expand(environment, *node, options.breadth, found));
