@@ -96,4 +96,14 @@ std::string render_evidence(const Verdict& v) {
   return join(lines, "\n");
 }
 
+std::string without_controls(std::string text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : ' ');
+    if (byte == 0xC2 && next >= 0x80 && next < 0xA0) text[i] = text[i + 1] = '?';  // U+0080 to U+009F
+    if ((byte < ' ' && byte != '\n' && byte != '\t') || byte == 0x7F) text[i] = '?';
+  }
+  return text;
+}
+
 }  // namespace mtmc

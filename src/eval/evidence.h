@@ -13,5 +13,7 @@ std::string render_evidence(const Verdict& verdict);
 std::vector<std::string> profile_lines(const Verdict& verdict);
 // Of a certified one: "as exact as fp32", or "bit for bit what eager returns".
 std::string exactness(const Verdict& verdict);
+// Words that a candidate may have chosen, without what would move the cursor of whoever reads them, or hide them.
+std::string without_controls(std::string text);
 
 }  // namespace mtmc

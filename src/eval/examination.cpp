@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "eval/evidence.h"
 #include "eval/rules.h"
 
 namespace mtmc {
@@ -483,6 +484,9 @@ void Examination::conclude(bool passed) {
   verdict_.official = !task_outputs_.empty() && official_passes(task_outputs_);
   verdict_.legacy = !task_outputs_.empty() && legacy_passes(task_outputs_);
   if (!task_outputs_.empty()) verdict_.accuracy_class = accuracy_class(task_outputs_, eager_budgets_);
+  for (std::string* said : {&verdict_.reason, &verdict_.message, &verdict_.weights, &verdict_.library_use})
+    *said = without_controls(std::move(*said));
+  for (std::string& note : verdict_.notes) note = without_controls(std::move(note));
 }
 
 }  // namespace mtmc

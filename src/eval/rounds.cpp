@@ -113,7 +113,21 @@ class Rounds {
     return true;
   }
 
+  // The candidate stands still meanwhile, else it could keep the cores busy that a rival is timed on.
   Status call_rival(const std::string& engine, int round, bool same_addresses) {
+    MTMC_RETURN_IF_ERROR(stand_still(true));
+    const Status called = call_alone(engine, round, same_addresses);
+    MTMC_RETURN_IF_ERROR(stand_still(false));
+    return called;
+  }
+
+  Status stand_still(bool still) {
+    MTMC_TRY([[maybe_unused]] const Json told,
+             guest_.conductor().ask({{"op", "halt"}, {"still", still}}, kZygoteSeconds));
+    return ok_status();
+  }
+
+  Status call_alone(const std::string& engine, int round, bool same_addresses) {
     // As the candidate's is: work beside the calls is compared.
     if (engine == "eager" && plan_.lends_anew) MTMC_RETURN_IF_ERROR(baselines_.set_state(engine, "first"));
     if (engine == "eager" && facts_.moves()) MTMC_RETURN_IF_ERROR(baselines_.set_state(engine, "moved-first"));

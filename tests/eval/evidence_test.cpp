@@ -40,5 +40,10 @@ TEST(Evidence, a_profile_names_what_takes_the_time) {
   EXPECT_TRUE(profile_lines(Verdict()).empty());
 }
 
+TEST(Evidence, WordsOfACandidateMoveNoCursor) {
+  EXPECT_EQ(without_controls("\r\x1b[1A\x1b[2Kcertified\x7f\xc2\x9b"), "??[1A?[2Kcertified???");
+  EXPECT_EQ(without_controls("0.3 \xc2\xb5s\n\tin two lines"), "0.3 \xc2\xb5s\n\tin two lines");
+}
+
 }  // namespace
 }  // namespace mtmc

@@ -153,6 +153,14 @@ def test_arguments_that_were_written_to_are_noticed(child: Child, tmp_path: Path
     assert child.conductor.unlike({"places": [{"at": 64, "bytes": 16}], "fill": "task-0"}) == {"modified": [0]}
 
 
+def test_it_stands_still_while_others_are_timed_and_what_it_works_counts_on(child: Child, tmp_path: Path) -> None:
+    played(child, tmp_path)
+    since = child.conductor.resumed_ns
+    assert child.conductor.halt({"still": True}) == {"ok": True} and stands_still([child.number])
+    child.conductor.halt({"still": False})
+    assert child.conductor.resumed_ns == since and played(child, tmp_path)["modified"] == []
+
+
 @pytest.mark.parametrize("how", ["nowhere", "hostile"])
 def test_a_result_that_cannot_be_read_is_said(child: Child, tmp_path: Path, how: str) -> None:
     answer = played(child, tmp_path, how)

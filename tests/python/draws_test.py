@@ -195,19 +195,23 @@ def test_two_elements_of_another_parameter_are_nudged_each_time() -> None:
     assert nudged_weights({"scale": torch.ones(3)}, 1, ["scale"]) == []
 
 
-def test_what_is_no_float_of_the_state_comes_in_another_order() -> None:
+def test_elements_of_the_state_change_places_and_what_is_no_float_comes_in_another_order() -> None:
     state = {
         "codes": torch.arange(64).to(torch.int8),
         "keep": MASK.clone(),
         "weight": torch.randn(4),
         "steps": torch.tensor(3),
     }
-    [turned] = turned_weights(state, 1, ())
+    exchanged, turned = turned_weights(state, 1, ())
+    assert (exchanged["weight"] != state["weight"]).any() and exchanged["codes"] is state["codes"]
+    assert exchanged["weight"].sort().values.equal(state["weight"].sort().values)
     assert (turned["codes"] != state["codes"]).any() and turned["codes"].sort().values.equal(state["codes"])
     assert (turned["keep"] != MASK).any() and turned["keep"].sum() == MASK.sum()
     assert turned["weight"] is state["weight"] and turned["steps"] is state["steps"]
-    assert turned_weights({"weight": torch.randn(4), "steps": torch.tensor(3)}, 1, ()) == []
+    assert turned_weights({"weight": torch.ones(4), "steps": torch.tensor(3)}, 1, ()) == []
     assert turned_weights({"codes": torch.arange(9)}, 1, ["codes"]) == []
+    [large] = turned_weights({"weight": torch.randn(100, 100)}, 1, ())
+    assert int((large["weight"] != turned_weights(large, 2, ())[0]["weight"]).sum()) <= 16
 
 
 def test_integers_in_order_are_others_in_order() -> None:

@@ -14,11 +14,14 @@ from mtmc.guest.surroundings import another, elsewhere, operators, other_random_
 def test_another_program_records_gradients_or_has_more_threads() -> None:
     threads = torch.get_num_threads()
     with torch.no_grad():
-        with elsewhere({"gradients": True, "threads": 0}):
+        x, indices = torch.ones(3), torch.arange(3)
+        with elsewhere({"gradients": True, "threads": 0}, [x, indices]):
             assert torch.is_grad_enabled() and torch.get_num_threads() == threads
-        with elsewhere({"gradients": False, "threads": threads + 2}):
-            assert not torch.is_grad_enabled() and torch.get_num_threads() == threads + 2
-        with elsewhere(None):
+            assert (2 * x).requires_grad and not indices.requires_grad
+        assert not x.requires_grad
+        with elsewhere({"gradients": False, "threads": threads + 2}, [x]):
+            assert not torch.is_grad_enabled() and torch.get_num_threads() == threads + 2 and not x.requires_grad
+        with elsewhere(None, [x]):
             assert not torch.is_grad_enabled()
     assert torch.get_num_threads() == threads
 

@@ -217,7 +217,7 @@ class Runner:
     def on_go(self, request: Message) -> Message:
         watch = self.stopwatch
         try:
-            with elsewhere(request.get("where")):
+            with elsewhere(request.get("where"), watch.places):
                 elapsed = watch.go(self.model, request["values"], request["seed"], request["late"])
         except (Exception, SystemExit) as error:
             self.device.poison(False)

@@ -23,18 +23,24 @@ CALLED = ("CPU", "CUDA", "Autograd", "Autocast", "ADInplaceOrView", "BackendSele
 
 
 @contextlib.contextmanager
-def elsewhere(where: Message | None) -> Iterator[None]:
-    """In another program: `gradients` are recorded there, or it has another number of `threads`."""
+def elsewhere(where: Message | None, arguments: list[torch.Tensor]) -> Iterator[None]:
+    """In another program: `gradients` are recorded there, those of the arguments, too, or it has another number of `threads`."""
     if not where:
         yield
         return
     threads = torch.get_num_threads()
+    wanted = [x for x in arguments if where["gradients"] and x.is_floating_point()]
     try:
         with torch.set_grad_enabled(where["gradients"]):
             torch.set_num_threads(where["threads"] or threads)
+            for x in wanted:
+                x.requires_grad_(True)
             yield
     finally:
         torch.set_num_threads(threads)
+        for x in wanted:
+            with contextlib.suppress(RuntimeError):  # it may have become the result of something
+                x.requires_grad_(False)
 
 
 def other_random_states() -> dict[str, Any]:

@@ -197,6 +197,14 @@ class Conductor:
         self._go_on()
         return {"ok": True}
 
+    def halt(self, request: Message) -> Message:
+        """It stands `still` while somebody else is timed, whose cores it could keep busy, or goes on: what it works counts on."""
+        if request["still"]:
+            self._stop()
+        else:
+            self._go_on()
+        return {"ok": True}
+
     def look(self, request: Message) -> Message:
         """Reads what a form describes into the file `out`."""
         self._stop()

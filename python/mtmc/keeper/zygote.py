@@ -4,7 +4,7 @@ judge: relays requests, holds the stopwatch outside the guest, and ends guests t
 Requests about the guest that is judged:
     {"op": "spawn", "folder", "writable", "environment", "limits", ...}: there is a new one, the one before is gone
     {"op": "call", "request", "timeout"}: its answer to any request
-    {"op": "ready"}, {"op": "release"}, {"op": "proceed"}, {"op": "look"}, {"op": "reread"}, {"op": "unlike"}: one call of its candidate (conduct.py)
+    {"op": "ready"}, {"op": "release"}, {"op": "proceed"}, {"op": "halt"}, {"op": "look"}, {"op": "reread"}, {"op": "unlike"}: one call of its candidate (conduct.py)
     {"op": "quiet"}: does it still work while nobody asks it to?
     {"op": "end"}
 about those that stand by (standby.py; the rest as in "spawn"):
@@ -179,6 +179,9 @@ class Zygote:
 
     def on_proceed(self, _: Message) -> Message:
         return self.conductor.proceed()
+
+    def on_halt(self, request: Message) -> Message:
+        return self.conductor.halt(request)
 
     def on_unplug(self, request: Message) -> Message:
         return self.conductor.unplug(request)

@@ -12,6 +12,8 @@ from mtmc.wire.plain import State
 TINY = 2.0**-10  # mean size of a parameter: what it scales can be left out unseen
 LIFTED = 0.125
 NUDGED = 3  # entries of which a few elements are other ones
+EXCHANGED = 16  # elements that change places
+MOST_REORDERED = 1 << 22  # elements; larger entries are rolled
 
 
 def second_weights(state: State, seed: int, scalars: Collection[str], signed: Collection[str] = ()) -> State:
@@ -62,18 +64,31 @@ def nudged_weights(state: State, seed: int, scalars: Collection[str], most: int 
 
 
 def turned_weights(state: State, seed: int, scalars: Collection[str]) -> list[State]:
-    """All integers, truth values and complex numbers of the state in another order, where it has tensors of them: codes of weights,
-    masks, tables of places. What is in range stays so, and a permutation is one. Second weights leave them as they are."""
+    """A few elements of every float entry change places, so that no sum tells of it. Then all integers, truth values and complex
+    numbers of the state come in another order, where it has tensors of them: codes of weights, masks, tables of places. What is in
+    range stays so, and a permutation is one. Second weights leave them as they are."""
     generator = torch.Generator().manual_seed(seed)
-    turned = {}
-    for name, value in state.items():
-        if value.is_floating_point() or name in scalars or value.numel() < 2:
-            continue
-        order = torch.randperm(value.numel(), generator=generator).to(value.device)
-        other = value.reshape(-1)[order].reshape(value.shape)
-        if not torch.equal(other, value):
-            turned[name] = other
-    return [{**state, **turned}] if turned else []
+
+    def exchanged(flat: torch.Tensor) -> torch.Tensor:
+        places = torch.randint(0, len(flat), (EXCHANGED,), generator=generator).unique()
+        places = places[torch.randperm(len(places), generator=generator)].to(flat.device)
+        flat = flat.clone()
+        flat[places] = flat[places.roll(1)]
+        return flat
+
+    def reordered(flat: torch.Tensor) -> torch.Tensor:
+        if len(flat) > MOST_REORDERED:
+            return flat.roll(int(torch.randint(1, len(flat), (), generator=generator)))
+        return flat[torch.randperm(len(flat), generator=generator).to(flat.device)]
+
+    found = []
+    for floats in (True, False):
+        chosen = [n for n, v in state.items() if v.is_floating_point() == floats and n not in scalars and v.numel() > 1]
+        change = exchanged if floats else reordered
+        turned = {name: change(state[name].reshape(-1)).reshape(state[name].shape) for name in chosen}
+        if not all(value.equal(state[name]) for name, value in turned.items()):
+            found.append({**state, **turned})
+    return found
 
 
 def lifted_weights(state: State, scalars: Collection[str]) -> State | None:

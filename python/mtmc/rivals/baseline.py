@@ -198,9 +198,8 @@ class Player:
 
     def on_go(self, request: Message) -> Message:
         watch = self.stopwatches[self.name]
-        with elsewhere(
-            request.get("where")
-        ):  # as a candidate's process: what that needs for its answer is known from ours
+        # As a candidate's process: what that needs for its answer is known from ours.
+        with elsewhere(request.get("where"), watch.places):
             elapsed = watch.go(self.engines[self.name], request["values"], request["seed"], request["late"])
         lazy(watch.held[-1])
         state = [[name, watch.described(table[key])] for name, (table, key) in self.reported.items()]
