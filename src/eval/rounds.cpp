@@ -113,7 +113,8 @@ class Rounds {
     return true;
   }
 
-  // The candidate stands still meanwhile, else it could keep the cores busy that a rival is timed on.
+  // The candidate stands still meanwhile, else it could keep the cores busy that a rival is timed on. Screens, which
+  // only rank, do without: it takes two requests a call.
   Status call_rival(const std::string& engine, int round, bool same_addresses) {
     MTMC_RETURN_IF_ERROR(stand_still(true));
     const Status called = call_alone(engine, round, same_addresses);
@@ -122,6 +123,7 @@ class Rounds {
   }
 
   Status stand_still(bool still) {
+    if (verdict_.tier == Tier::screen) return ok_status();
     MTMC_TRY([[maybe_unused]] const Json told,
              guest_.conductor().ask({{"op", "halt"}, {"still", still}}, kZygoteSeconds));
     return ok_status();
