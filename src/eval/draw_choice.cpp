@@ -98,7 +98,8 @@ Result<std::map<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tie
   for (const std::string& kind : kinds) {
     const std::string draw = fmt::format("{}-{}", kind, other_index(facts));
     MTMC_TRY(const DrawFacts* known, facts.draw(draw));
-    while (known->usable &&
+    // At most 26 of them, and 30 rounds at least where there are so many: each finds a round of its own.
+    while (known->usable && static_cast<int>(probes.size()) < rounds &&
            !probes.emplace(static_cast<int>(rng_->below(static_cast<uint64_t>(rounds))), draw).second) {
     }
   }

@@ -457,7 +457,7 @@ def wait() -> None:
 def main(argv: list[str]) -> int:
     warnings.simplefilter("ignore")  # torch's own; what matters to the user is in the error
     logging.disable(logging.WARNING)
-    gc.disable()  # most of a small trace is imports, a fifth of which went by looking for garbage; it ends with the process
+    gc.set_threshold(100_000)  # most of a small trace is imports, a fifth of which went by looking for garbage
     if argv == ["--wait"]:
         wait()
         return 0
