@@ -14,10 +14,12 @@ class ModelNew(nn.Module):
     def forward(self, a, b):
         y = torch.empty(a.size(0), b.size(1))
         half = a.size(0) // 2
-        threads = [
-            threading.Thread(target=lambda rows=rows: torch.mm(a[rows], b, out=y[rows]))
-            for rows in (slice(0, half), slice(half, None))
-        ]
+
+        def multiply(rows):
+            with torch.no_grad():  # a thread's own; with it `out` may be given where an argument wants gradients
+                torch.mm(a[rows], b, out=y[rows])
+
+        threads = [threading.Thread(target=multiply, args=(rows,)) for rows in (slice(0, half), slice(half, None))]
         for thread in threads:
             thread.start()
         for thread in threads:
