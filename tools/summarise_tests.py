@@ -17,25 +17,41 @@ def skip_reason(case):
     return message.strip() or "no reason given"
 
 
-def main(folder):
-    passed, failed, skipped = 0, [], Counter()
+def read(folder):
+    """What became of each test by its name: `passed`, `failed`, or why it was skipped."""
+    found = {}
     for path in sorted(Path(folder).glob("*.xml")):
         for case in ElementTree.parse(path).getroot().iter("testcase"):
             of_pytest = path.stem.startswith("pytest")
             name = f"{case.get('classname', '')}.{case.get('name')}" if of_pytest else case.get("name")
             if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
-                failed.append(name)
+                found[name] = "failed"
             elif case.find("skipped") is not None:
-                skipped[skip_reason(case)] += 1
-            elif of_pytest or not name.startswith("python."):  # those hold pytest's
-                passed += 1
+                found[name] = skip_reason(case)
+            else:
+                found[name] = "passed"
+    return found
+
+
+def main(folder, again=None):
+    """Sums up the results in `folder`; those in `again` are of a second run of what failed, alone."""
+    first, second = read(folder), read(again) if again else {}
+    all_failed = [name for name, outcome in first.items() if outcome == "failed"]
+    unsteady = [name for name in all_failed if second.get(name) == "passed"]
+    failed = [name for name in all_failed if name not in unsteady]
+    # What is called python holds tests of pytest, which are counted.
+    passed = [name for name, outcome in first.items() if outcome == "passed" and not name.startswith("python.")]
+    skipped = Counter(outcome for outcome in first.values() if outcome not in ("passed", "failed"))
     for reason, count in skipped.most_common():
         print(f"skipped {count}: {reason}")
+    for name in unsteady:
+        print(f"unsteady: {name} failed beside other tests, and passed alone")
     for name in failed:
         print(f"failed: {name}")
-    print(f"{passed} passed, {len(failed)} failed, {sum(skipped.values())} skipped")
+    counts = f"{len(passed)} passed, {len(failed)} failed, {sum(skipped.values())} skipped"
+    print(counts + (f", {len(unsteady)} passed only when run again" if unsteady else ""))
     return 1 if failed or not passed or "no reason given" in skipped else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))

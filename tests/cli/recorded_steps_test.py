@@ -37,7 +37,9 @@ class Task:
 
 
 # What was kept of an earlier call is wrong by little where two draws are alike.
-STALE = "stale-output wrong-result precision output-reused insensitive-to-input nondeterministic illegal-access non-finite"
+STALE = (
+    "stale-output wrong-result precision output-reused insensitive-to-input nondeterministic illegal-access non-finite"
+)
 UNWRITTEN = "wrong-result unwritten-output non-finite nondeterministic"
 TASKS = [
     Task(
