@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "ir/kernel_program.h"
+#include "ir/value_set.h"
 #include "ops/op.h"
 #include "targets/frame.h"
 
@@ -178,7 +179,7 @@ std::vector<Action> one_per_class(const Program&, std::string_view type,
 
 bool order_kernels(Program& program) {
   std::vector<Kernel> pending = program.kernels, ordered;
-  std::set<ValueId> available;
+  ValueSet available(program);
   for (const Value& value : program.values)
     if (value.kind != ValueKind::result) available.insert(value.id);
   // Reads do not depend on the order; what is available after a kernel is everything it computes that another reads,
@@ -190,12 +191,12 @@ bool order_kernels(Program& program) {
     while (done[first]) ++first;
     for (size_t i = first; i < pending.size() && next == pending.size(); ++i) {
       if (done[i]) continue;
-      if (std::all_of(reads[i].begin(), reads[i].end(), [&](ValueId id) { return available.count(id) > 0; })) next = i;
+      if (std::all_of(reads[i].begin(), reads[i].end(), [&](ValueId id) { return available.has(id); })) next = i;
     }
     if (next == pending.size()) return false;
     done[next] = true;
-    ordered.push_back(pending[next]);
-    available.insert(pending[next].values.begin(), pending[next].values.end());
+    available.insert_all(pending[next].values);
+    ordered.push_back(std::move(pending[next]));
   }
   program.kernels = std::move(ordered);
   return true;
@@ -224,7 +225,8 @@ namespace {
 // that one of these, or the caller, still needs and that do not hang on the group itself.
 std::vector<bool> staying(const Program& program, const std::set<ValueId>& values, const std::set<ValueId>& asked) {
   std::vector<bool> stays(program.kernels.size(), false);
-  std::set<ValueId> needed(program.outputs.begin(), program.outputs.end());
+  ValueSet needed(program);
+  needed.insert_all(program.outputs);
   for (const StateUpdate& state : program.states) needed.insert(state.value);
   const std::vector<std::vector<ValueId>> all_reads = program.reads_of_all();
   for (size_t k = program.kernels.size(); k-- > 0;) {
@@ -233,10 +235,11 @@ std::vector<bool> staying(const Program& program, const std::set<ValueId>& value
     const std::vector<ValueId>& reads = all_reads[k];
     if (std::all_of(kernel.values.begin(), kernel.values.end(), is(values))) {
       if (asked.count(kernel.values[0]) > 0 || std::any_of(reads.begin(), reads.end(), is(asked))) continue;
-      if (std::none_of(kernel.values.begin(), kernel.values.end(), is(needed))) continue;
+      const auto is_needed = [&](ValueId id) { return needed.has(id); };
+      if (std::none_of(kernel.values.begin(), kernel.values.end(), is_needed)) continue;
     }
     stays[k] = true;
-    needed.insert(reads.begin(), reads.end());
+    needed.insert_all(reads);
   }
   return stays;
 }

@@ -66,7 +66,9 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   plan.warm_ups = (screens ? 1 : 2) + static_cast<int>(rng_->below(screens ? 2 : 3));
   const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds &&
                      facts.draw_seconds() < kQuickDraw;
-  plan.checks = screens ? (small ? plan.rounds / 2 : 3) : small ? plan.rounds : 8;
+  // Each costs a truth and a pass over the result: of large ones a screen, which only ranks, affords one on a GPU.
+  const int seldom = screens ? (on_gpu() && facts.large() ? 1 : 3) : 8;
+  plan.checks = !small ? seldom : screens ? plan.rounds / 2 : plan.rounds;
   // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their
   // own.
   const bool quick = on_gpu() || !facts.large();

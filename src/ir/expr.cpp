@@ -269,6 +269,32 @@ int ExprNumbers::of(const ExprP& expr) {
   return number;
 }
 
+ExprP with_parts(const ExprP& expr, const std::function<ExprP(const ExprP&)>& made) {
+  bool changed = false;
+  std::vector<ExprP> args;  // once one of them is another
+  for (size_t i = 0; i < expr->args.size(); ++i) {
+    ExprP part = made(expr->args[i]);
+    if (!changed && part == expr->args[i]) continue;
+    if (!changed) {
+      args.reserve(expr->args.size());
+      args.assign(expr->args.begin(), expr->args.begin() + static_cast<long>(i));
+    }
+    changed = true;
+    args.push_back(std::move(part));
+  }
+  ExprP guard = expr->guard ? made(expr->guard) : nullptr;
+  ExprP other = expr->other ? made(expr->other) : nullptr;
+  if (!changed && guard == expr->guard && other == expr->other) return expr;
+  if (!changed) args = expr->args;
+  switch (expr->kind) {
+    case Expr::Kind::load: return load(expr->tensor, expr->dtype, std::move(args), guard, guard ? other : nullptr);
+    case Expr::Kind::call: return call(expr->fn, std::move(args));
+    case Expr::Kind::cast: return cast(expr->dtype, args[0]);
+    default: MTMC_CHECK(false, "a leaf with parts");
+  }
+  return expr;
+}
+
 namespace {
 
 // Expressions share parts: an index that many loads have is rebuilt once.
@@ -287,26 +313,9 @@ class Transformer {
 
  private:
   ExprP rebuild(const ExprP& expr) {
-    bool changed = false;
-    std::vector<ExprP> args;
-    args.reserve(expr->args.size());
-    for (const ExprP& arg : expr->args) {
-      args.push_back(run(arg));
-      changed |= args.back() != arg;
-    }
-    ExprP guard = expr->guard ? run(expr->guard) : nullptr;
-    ExprP other = expr->other ? run(expr->other) : nullptr;
-    changed |= guard != expr->guard || other != expr->other;
-    if (!changed) return visit_(expr);
-    // A node that folds to one of its children, x + 0, has been visited as that child: not a second time.
-    const auto once = [&](ExprP rebuilt) { return rebuilt.use_count() == 1 ? visit_(rebuilt) : rebuilt; };
-    switch (expr->kind) {
-      case Expr::Kind::load:
-        return once(load(expr->tensor, expr->dtype, std::move(args), guard, guard ? other : nullptr));
-      case Expr::Kind::call: return once(call(expr->fn, std::move(args)));
-      case Expr::Kind::cast: return once(cast(expr->dtype, args[0]));
-      default: MTMC_CHECK(false, "a leaf with children");
-    }
+    ExprP made = with_parts(expr, [this](const ExprP& part) { return run(part); });
+    // A node that folds to one of its parts, x + 0, has been visited as that part: not a second time.
+    return made == expr || made.use_count() == 1 ? visit_(made) : made;
   }
 
   const std::function<ExprP(const ExprP&)>& visit_;

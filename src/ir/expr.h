@@ -127,6 +127,8 @@ class ExprNumbers {
 bool is_constant(const ExprP& expr);
 bool is_index_constant(const ExprP& expr, int64_t value);
 
+// Of the parts that `made` returns for its own; itself where all stay as they are.
+ExprP with_parts(const ExprP& expr, const std::function<ExprP(const ExprP&)>& made);
 // Rebuilds an expression bottom up; `visit` gets each node with rebuilt children and returns its replacement.
 ExprP transform(const ExprP& expr, const std::function<ExprP(const ExprP&)>& visit);
 // Replaces axis i by axes[i] everywhere (a null entry keeps the axis).

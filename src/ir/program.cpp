@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <set>
-#include <unordered_map>
+#include <span>
 
 #include "base/hash.h"
 
@@ -143,51 +144,72 @@ std::vector<ValueId> Program::writes(const Kernel& kernel) const {
 namespace {
 
 // For each value the kernels that compute it, by position.
-std::unordered_map<ValueId, std::vector<size_t>> computed_by(const std::vector<Kernel>& kernels) {
-  std::unordered_map<ValueId, std::vector<size_t>> found;
-  for (size_t k = 0; k < kernels.size(); ++k)
-    for (ValueId id : kernels[k].values) found[id].push_back(k);
-  return found;
-}
+class Makers {
+ public:
+  explicit Makers(const Program& program) {
+    const std::vector<Kernel>& kernels = program.kernels;
+    ValueId end = program.next_id();
+    for (const Kernel& kernel : kernels)
+      for (ValueId id : kernel.values) end = std::max(end, id + 1);
+    starts_.assign(static_cast<size_t>(end) + 1, 0);
+    for (const Kernel& kernel : kernels)
+      for (ValueId id : kernel.values) ++starts_[static_cast<size_t>(id) + 1];
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    kernels_.resize(starts_.back());
+    std::vector<size_t> next(starts_.begin(), starts_.end() - 1);
+    for (size_t k = 0; k < kernels.size(); ++k)
+      for (ValueId id : kernels[k].values) kernels_[next[static_cast<size_t>(id)]++] = k;
+  }
+  std::span<const size_t> of(ValueId id) const {
+    const size_t at = static_cast<size_t>(id);
+    if (at + 1 >= starts_.size()) return {};
+    return std::span(kernels_).subspan(starts_[at], starts_[at + 1] - starts_[at]);
+  }
+
+ private:
+  std::vector<size_t> starts_, kernels_;  // those of value i stand at starts_[i] and behind it
+};
 
 // Calls `visit` with a kernel and a value that it reads and does not compute itself.
 template <typename Visit>
-void each_read(const Program& program, std::unordered_map<ValueId, std::vector<size_t>>& makers, Visit visit) {
+void each_read(const Program& program, const Makers& makers, Visit visit) {
   for (const Node& node : program.nodes)
-    for (size_t k : makers[node.outputs[0]])
+    for (size_t k : makers.of(node.outputs[0]))
       for (ValueId input : node.inputs) {
         if (input == kNoValue) continue;
-        const std::vector<size_t>& made = makers[input];
+        const std::span<const size_t> made = makers.of(input);
         if (std::find(made.begin(), made.end(), k) == made.end()) visit(k, input);
       }
 }
 
-std::vector<std::vector<ValueId>> lists(const std::vector<std::set<ValueId>>& sets) {
-  std::vector<std::vector<ValueId>> found;
-  for (const auto& set : sets) found.emplace_back(set.begin(), set.end());
-  return found;
+std::vector<std::vector<ValueId>> each_once(std::vector<std::vector<ValueId>> lists) {
+  for (std::vector<ValueId>& ids : lists) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  }
+  return lists;
 }
 
 }  // namespace
 
 std::vector<std::vector<ValueId>> Program::reads_of_all() const {
-  auto makers = computed_by(kernels);
-  std::vector<std::set<ValueId>> reads(kernels.size());
-  each_read(*this, makers, [&](size_t k, ValueId id) { reads[k].insert(id); });
-  return lists(reads);
+  std::vector<std::vector<ValueId>> reads(kernels.size());
+  each_read(*this, Makers(*this), [&](size_t k, ValueId id) { reads[k].push_back(id); });
+  return each_once(std::move(reads));
 }
 
 std::vector<std::vector<ValueId>> Program::writes_of_all() const {
-  auto makers = computed_by(kernels);
-  std::vector<std::set<ValueId>> writes(kernels.size());
+  const Makers makers(*this);
+  std::vector<std::vector<ValueId>> writes(kernels.size());
   const auto write = [&](ValueId id) {
-    const auto made = makers.find(id);
-    if (made != makers.end() && !made->second.empty()) writes[made->second.front()].insert(id);
+    if (id == kNoValue || makers.of(id).empty()) return;
+    std::vector<ValueId>& first = writes[makers.of(id).front()];
+    if (first.empty() || first.back() != id) first.push_back(id);
   };
   each_read(*this, makers, [&](size_t, ValueId id) { write(id); });
   for (ValueId id : outputs) write(id);
   for (const StateUpdate& state : states) write(state.value);
-  return lists(writes);
+  return each_once(std::move(writes));
 }
 
 ValueId Program::next_id() const { return values.empty() ? 0 : values.back().id + 1; }

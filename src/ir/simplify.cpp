@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 
 #include "base/check.h"
 #include "ir/expr.h"
@@ -52,21 +53,62 @@ class Simplifier {
   explicit Simplifier(const std::vector<int64_t>& extents) : extents_(extents) {}
 
   ExprP run(const ExprP& expr) {
-    return transform(expr, [&](const ExprP& node) { return visit(node); });
+    if (expr->args.empty() && !expr->guard) return leaf(expr);
+    if (expr.use_count() == 1) return simplified(expr);
+    if (const auto known = done_.find(expr.get()); known != done_.end()) return known->second;
+    ExprP made = simplified(expr);
+    done_.emplace(expr.get(), made);
+    return made;
   }
 
  private:
-  ExprP visit(const ExprP& node) {
-    if (node->kind == Expr::Kind::axis) {
-      const bool single = node->axis < static_cast<int>(extents_.size()) && extents_[node->axis] == 1;
-      return single ? index_constant(0) : node;
+  ExprP leaf(const ExprP& expr) const {
+    const bool single = expr->kind == Expr::Kind::axis && expr->axis < static_cast<int>(extents_.size()) &&
+                        extents_[static_cast<size_t>(expr->axis)] == 1;
+    return single ? index_constant(0) : expr;
+  }
+
+  static bool is_sum(const ExprP& expr) {
+    return expr->kind == Expr::Kind::call && expr->dtype == DType::i64 &&
+           (expr->fn == Fn::add || expr->fn == Fn::sub || expr->fn == Fn::mul || expr->fn == Fn::neg);
+  }
+
+  // A sum is put in order once, as a whole.
+  ExprP simplified(const ExprP& expr) {
+    if (is_sum(expr)) {
+      Linear form;
+      add_sum(expr, 1, form);
+      ExprP built = build(std::move(form));
+      return alike(built, expr) ? expr : built;
     }
-    if (node->kind != Expr::Kind::call || node->args.empty() || node->args[0]->dtype != DType::i64) return node;
+    ExprP node = with_parts(expr, [&](const ExprP& part) { return run(part); });
+    // A node that folds to one of its parts, `true and x`, has been visited as that part.
+    return node == expr || node.use_count() == 1 ? visit(node) : node;
+  }
+
+  // Adds `factor` times a sum whose parts are not simplified yet.
+  void add_sum(const ExprP& sum, int64_t factor, Linear& form) {
+    const ExprP& a = sum->args[0];
+    if (sum->fn == Fn::neg) return add_part(a, -factor, form);
+    const ExprP& b = sum->args[1];
+    if (sum->fn == Fn::add || sum->fn == Fn::sub) {
+      add_part(a, factor, form);
+      add_part(b, sum->fn == Fn::add ? factor : -factor, form);
+    } else if (is_constant(a) || is_constant(b)) {
+      add_part(is_constant(a) ? b : a, factor * (is_constant(a) ? a : b)->integer, form);
+    } else {
+      form.add(linear(call(Fn::mul, {run(a), run(b)})), factor);
+    }
+  }
+
+  void add_part(const ExprP& part, int64_t factor, Linear& form) {
+    if (is_sum(part) && part.use_count() == 1) return add_sum(part, factor, form);
+    form.add(linear(run(part)), factor);
+  }
+
+  ExprP visit(const ExprP& node) {
+    if (node->kind != Expr::Kind::call || node->args[0]->dtype != DType::i64) return node;
     switch (node->fn) {
-      case Fn::add:
-      case Fn::sub:
-      case Fn::mul:
-      case Fn::neg: return build(linear(node));
       case Fn::div: return divide(node);
       case Fn::mod: return remainder(node);
       case Fn::min:
@@ -285,6 +327,7 @@ class Simplifier {
   }
 
   const std::vector<int64_t>& extents_;
+  std::unordered_map<const Expr*, ExprP> done_;  // what is shared
 };
 
 }  // namespace
