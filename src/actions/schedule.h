@@ -58,6 +58,15 @@ std::vector<Action> enumerate_choice(const Program& program, const ScheduleChoic
                                      const ActionContext& context);
 Result<Program> add_choice(const Program& program, const Action& action, const ScheduleChoice& choice,
                            const ActionContext& context);
+// An action type that adds no other choice: what its ActionDef has for `enumerate` and `apply`.
+template <const ScheduleChoice& choice>
+std::vector<Action> enumerate_choice(const Program& program, const ActionContext& context) {
+  return enumerate_choice(program, choice, context);
+}
+template <const ScheduleChoice& choice>
+Result<Program> add_choice(const Program& program, const Action& action, const ActionContext& context) {
+  return add_choice(program, action, choice, context);
+}
 
 Error refuse(std::string_view type, std::string wrong, std::string got = {}, std::string wanted = {});
 
