@@ -97,10 +97,10 @@ Status measure(const std::string& text, const TargetDef& target) {
   });
   MTMC_TRY(const auto policy, find_policy("greedy")->make({hardware, target}));
   const Observation observation{hardware.name, program.name, code->text, &program, {}, "", 0};
-  Result<std::vector<size_t>> order = Error{};
+  Result<Ranking> order = Error{};
   const double ranked = seconds_of([&] { order = policy->rank(observation, proposals); });
   if (!order.ok()) return order.error();
-  const Proposal& favourite = proposals[order->front()];
+  const Proposal& favourite = proposals[order->order.front()];
   Result<Program> after = Error{};
   const double taken = seconds_of([&] { after = apply_action(program, favourite.action, context); });
   if (!after.ok()) return after.error();
