@@ -27,20 +27,21 @@ Status print_versions(const std::filesystem::path& file, const std::filesystem::
   MTMC_TRY(const std::string text, read_file(file));
   MTMC_TRY(Program program, parse_program(text));
   const TargetDef& triton = *find_target("triton");
+  MTMC_TRY(const Machine machine, triton.machine());
   const ModuleShell shell = bare_shell(program);
   const std::filesystem::path folder = out / program.name;
   std::filesystem::create_directories(folder);
   Json inputs = Json::array(), versions = Json::array();
   for (const Value& value : program.values)
     if (value.kind == ValueKind::input) inputs.push_back(to_string(value.type));
-  for (const auto& numbers : triton.candidates(program, program.kernels[0], Hardware{})) {
+  for (const auto& numbers : triton.candidates(program, program.kernels[0], machine.hardware)) {
     program.kernels[0].numbers = numbers;
-    MTMC_TRY(const Code code, triton.emit(program, Hardware{}, shell));
+    MTMC_TRY(const Code code, triton.emit(program, machine.hardware, shell));
     MTMC_RETURN_IF_ERROR(write_file(folder / fmt::format("v{}.py", versions.size()), code.text));
     versions.push_back(numbers);
   }
   reset_kernels(program);
-  MTMC_TRY(const Code eager, triton.emit(program, Hardware{}, shell));
+  MTMC_TRY(const Code eager, triton.emit(program, machine.hardware, shell));
   MTMC_RETURN_IF_ERROR(write_file(folder / "eager.py", eager.text));
   return write_file(folder / "versions.json", Json({{"inputs", inputs}, {"versions", versions}}).dump());
 }

@@ -121,7 +121,7 @@ Status settle_kernels(Program& program, const Program& before, const ActionConte
     MTMC_RETURN_IF_ERROR(can_generate(program, kernel.values));
     MTMC_TRY(const Family family, family_of(program, kernel));
     if (family != kernel.family) kernel.choices.clear();
-    MTMC_RETURN_IF_ERROR(settle_kernel(program, kernel, context.target));
+    MTMC_RETURN_IF_ERROR(settle_kernel(program, kernel, context));
   }
   return ok_status();
 }

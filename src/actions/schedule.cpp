@@ -7,6 +7,8 @@
 #include <set>
 #include <unordered_map>
 
+#include <nlohmann/json.hpp>
+
 #include "base/hash.h"
 #include "base/text.h"
 #include "ir/kernel_program.h"
@@ -275,11 +277,11 @@ class Settled {
   std::unordered_map<std::string, std::pair<Kernel, Status>> known_;
 };
 
-Status begin_kernel(const Program& program, Kernel& kernel, const TargetDef& target) {
+Status begin_kernel(const Program& program, Kernel& kernel, const ActionContext& context) {
   MTMC_TRY(kernel.family, family_of(program, kernel));
   if (kernel.family == Family::recurrent) return ok_status();
   MTMC_TRY(const Group group, build_group(program, kernel));
-  target.initial_choices(group, kernel);
+  context.target.initial_choices(group, context.hardware, kernel);
   return ok_status();
 }
 
@@ -290,13 +292,14 @@ void forget_numbers(Kernel& kernel, const TargetDef& target) {
   for (const std::string_view word : target.measured) kernel.choices.erase(std::string(word));
 }
 
-Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& target) {
+Status settle_kernel(const Program& program, Kernel& kernel, const ActionContext& context) {
   static Settled settled;
-  forget_numbers(kernel, target);
-  const std::string key = sha256(std::string(target.name) + "\n" + print(kernel_program(program, kernel)));
+  forget_numbers(kernel, context.target);
+  const std::string here = std::string(context.target.name) + "\n" + to_json(context.hardware).dump() + "\n";
+  const std::string key = sha256(here + print(kernel_program(program, kernel)));
   if (const auto known = settled.as_before(key, kernel)) return *known;
-  Status status = begin_kernel(program, kernel, target);
-  if (status.ok()) status = target.supports(program, kernel);
+  Status status = begin_kernel(program, kernel, context);
+  if (status.ok()) status = context.target.supports(program, kernel, context.hardware);
   settled.keep(key, kernel, status);
   return status;
 }
@@ -305,12 +308,12 @@ namespace {
 
 // The way to multiply that somebody chose for a kernel since a less exact one was refused; empty: it has the one that
 // it was born with. What is born is known (Settled).
-std::string wished_precision(const Program& program, const Kernel& kernel, const TargetDef& target) {
+std::string wished_precision(const Program& program, const Kernel& kernel, const ActionContext& context) {
   const auto word = kernel.choices.find("precision");
   if (word == kernel.choices.end() || (word->second != "two_part" && word->second != "ieee")) return "";
   Kernel born = kernel;
   born.choices.erase("precision");
-  const bool same = settle_kernel(program, born, target).ok() && born.choices["precision"] == word->second;
+  const bool same = settle_kernel(program, born, context).ok() && born.choices["precision"] == word->second;
   return same ? "" : word->second;
 }
 
@@ -342,7 +345,7 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
     if (std::count(names.begin(), names.end(), kernel.name) > 0) {
       merged.choices.insert(kernel.choices.begin(), kernel.choices.end());
       merged.choices.erase("precision");
-      const std::string word = wished_precision(program, kernel, context.target);
+      const std::string word = wished_precision(program, kernel, context);
       if (wished.empty() || word == "ieee") wished = word;
       place = kernels.size();
     } else if (stays[k]) {
@@ -354,10 +357,10 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
   if (!order_kernels(result)) return refuse("fuse", "another kernel stands between them in the data flow");
   Kernel& placed = const_cast<Kernel&>(*result.kernel(merged.name));
   carry_captures(program, result, context);
-  MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context.target));
+  MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context));
   if (wished.empty() || !placed.has("precision")) return result;
   placed.choices["precision"] = wished;
-  MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context.target));
+  MTMC_RETURN_IF_ERROR(settle_kernel(result, placed, context));
   return result;
 }
 

@@ -33,9 +33,9 @@ std::vector<Action> one_per_class(const Program& program, std::string_view type,
 
 // A kernel that has become another: nothing was measured of it.
 void forget_numbers(Kernel& kernel, const TargetDef& target);
-// Gives a new kernel its family and the choices that it begins with on the target, and no numbers. An Error says why
-// the target cannot print it.
-Status settle_kernel(const Program& program, Kernel& kernel, const TargetDef& target);
+// Gives a new kernel its family and the choices that it begins with on the target and its hardware, and no numbers. An
+// Error says why the target cannot print it.
+Status settle_kernel(const Program& program, Kernel& kernel, const ActionContext& context);
 
 // Merges kernels into one generated kernel, with the views and constants between and before them. An Error when another
 // kernel stands between them in the data flow or a value has no definition. The new kernel keeps the name of the first.
@@ -58,6 +58,15 @@ std::vector<Action> enumerate_choice(const Program& program, const ScheduleChoic
                                      const ActionContext& context);
 Result<Program> add_choice(const Program& program, const Action& action, const ScheduleChoice& choice,
                            const ActionContext& context);
+// An action type that adds no other choice: what its ActionDef has for `enumerate` and `apply`.
+template <const ScheduleChoice& choice>
+std::vector<Action> enumerate_choice(const Program& program, const ActionContext& context) {
+  return enumerate_choice(program, choice, context);
+}
+template <const ScheduleChoice& choice>
+Result<Program> add_choice(const Program& program, const Action& action, const ActionContext& context) {
+  return add_choice(program, action, choice, context);
+}
 
 Error refuse(std::string_view type, std::string wrong, std::string got = {}, std::string wanted = {});
 

@@ -74,6 +74,8 @@ Result<Hardware> hardware_from_json(const Json& json) {
   } catch (const Json::exception& error) {
     return Error{"reading hardware facts", error.what(), json.dump(), "the fields of ir/hardware.h"};
   }
+  if (hardware.cores < 1)
+    return Error{"reading hardware facts", "it has no cores", std::to_string(hardware.cores), "1 or more"};
   return hardware;
 }
 

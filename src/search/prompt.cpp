@@ -127,13 +127,14 @@ Result<std::string> prompt_text(const PromptParts& parts, const PromptOptions& o
 }
 
 std::vector<LineRange> regions_of(const std::vector<std::string>& actions, const std::vector<double>& shares) {
-  std::vector<size_t> order(actions.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return shares[a] > shares[b]; });
+  std::vector<size_t> by_share(actions.size());
+  std::iota(by_share.begin(), by_share.end(), size_t{0});
+  std::stable_sort(by_share.begin(), by_share.end(), [&](size_t a, size_t b) { return shares[a] > shares[b]; });
   std::vector<LineRange> regions;
-  for (size_t i : order) {
-    const LineRange range = lines_in(actions[i]);
-    if (range.first > 0 && std::find(regions.begin(), regions.end(), range) == regions.end()) regions.push_back(range);
+  for (size_t i : by_share) {
+    const LineRange region = lines_in(actions[i]);
+    const bool has_lines = region.first > 0, known = std::count(regions.begin(), regions.end(), region) > 0;
+    if (has_lines && !known) regions.push_back(region);
   }
   return regions;
 }

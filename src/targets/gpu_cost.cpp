@@ -119,7 +119,7 @@ double operand_seconds(const Kernel& kernel, const GroupStage& stage, bool half,
 double busy_share(const GroupStage& stage, bool split, const Hardware& hardware) {
   constexpr double kSmallTile = 0.5;
   const double cores = static_cast<double>(hardware.cores), tiles = static_cast<double>(triton::tiles_of(stage));
-  if (split) return std::min(1.0, tiles * static_cast<double>(triton::chunks_of_k(stage)) / cores);
+  if (split) return std::min(1.0, tiles * static_cast<double>(triton::chunks_of_k(stage, hardware)) / cores);
   return std::min(1.0, std::max(tiles / cores, kSmallTile * std::min(1.0, 4 * tiles / cores)));
 }
 
@@ -206,7 +206,7 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
     const double elements = static_cast<double>(product(stage.stage.extents()));
     if (stage.contraction) {
       const double rate = contraction_rate(*group, kernel, stage, attention, hardware);
-      const bool split = kernel.has("split") && triton::chunks_of_k(stage) > 1;
+      const bool split = kernel.has("split") && triton::chunks_of_k(stage, hardware) > 1;
       time.arithmetic += 2 * elements / (rate * (attention ? 1 : busy_share(stage, split, hardware)));
       if (!attention) time.arithmetic += operand_seconds(kernel, stage, reads_half(stage), hardware);
       continue;
@@ -219,7 +219,7 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
     if (!kernel.has("split") && rows < 2.0 * hardware.cores && elements > 1 << 16)
       time.memory += elements * 4 / hardware.bandwidth * (2.0 * hardware.cores / rows - 1);
   }
-  if (const auto passes = triton_passes(program, kernel)) {
+  if (const auto passes = triton_passes(program, kernel, hardware)) {
     time.launches = passes->launches;
     time.passes = passes->bytes / (hardware.bandwidth * kGpuOwnMemory);
   }

@@ -13,7 +13,7 @@ std::string_view to_string(Device device) {
   return device == Device::cuda ? "cuda" : device == Device::cpu ? "cpu" : "none";
 }
 
-void no_choices(const Group&, Kernel&) {}
+void no_choices(const Group&, const Hardware&, Kernel&) {}
 std::vector<Numbers> no_candidates(const Program&, const Kernel&, const Hardware&) { return {}; }
 std::vector<std::string> no_precisions(const Program&, const Kernel&) { return {}; }
 bool always_distinguishes(const Program&, const Choice&, const Hardware&) { return true; }

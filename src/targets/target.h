@@ -52,7 +52,7 @@ struct Choice {
 using Numbers = std::map<std::string, int64_t>;
 
 // What a target without a choice says.
-void no_choices(const Group& group, Kernel& kernel);
+void no_choices(const Group& group, const Hardware& hardware, Kernel& kernel);
 std::vector<Numbers> no_candidates(const Program& program, const Kernel& kernel, const Hardware& hardware);
 std::vector<std::string> no_precisions(const Program& program, const Kernel& kernel);
 bool always_distinguishes(const Program& alone, const Choice& choice, const Hardware& hardware);
@@ -84,14 +84,14 @@ struct TargetDef {
   // The whole module. Deterministic. An Error names the kernel that cannot be printed on this target.
   Result<Code> (*emit)(const Program& program, const Hardware& hardware, const ModuleShell& shell);
   // Whether this target can print a kernel of these values (Error: why not).
-  Status (*supports)(const Program& program, const Kernel& kernel);
+  Status (*supports)(const Program& program, const Kernel& kernel, const Hardware& hardware);
 
   // The numbers micro coding may try for a kernel, those that it has or else the best guess first. Those of a part of
   // the kernel that can be tuned by itself are called PART_name.
   std::vector<Numbers> (*candidates)(const Program& program, const Kernel& kernel,
                                      const Hardware& hardware) = no_candidates;
   // Gives a new kernel of this group the choices that it begins with.
-  void (*initial_choices)(const Group& group, Kernel& kernel) = no_choices;
+  void (*initial_choices)(const Group& group, const Hardware& hardware, Kernel& kernel) = no_choices;
   // How exactly it can multiply in this kernel, best first; empty: there is no choice.
   std::vector<std::string> (*precisions)(const Program& program, const Kernel& kernel) = no_precisions;
   // Whether it prints a kernel differently with one more choice, of a word that it reads. The kernel is all that

@@ -218,6 +218,21 @@ TEST(TritonActions, SplitIsForContractionsOfFewTiles) {
   EXPECT_NE(world.refusal("split %6").find("the same code"), std::string::npos);
 }
 
+// 30 tiles in chunks of K, 8 each, are two programs for each multiprocessor of an H100, and more for each of an A100's.
+TEST(TritonActions, KernelsAreBornForTheirGpu) {
+  World world;
+  world.program = parse_program(
+                      "program deep {\n  %0 = input \"x\" : f32[640,4096]\n  %1 = input \"w\" : f32[768,4096]\n"
+                      "  %2 = linear(%0, %1, none) : f32[640,768]\n  return %2\n}\nkernel k0 = { %2 } library\n")
+                      .value();
+  for (const bool once_more : {false, true}) {
+    world.hardware = hardware_profile("h100").value();
+    EXPECT_TRUE(world.after("lower %2").kernels[0].has("split")) << once_more;
+    world.hardware = hardware_profile("a100").value();
+    EXPECT_FALSE(world.after("lower %2").kernels[0].has("split")) << once_more;
+  }
+}
+
 // A kernel begins with one guess; what is measured is asked for, and ends when the kernel becomes another.
 TEST(TritonActions, TilesAndPipelinesHaveNumbersMeasured) {
   World world;

@@ -37,6 +37,13 @@ TEST(Hardware, a_missing_fact_is_an_error) {
   EXPECT_FALSE(hardware_from_json(json).ok());
 }
 
+TEST(Hardware, a_machine_without_cores_is_an_error) {
+  Json json = to_json(null_hardware());
+  json["cores"] = 0;
+  EXPECT_EQ(hardware_from_json(json).error().message(),
+            "reading hardware facts: it has no cores: got 0, wanted 1 or more");
+}
+
 // Rates are kept for an hour; then the better ones count, since others may have used the machine before.
 TEST(Hardware, a_processor_is_measured_again_when_it_was_long_ago) {
   const TempDir cache;

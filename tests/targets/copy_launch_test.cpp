@@ -77,7 +77,7 @@ TEST(CopyLaunch, ItsTileIsWorthMeasuring) {
   const auto measured = [](Case one) {
     one.program.kernels[0].choices["tiled"] = "";
     one.program.kernels[0].numbers.clear();
-    return triton_candidates(one.program, one.program.kernels[0]);
+    return triton_candidates(one.program, one.program.kernels[0], h200_hardware());
   };
   const auto tried = measured(separable("relu6"));
   ASSERT_GT(tried.size(), 3u);

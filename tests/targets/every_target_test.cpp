@@ -96,7 +96,7 @@ TEST(EveryTarget, CallsTorchWithTheNumbersThatTheModuleHas) {
   ModuleShell shell;
   shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
   shell.arguments = {"x"};
-  const auto code = find_target("triton")->emit(*program, Hardware{}, shell);
+  const auto code = find_target("triton")->emit(*program, h200_hardware(), shell);
   ASSERT_TRUE(code.ok()) << code.error().message();
   for (const char* call : {"torch.mul(x, 2.0)", "torch.maximum(v3, _c2)", "torch.sub(_c1, v4", "torch.add(v6, 0.5"})
     EXPECT_NE(code->text.find(call), std::string::npos) << call << "\n" << code->text;
@@ -111,7 +111,7 @@ TEST(EveryTarget, AllCandidatesOfLargeTensorsCanBePrinted) {
   ASSERT_TRUE(program.ok()) << program.error().message();
   ASSERT_GT(program->values[0].type.elements(), INT32_MAX);
   program->kernels[0].choices["tiled"] = "";
-  EXPECT_GT(find_target("triton")->candidates(*program, program->kernels[0], Hardware{}).size(), 1u);
+  EXPECT_GT(find_target("triton")->candidates(*program, program->kernels[0], h200_hardware()).size(), 1u);
   ModuleShell shell;
   shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
   shell.arguments = {"x"};

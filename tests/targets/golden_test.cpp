@@ -23,7 +23,9 @@ std::string printed(const Program& program, const char* target) {
   shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
   for (const Value& value : program.values)
     if (value.kind == ValueKind::input) shell.arguments.push_back(value.name);
-  const auto code = find_target(target)->emit(program, Hardware{}, shell);
+  const TargetDef& def = *find_target(target);
+  const Hardware hardware = def.device == Device::cuda ? h200_hardware() : null_hardware();
+  const auto code = def.emit(program, hardware, shell);
   if (!code.ok()) return "refused: " + code.error().message() + "\n";
   const auto lines = split(code->text, '\n');
   std::string text;

@@ -110,7 +110,7 @@ TEST(Launches, LongRowsHaveTheColumns) {
   Maker m("sums");
   const auto sum = [&](const char* type) { return m.op("sum", {m.in(type)}, {{"dim", std::vector<int64_t>{1}}}); };
   const Program program = m.kernel_of({m.op("mul", {sum("f32[20000,20]"), sum("f32[20000,3000]")})});
-  const auto kernel = print_triton_kernel(program, program.kernels[0]);
+  const auto kernel = print_triton_kernel(program, program.kernels[0], h200_hardware());
   ASSERT_TRUE(kernel.ok()) << kernel.error().message();
   EXPECT_EQ(count(kernel->text, "range(3000)"), 0u) << kernel->text;
 }
@@ -187,10 +187,10 @@ TEST(Launches, ThereAreNoneOfNothing) {
   for (const auto& one : {sum.one_kernel({sum.op("sum", {sum.in("f32[4,0]")}, {{"dim", std::vector<int64_t>{1}}})}),
                           product.one_kernel({product.op("matmul", {product.in("f32[4,0]"), product.in("f32[0,5]")})},
                                              {{"precision", "two_part"}})}) {
-    const auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
+    const auto kernel = print_triton_kernel(one.program, one.program.kernels[0], h200_hardware());
     ASSERT_FALSE(kernel.ok());
     EXPECT_NE(kernel.error().message().find("tensors without elements"), std::string::npos) << kernel.error().message();
-    EXPECT_TRUE(triton_candidates(one.program, one.program.kernels[0]).empty());
+    EXPECT_TRUE(triton_candidates(one.program, one.program.kernels[0], h200_hardware()).empty());
   }
 }
 

@@ -51,19 +51,19 @@ Program lstm(const Sizes& s) {
 
 std::string refused(const Sizes& sizes) {
   const Program program = lstm(sizes);
-  const auto printed = print_recurrent_kernel(program, program.kernels[0]);
+  const auto printed = print_recurrent_kernel(program, program.kernels[0], h200_hardware());
   return printed.ok() ? "printed" : printed.error().message();
 }
 
 TEST(Recurrent, IsOneLaunchOfAllLayers) {
   const Program program = lstm({});
   ASSERT_TRUE(is_recurrent(program, program.kernels[0]));
-  const auto printed = print_recurrent_kernel(program, program.kernels[0]);
+  const auto printed = print_recurrent_kernel(program, program.kernels[0], h200_hardware());
   ASSERT_TRUE(printed.ok()) << printed.error().message();
   EXPECT_EQ(printed->reads, (std::vector<ValueId>{0, 1, 2, 3, 4}));
   EXPECT_EQ(printed->writes, program.outputs);
   EXPECT_EQ(printed->calls, std::vector<std::string>{"k0_lstm({0}, {1}, {2}, {3}, {4}, {8}, {9}, {10})"});
-  EXPECT_EQ(printed->text, print_recurrent_kernel(program, program.kernels[0])->text);
+  EXPECT_EQ(printed->text, print_recurrent_kernel(program, program.kernels[0], h200_hardware())->text);
   // The transposed input is read in place: time is x's axis 1.
   EXPECT_NE(printed->text.find("source_time = 12\n        source_row = 84\n"), std::string::npos) << printed->text;
   // Two layers at work at once, of five slices of four units each.
@@ -73,7 +73,7 @@ TEST(Recurrent, IsOneLaunchOfAllLayers) {
 
 TEST(Recurrent, LayersOfTwoDirectionsFollowEachOther) {
   const Program program = lstm({.hidden = 64, .layers = 3, .two_directions = true});
-  const auto printed = print_recurrent_kernel(program, program.kernels[0]);
+  const auto printed = print_recurrent_kernel(program, program.kernels[0], h200_hardware());
   ASSERT_TRUE(printed.ok()) << printed.error().message();
   EXPECT_NE(printed->text.find("k0_lstm_kernel[(16,)]"), std::string::npos) << printed->text;
 }
@@ -88,8 +88,8 @@ TEST(Recurrent, RefusesWhatDoesNotFitOnTheChip) {
 
 TEST(Recurrent, OtherTargetsRefuseIt) {
   const Program program = lstm({});
-  EXPECT_TRUE(find_target("triton")->supports(program, program.kernels[0]).ok());
-  EXPECT_EQ(find_target("cpu")->supports(program, program.kernels[0]).error().message(),
+  EXPECT_TRUE(find_target("triton")->supports(program, program.kernels[0], h200_hardware()).ok());
+  EXPECT_EQ(find_target("cpu")->supports(program, program.kernels[0], h200_hardware()).error().message(),
             "printing k0: a recurrence, which this target cannot print: wanted a library kernel");
 }
 

@@ -137,7 +137,7 @@ TEST(TritonContraction, ReadsPackedOperandsOfAnySizeByRectangles) {
                                std::pair("f32[205,128]", "f32[128,121]"), std::pair("f32[3,205,72]", "f32[3,72,121]"),
                                std::pair("f32[256,128]", "f32[128,64]")}) {
       const Case one = matmul(x, y, {{"precision", precision}}, {});
-      const TritonKernel kernel = print_triton_kernel(one.program, one.program.kernels[0]).value();
+      const TritonKernel kernel = print_triton_kernel(one.program, one.program.kernels[0], h200_hardware()).value();
       for (const char* side : {"left", "right"}) {
         const std::string tiles = std::string(side) + (precision[0] == 'h' ? "_half" : "_high") + "_tiles.load([";
         EXPECT_THAT(kernel.text, ::testing::HasSubstr(std::string(side) + " = " + tiles)) << x << " " << y;
@@ -146,7 +146,7 @@ TEST(TritonContraction, ReadsPackedOperandsOfAnySizeByRectangles) {
     }
   Maker m("linear");
   const Case linear = m.one_kernel({m.op("linear", {m.in("f32[205,149]"), m.in("f32[121,149]"), kNoValue})}, kSplit);
-  const TritonKernel kernel = print_triton_kernel(linear.program, linear.program.kernels[0]).value();
+  const TritonKernel kernel = print_triton_kernel(linear.program, linear.program.kernels[0], h200_hardware()).value();
   EXPECT_THAT(kernel.calls.back(), ::testing::HasSubstr("left_high, 410, 152, "));
   EXPECT_THAT(kernel.calls.back(), ::testing::HasSubstr("right_high, 242, 152, "));
 }
@@ -158,7 +158,7 @@ TEST(TritonContraction, LoadsNoMoreAheadThanSharedMemoryHolds) {
     ValueId sum = m.in("f16[4096,512]");
     for (int i = 1; i < tensors; ++i) sum = m.op("add", {sum, m.in("f16[4096,512]")});
     const Case one = m.one_kernel({m.op("linear", {sum, m.in("f16[256,512]"), kNoValue})}, {{"precision", "ieee"}});
-    return print_triton_kernel(one.program, one.program.kernels[0]).value().calls.back();
+    return print_triton_kernel(one.program, one.program.kernels[0], h200_hardware()).value().calls.back();
   };
   EXPECT_THAT(last_call(1), ::testing::HasSubstr("stages=3"));
   EXPECT_THAT(last_call(8), ::testing::HasSubstr("stages=2"));
@@ -168,7 +168,7 @@ TEST(TritonContraction, LoadsNoMoreAheadThanSharedMemoryHolds) {
 TEST(TritonContraction, LoadsOverlappingWindowsWhenTheyAreMultiplied) {
   const auto printed = [](const char* x, const char* weight) {
     const Case one = convolution(x, weight, kSplit);
-    const auto text = print_triton_kernel(one.program, one.program.kernels[0]).value();
+    const auto text = print_triton_kernel(one.program, one.program.kernels[0], h200_hardware()).value();
     return std::pair(text.text, text.calls.back());
   };
   const auto [few, few_call] = printed("f32[2,8,18,19]", "f32[20,8,3,3]");
@@ -195,7 +195,7 @@ TEST(TritonContraction, WaitsForProductsOfWhatItComputes) {
     ValueId x = m.in("f16[4096,512]");
     if (computes) x = m.op("mul", {x, m.in("f16[512]")});
     const Case one = m.one_kernel({m.op("linear", {x, m.in("f16[1536,512]"), kNoValue})}, {{"precision", "ieee"}});
-    return print_triton_kernel(one.program, one.program.kernels[0]).value().text;
+    return print_triton_kernel(one.program, one.program.kernels[0], h200_hardware()).value().text;
   };
   EXPECT_THAT(text_of(true), ::testing::HasSubstr("acc = tl.dot(left, right, acc)\n        acc = _settled(acc)\n"));
   EXPECT_THAT(text_of(false), ::testing::Not(::testing::HasSubstr("_settled")));
@@ -208,14 +208,14 @@ TEST(TritonContraction, EachProductOfAKernelHasItsTiles) {
   Case one = m.one_kernel({m.op("linear", {hidden, m.in("f32[512,2048]"), kNoValue})},
                           {{"precision", "two_part"}, {"tiled", ""}});
   const Program& program = one.program;
-  const std::vector<Numbers> all = triton_candidates(program, program.kernels[0]);
+  const std::vector<Numbers> all = triton_candidates(program, program.kernels[0], h200_hardware());
   const std::string part = "of512x512x2048_";
   const auto own = std::find_if(all.begin(), all.end(), [&](const Numbers& n) { return n.contains(part + "m"); });
   ASSERT_NE(own, all.end());
   const auto text = [&](const Numbers& numbers) {
     Program changed = program;
     changed.kernels[0].numbers = numbers;
-    return print_triton_kernel(changed, changed.kernels[0]).value().text;
+    return print_triton_kernel(changed, changed.kernels[0], h200_hardware()).value().text;
   };
   const std::string before = text(all[0]), after = text(*own);
   EXPECT_NE(before, after);
@@ -230,7 +230,7 @@ TEST(TritonContraction, LargeWeightsOfFewRowsAreSplitInTheLoop) {
     Maker m("linear");
     const Program program = m.kernel_of({m.op("linear", {m.in(rows), m.in(weights), kNoValue})},
                                         {{"precision", "two_part"}, {"tiled", ""}}, numbers);
-    return print_triton_kernel(program, program.kernels[0]).value().text;
+    return print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
   };
   using ::testing::HasSubstr, ::testing::Not, ::testing::AllOf;
   const auto in_loop = AllOf(HasSubstr(" = _parts(right)"), Not(HasSubstr("right_high")));
@@ -240,7 +240,7 @@ TEST(TritonContraction, LargeWeightsOfFewRowsAreSplitInTheLoop) {
   Maker m("linear");
   const Program program = m.kernel_of({m.op("linear", {m.in("f32[128,4096]"), m.in("f32[4096,4096]"), kNoValue})},
                                       {{"precision", "two_part"}, {"tiled", ""}});
-  const Numbers without = triton_candidates(program, program.kernels[0])[1];
+  const Numbers without = triton_candidates(program, program.kernels[0], h200_hardware())[1];
   EXPECT_EQ(without.at("in_loop"), 0);
   EXPECT_THAT(text("f32[128,4096]", "f32[4096,4096]", without), Not(in_loop));
 }

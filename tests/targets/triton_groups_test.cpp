@@ -16,7 +16,7 @@ using testing::expect_close;
 using testing::Maker;
 
 size_t launches(const Program& program) {
-  return print_triton_kernel(program, program.kernels[0]).value().calls.size();
+  return print_triton_kernel(program, program.kernels[0], h200_hardware()).value().calls.size();
 }
 
 std::vector<Case> cases() {

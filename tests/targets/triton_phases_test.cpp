@@ -126,7 +126,7 @@ TEST(TritonPhases, AreDefinedByTheElementsThatTheyHave) {
 // said in bits.
 TEST(TritonPhases, HaveNoLoopWithoutElements) {
   const Case c = transposed(kDilated[2]);
-  const std::string text = print_triton_kernel(c.program, c.program.kernels[0]).value().text;
+  const std::string text = print_triton_kernel(c.program, c.program.kernels[0], h200_hardware()).value().text;
   EXPECT_NE(text.find(" in range(((2 >> b) & (2 >> matrix_1) & 1) * 9):"), std::string::npos) << text;
 }
 

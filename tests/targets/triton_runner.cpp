@@ -47,7 +47,7 @@ std::string module_of(const Program& program) {
   shell.outputs = "[";
   for (size_t i = 0; i < program.outputs.size(); ++i) shell.outputs += "{" + std::to_string(i) + "}, ";
   shell.outputs += "]";
-  const auto code = find_target("triton")->emit(program, Hardware{}, shell);
+  const auto code = find_target("triton")->emit(program, h200_hardware(), shell);
   MTMC_CHECK(code.ok(), code.error().message() + "\n" + print(program));
   return code->text;
 }
@@ -87,7 +87,7 @@ Json run_script(const TempDir& folder, const Json& request, const std::string& d
 }  // namespace
 
 TritonKernel printed(const Case& one) {
-  auto kernel = print_triton_kernel(one.program, one.program.kernels[0]);
+  auto kernel = print_triton_kernel(one.program, one.program.kernels[0], h200_hardware());
   MTMC_CHECK(kernel.ok(), kernel.error().message());
   return std::move(*kernel);
 }

@@ -91,7 +91,7 @@ TEST(TritonSplit, SumsOfChunksAreOutsideTheLoopOverColumns) {
 kernel k0 = { %1 } reduction split
 )")
                               .value();
-  const std::string text = print_triton_kernel(program, program.kernels[0]).value().text;
+  const std::string text = print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
   const size_t last = text.rfind("@triton.jit"), columns = text.find("for start in", last);
   ASSERT_NE(columns, std::string::npos) << text;
   EXPECT_NE(text.find("sum_partial_ = ", last), std::string::npos) << text;
@@ -108,7 +108,7 @@ TEST(TritonSplit, ChunksOfFewPartsAreNotSummedOneAfterTheOther) {
 kernel k0 = { %1 } reduction split
 )")
                               .value();
-  const std::string text = print_triton_kernel(program, program.kernels[0]).value().text;
+  const std::string text = print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
   EXPECT_EQ(text.find(" in range("), std::string::npos) << text;
   EXPECT_NE(text.find("tl.arange(0, 256)"), std::string::npos) << text;
 }
@@ -118,7 +118,7 @@ bool born_split(const std::string& node, const std::string& from, const std::str
                                         to + "\n  return %1\n}\nkernel k0 = { %1 } library\n")
                               .value();
   Kernel kernel = program.kernels[0];
-  find_target("triton")->initial_choices(build_group(program, kernel).value(), kernel);
+  find_target("triton")->initial_choices(build_group(program, kernel).value(), h200_hardware(), kernel);
   return kernel.has("split");
 }
 

@@ -23,7 +23,7 @@ Recorded printable() {
   Recorded recorded;
   const TargetDef& triton = *find_target("triton");
   for (Program& program : testing::recorded_programs()) {
-    const auto supported = triton.supports(program, program.kernels[0]);
+    const auto supported = triton.supports(program, program.kernels[0], h200_hardware());
     EXPECT_TRUE(supported.ok()) << print(program) << supported.error().message();
     if (!supported.ok()) continue;
     recorded.leaves.push_back(testing::random_leaves(program, recorded.leaves.size()));

@@ -71,7 +71,7 @@ void expect_tile_sums(const std::string& device) {
   means(cases);
   norms(cases);
   for (const Case& one : cases) {
-    const std::string text = print_triton_kernel(one.program, one.program.kernels[0]).value().text;
+    const std::string text = print_triton_kernel(one.program, one.program.kernels[0], h200_hardware()).value().text;
     EXPECT_NE(text.find("_of_tile_value = tl.sum("), std::string::npos) << one.program.name << "\n" << text;
   }
   expect_close(cases, 1e-5, device);
@@ -97,7 +97,7 @@ Program mean_of(const std::string& images, const std::string& out) {
 
 std::string printed(Program program, const std::map<std::string, int64_t>& numbers = {}) {
   program.kernels[0].numbers = numbers;
-  return print_triton_kernel(program, program.kernels[0]).value().text;
+  return print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
 }
 
 // The product itself is never in memory, unless it is asked for or tiles would be mostly empty.
@@ -113,7 +113,7 @@ TEST(TritonTileSums, WhatNothingElseReadsIsNotWritten) {
 TEST(TritonTileSums, BothWaysAreMeasuredWhereTilesAre) {
   Program program = mean_of("f32[16,8,114,114]", "f32[16,64,112,112]");
   program.kernels[0].choices["tiled"] = "";
-  const auto all = triton_candidates(program, program.kernels[0]);
+  const auto all = triton_candidates(program, program.kernels[0], h200_hardware());
   const auto reads_again = [](const auto& numbers) { return numbers.count("reads_again") > 0; };
   ASSERT_GT(all.size(), 2U);
   EXPECT_FALSE(reads_again(all.front()));
@@ -127,10 +127,10 @@ TEST(TritonTileSums, BothWaysAreMeasuredWhereTilesAre) {
 // Passing the product on costs what it has bytes: without that, only parts do.
 TEST(TritonTileSums, WhatIsPassedOnIsPriced) {
   Program program = mean_of("f32[16,8,114,114]", "f32[16,64,112,112]");
-  const double parts = triton_passes(program, program.kernels[0])->bytes;
+  const double parts = triton_passes(program, program.kernels[0], h200_hardware())->bytes;
   program.kernels[0].numbers = {{"reads_again", 1}};
   const double product = 16.0 * 64 * 112 * 112 * 4;
-  EXPECT_LT(parts + 1.9 * product, triton_passes(program, program.kernels[0])->bytes);
+  EXPECT_LT(parts + 1.9 * product, triton_passes(program, program.kernels[0], h200_hardware())->bytes);
 }
 
 }  // namespace

@@ -79,7 +79,9 @@ Case two_products(const std::map<std::string, int64_t>& numbers) {
                       numbers);
 }
 
-std::string printed(const Program& program) { return print_triton_kernel(program, program.kernels[0]).value().text; }
+std::string printed(const Program& program) {
+  return print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
+}
 
 void expect_whole_rows(const std::string& device) {
   std::vector<Case> cases;
@@ -137,7 +139,7 @@ TEST(TritonWholeRows, CandidatesFit) {
           "kernel k0 = { %2 %3 } contraction tiled\n")
           .value();
   size_t again = 0;
-  for (const auto& numbers : triton_candidates(program, program.kernels[0])) {
+  for (const auto& numbers : triton_candidates(program, program.kernels[0], h200_hardware())) {
     if (numbers.count("reads_again")) {
       ++again;
       continue;
@@ -148,7 +150,8 @@ TEST(TritonWholeRows, CandidatesFit) {
   }
   EXPECT_EQ(again, 1U);
   program.kernels[0].numbers = {{"reads_again", 1}};
-  for (const auto& numbers : triton_candidates(program, program.kernels[0])) EXPECT_EQ(numbers.at("reads_again"), 1);
+  for (const auto& numbers : triton_candidates(program, program.kernels[0], h200_hardware()))
+    EXPECT_EQ(numbers.at("reads_again"), 1);
 }
 
 }  // namespace

@@ -5,10 +5,7 @@ It never runs a candidate. A request {"op": NAME, ...} is answered by the method
 
 from __future__ import annotations
 
-import math
 import os
-import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +20,18 @@ from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_k
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
-from mtmc.referee.measure import Measurement, filled, measure, nearest_constant
-from mtmc.referee.reference import Eager, EagerError, Reference, State
+from mtmc.referee.measure import Measurement
+from mtmc.referee.nulls import measure_nulls
+from mtmc.referee.opening import choose_second, moving_entries, save_constructor
+from mtmc.referee.reference import EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import nominal_bytes, touched_bytes
 from mtmc.referee.truth import TruthError
-from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, second_weights, turned_weights
+from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, turned_weights
 from mtmc.referee.wrong import wrong_of
 from mtmc.task.asked import Asked, imported_by
 from mtmc.task.task import TaskError, first_line, load_task
 from mtmc.wire import blobs
-from mtmc.wire.arguments import load_arguments
 from mtmc.wire.blobs import structure_of
 from mtmc.wire.forms import FormError, overlap, ranges, sharing, spans
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, saying_where, serve
@@ -114,7 +112,7 @@ class Referee:
         sampler = Sampler(self.reference, self.session, request["accuracy"])
         self.draws = KeptDraws(self.reference, sampler, self.session, self.states)
         self.masked = MaskedDraws(self.reference, self.draws)
-        self._choose_second()
+        choose_second(self.draws)
         if (lifted := lifted_weights(first, self.reference.scalars.names)) is not None:
             self.states["lifted"] = self.reference.held(lifted)
         if first and (most := min(NUDGED, MOST_NUDGED // max(1, bytes_of_all([first])))):
@@ -123,12 +121,12 @@ class Referee:
             nudged = [*nudged_weights(first, seed, scalars, most), *turned_weights(first, seed, scalars)]
             self.states |= {f"nudged{i}": self.reference.held(state) for i, state in enumerate(nudged)}
         self.lender = Lender(self.device, self.folder / "draws")
-        self._save_constructor(task)
+        save_constructor(task, self.folder)
         run = self.draw("task-0")
         others = other_kinds(run.arguments, self.reference.integers_decide(run.arguments, first))
         self.draws.dispensable = others
         self.budgets = Budgets(self.reference, request["accuracy"], others, self.draws.draw)
-        moving = self.draws.watched = self._moving(run.eager)
+        moving = self.draws.watched = moving_entries(self.draws, run.eager)
         self.draws.forget("weights-0")  # which was made before
         for which in list(self.states):
             self.states[f"moved-{which}"] = {name: self.states[which][name] for name in moving}
@@ -152,61 +150,6 @@ class Referee:
             "nominal_bytes": nominal_bytes(self.reference, run.arguments, run.eager.calls[0]),
             "files": [str(task.namespace.__file__)] if task.namespace.__name__.startswith("mtmc_file_") else [],
         }
-
-    def _choose_second(self) -> None:
-        """Other weights: of both signs where the module is as exact with them, else of the signs that they have."""
-        assert self.reference is not None and self.draws is not None
-        names = [name for name, _ in self.reference.model.named_parameters()]
-        for signed in (names, []):
-            seed = seed_of(self.session, "second weights")
-            state = second_weights(self.states["first"], seed, self.reference.scalars.names, signed)
-            self.states["second"] = self.reference.held(state)
-            if not signed or self._errs("weights-0") <= 10 * max(self._errs("task-0"), 1e-6):
-                break
-            self.draws.forget("weights-0")
-
-    def _moving(self, eager: Eager) -> list[str]:
-        """The entries of the state that calls change: on the task's own arguments, or on larger or shifted ones. A running mean
-        of what is 0 there stays 0."""
-        assert self.reference is not None and self.draws is not None
-        moving, first = list(eager.state), self.states["first"]
-        writes = bool(self.reference.plain) or any(True for _ in self.reference.model.buffers())
-        for name in ("scaled-up-0", "offset-0") if writes else ():
-            try:
-                arguments = self.draws.arguments(name)
-                other = self.reference.run_eager(arguments, first, self.draws.random_seed(name), 1)
-            except (EagerError, TaskError, torch.OutOfMemoryError):  # who asks for that draw finds out why
-                continue
-            moving += [entry for entry in other.state if entry not in moving]
-        return moving
-
-    def _errs(self, name: str) -> float:
-        """Eager's largest relative error on a draw; infinite where it raises, or returns what is not finite."""
-        try:
-            draw = self.draw(name)
-        except EagerError:
-            return math.inf
-        found = [0.0]
-        for e, cut, t in draw.rows():
-            if isinstance(e, torch.Tensor) and e.is_floating_point() and e.numel():
-                error = float((cut(e).to(t.dtype) - t).norm() / t.norm().clamp(min=1e-300))
-                found.append(error if math.isfinite(error) else math.inf)
-        return max(found)
-
-    def _save_constructor(self, task: Any) -> None:
-        arguments = ([], {}) if task.kind == "function" else task.constructor_arguments()
-        try:
-            data = pickle.dumps(arguments)
-            load_arguments(data, task.namespace.__name__, None)
-        except Exception as error:
-            raise TaskError(
-                "passing the constructor's arguments to a candidate",
-                "they cannot be rebuilt without the file that defines their classes",
-                first_line(error),
-                "plain values, tensors, or objects that only hold attributes",
-            ) from error
-        (self.folder / "init.pickle").write_bytes(data)
-        (self.folder / "hidden").write_text(task.namespace.__name__)
 
     def draw(self, name: str) -> Draw:
         """A draw of the open task, see KeptDraws."""
@@ -426,28 +369,9 @@ class Referee:
             return {"modified": list(range(len(request["places"])))}
 
     def on_nulls(self, request: Message) -> Message:
-        """What `nulls` would measure on a draw: zeros, a constant that comes nearest on the first draw, a copy of an input."""
+        """What results that took no work (`nulls`) would measure on a draw."""
         draw = self.draw(request["draw"])
-        rows = [(cut(e), t) for e, cut, t in draw.rows()]
-        made: dict[str, Callable[[], list[Any]]] = {
-            "zeros": lambda: [_filled(e, 0.0) for e, _ in rows],
-            "constant": lambda: [
-                _filled(e, level) for (e, _), level in zip(rows, self._levels(request["first"]), strict=True)
-            ],
-            "copy": lambda: [cut(_copied(e, draw.arguments)) for e, cut, _ in draw.rows()],
-        }
-        found = {null: zip(made[null](), rows, strict=True) for null in request["nulls"]}
-        return {
-            "nulls": {
-                null: [
-                    {"output": draw.eager.name_of(i)} | measure(c, e, t, None) for i, (c, (e, t)) in enumerate(pairs)
-                ]
-                for null, pairs in found.items()
-            }
-        }
-
-    def _levels(self, name: str) -> list[float]:
-        return [nearest_constant(t) for _, _, t in self.draw(name).rows()]
+        return {"nulls": measure_nulls(request["nulls"], draw, lambda: self.draw(request["first"]))}
 
     def on_touched(self, _: Message) -> Message:
         """Bytes that any correct result must touch."""
@@ -474,20 +398,6 @@ def _arguments_of(arguments: list[Any], leaves: list[int]) -> list[int]:
 
 def _unchanged(now: torch.Tensor, then: torch.Tensor) -> bool:
     return now.shape == then.shape and now.dtype == then.dtype and same_numbers(now, then)
-
-
-def _filled(e: Any, level: float) -> Any:
-    return filled(e, level) if isinstance(e, torch.Tensor) else e
-
-
-def _copied(e: Any, arguments: list[Any]) -> Any:
-    """The first argument that could pass for the output by its shape and type; zeros when there is none."""
-    if not isinstance(e, torch.Tensor):
-        return e
-    for leaf in blobs.leaves(arguments):
-        if isinstance(leaf, torch.Tensor) and leaf.numel() == e.numel() and leaf.dtype == e.dtype:
-            return leaf.reshape(e.shape)
-    return torch.zeros_like(e)
 
 
 def main() -> None:

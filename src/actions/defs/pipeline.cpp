@@ -18,13 +18,6 @@ Status legal(const Program& program, const Kernel& kernel, const ActionContext&)
 
 constexpr ScheduleChoice kPipelined{"pipeline", "pipelined", "", legal};
 
-std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
-  return enumerate_choice(program, kPipelined, context);
-}
-Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
-  return add_choice(program, action, kPipelined, context);
-}
-
 }  // namespace
 
 namespace actions {
@@ -34,8 +27,8 @@ const ActionDef pipeline_def{
     .doc = "Overlap data movement and arithmetic: independent accumulators, loads ahead of use.",
     .law = "acc += f(i)  becomes  acc[u] += f(i + u), loads of i + n in flight",
     .in_paper = true,
-    .enumerate = enumerate,
-    .apply = apply};
+    .enumerate = enumerate_choice<kPipelined>,
+    .apply = add_choice<kPipelined>};
 }  // namespace actions
 
 }  // namespace mtmc

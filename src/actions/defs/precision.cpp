@@ -96,7 +96,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
       MTMC_RETURN_IF_ERROR(may_multiply(*kernel, action.detail, words, context));
       forget_numbers(*kernel, context.target);
       kernel->choices["precision"] = action.detail;
-      MTMC_RETURN_IF_ERROR(context.target.supports(result, *kernel));
+      MTMC_RETURN_IF_ERROR(context.target.supports(result, *kernel, context.hardware));
     }
     return result;
   }
@@ -113,7 +113,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
     }
   for (Kernel& kernel : result.kernels) {
     if (kernel.family == Family::library) continue;
-    MTMC_RETURN_IF_ERROR(context.target.supports(result, kernel));
+    MTMC_RETURN_IF_ERROR(context.target.supports(result, kernel, context.hardware));
   }
   return result;
 }

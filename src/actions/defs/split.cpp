@@ -22,13 +22,6 @@ Status legal(const Program& program, const Kernel& kernel, const ActionContext&)
 
 constexpr ScheduleChoice kSplit{"split", "split", "", legal};
 
-std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
-  return enumerate_choice(program, kSplit, context);
-}
-Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
-  return add_choice(program, action, kSplit, context);
-}
-
 }  // namespace
 
 namespace actions {
@@ -37,8 +30,8 @@ const ActionDef split_def{
     .name = "split",
     .doc = "Parallelise a reduction, or a product of few tiles: partial results for chunks, then their combination.",
     .law = "sum over i  becomes  sum over c of (sum over i in chunk c)",
-    .enumerate = enumerate,
-    .apply = apply};
+    .enumerate = enumerate_choice<kSplit>,
+    .apply = add_choice<kSplit>};
 }  // namespace actions
 
 }  // namespace mtmc

@@ -18,13 +18,6 @@ Status legal(const Program& program, const Kernel& kernel, const ActionContext&)
 
 constexpr ScheduleChoice kTiled{"tile", "tiled", "", legal};
 
-std::vector<Action> enumerate(const Program& program, const ActionContext& context) {
-  return enumerate_choice(program, kTiled, context);
-}
-Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
-  return add_choice(program, action, kTiled, context);
-}
-
 }  // namespace
 
 namespace actions {
@@ -33,8 +26,8 @@ const ActionDef tile_def{.name = "tile",
                          .doc = "Partition a kernel's data into blocks that fit registers and caches.",
                          .law = "for i  becomes  for block, for i in block",
                          .in_paper = true,
-                         .enumerate = enumerate,
-                         .apply = apply};
+                         .enumerate = enumerate_choice<kTiled>,
+                         .apply = add_choice<kTiled>};
 }  // namespace actions
 
 }  // namespace mtmc

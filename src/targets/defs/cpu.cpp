@@ -135,7 +135,7 @@ Result<Code> emit(const Program& program, const Hardware& hardware, const Module
   return print_module(program, shell, parts);
 }
 
-Status supports(const Program& program, const Kernel& kernel) {
+Status supports(const Program& program, const Kernel& kernel, const Hardware&) {
   MTMC_RETURN_IF_ERROR(refuse_recurrent(program, kernel));
   return can_generate(program, kernel.values);
 }
@@ -173,7 +173,7 @@ std::vector<Numbers> candidates(const Program& program, const Kernel& kernel, co
 }
 
 // An unblocked product is of no use to anybody.
-void initial_choices(const Group&, Kernel& kernel) {
+void initial_choices(const Group&, const Hardware&, Kernel& kernel) {
   if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
 }
 

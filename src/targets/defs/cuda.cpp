@@ -6,14 +6,14 @@
 namespace mtmc {
 namespace {
 
-Status supports(const Program&, const Kernel& kernel) {
+Status supports(const Program&, const Kernel& kernel, const Hardware&) {
   return Error{"printing " + kernel.name, "kernels of the target cuda are written by hand", "",
                "a library kernel, or --target triton"};
 }
 
-Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& shell) {
+Result<Code> emit(const Program& program, const Hardware& hardware, const ModuleShell& shell) {
   for (const Kernel& kernel : program.kernels)
-    if (kernel.family != Family::library) return supports(program, kernel).error();
+    if (kernel.family != Family::library) return supports(program, kernel, hardware).error();
   ModuleParts parts;
   parts.device = Device::cuda;
   return print_module(program, shell, parts);

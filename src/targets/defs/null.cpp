@@ -29,9 +29,11 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell&) {
   return code;
 }
 
-Status supports(const Program& program, const Kernel& kernel) { return can_generate(program, kernel.values); }
+Status supports(const Program& program, const Kernel& kernel, const Hardware&) {
+  return can_generate(program, kernel.values);
+}
 
-void initial_choices(const Group&, Kernel& kernel) {
+void initial_choices(const Group&, const Hardware&, Kernel& kernel) {
   if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
 }
 

@@ -133,7 +133,7 @@ void add_helper(const std::string& name, std::set<std::string>& done, std::strin
   text += source + "\n\n";
 }
 
-Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& shell) {
+Result<Code> emit(const Program& program, const Hardware& hardware, const ModuleShell& shell) {
   ModuleParts parts;
   parts.device = Device::cuda;
   parts.software = kSoftware;
@@ -142,7 +142,7 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   bool tiles = false, scratch = false, zeros = false;
   for (const Kernel& kernel : program.kernels) {
     if (kernel.family == Family::library) continue;
-    MTMC_TRY(const TritonKernel printed, print_triton_kernel(program, kernel));
+    MTMC_TRY(const TritonKernel printed, print_triton_kernel(program, kernel, hardware));
     Launch launch;
     launch.kernel = kernel.name;
     launch.reads = printed.reads;
@@ -181,13 +181,13 @@ Result<Code> emit(const Program& program, const Hardware&, const ModuleShell& sh
   return code;
 }
 
-Status supports(const Program& program, const Kernel& kernel) {
+Status supports(const Program& program, const Kernel& kernel, const Hardware& hardware) {
   MTMC_RETURN_IF_ERROR(can_generate(program, kernel.values));
-  return can_print_triton_kernel(program, kernel);
+  return can_print_triton_kernel(program, kernel, hardware);
 }
 
-std::vector<Numbers> candidates(const Program& program, const Kernel& kernel, const Hardware&) {
-  return triton_candidates(program, kernel);
+std::vector<Numbers> candidates(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  return triton_candidates(program, kernel, hardware);
 }
 
 bool reads_f32(const Contraction& contraction) {
@@ -210,17 +210,17 @@ std::vector<std::string> ways_to_multiply(const Group& group) {
 }
 
 // Does this product read one operand only, and leave most of a GPU idle while it does?
-bool reads_idly(const GroupStage& stage, const std::string& precision) {
-  return stage.contraction && triton::way_of(stage, precision) == "ieee" && triton::chunks_of_k(stage) > 1;
+bool reads_idly(const GroupStage& stage, const std::string& precision, const Hardware& hardware) {
+  return stage.contraction && triton::way_of(stage, precision) == "ieee" && triton::chunks_of_k(stage, hardware) > 1;
 }
 
 constexpr int64_t kManyChunks = 8;  // of K, from which a product that is not split leaves nearly all of a GPU idle
 
 // A sum along few rows leaves most of a GPU idle, and so does a product: it is born split. Products are born as exact
 // as what they replace.
-void initial_choices(const Group& group, Kernel& kernel) {
+void initial_choices(const Group& group, const Hardware& hardware, Kernel& kernel) {
   const Group collapsed = collapse_axes(group);
-  if (triton::needs_split(collapsed)) kernel.choices["split"] = "";
+  if (triton::needs_split(collapsed, hardware)) kernel.choices["split"] = "";
   const Group products = triton::ungroup(group);
   if (std::any_of(products.stages.begin(), products.stages.end(),
                   [](const GroupStage& stage) { return stage.contraction.has_value(); }))
@@ -232,9 +232,9 @@ void initial_choices(const Group& group, Kernel& kernel) {
   const std::string& way = kernel.choices.emplace("precision", ways.front()).first->second;
   const Group laid = collapse_axes(products);
   const auto all = [&](const auto& holds) { return std::all_of(laid.stages.begin(), laid.stages.end(), holds); };
-  const bool idle = !all([&](const GroupStage& stage) { return !reads_idly(stage, way); });
-  if ((way == "as_eager" && idle) || all([](const GroupStage& stage) {
-        return stage.stage.combine == Combine::none || triton::chunks_of_k(stage) >= kManyChunks;
+  const bool idle = !all([&](const GroupStage& stage) { return !reads_idly(stage, way, hardware); });
+  if ((way == "as_eager" && idle) || all([&](const GroupStage& stage) {
+        return stage.stage.combine == Combine::none || triton::chunks_of_k(stage, hardware) >= kManyChunks;
       }))
     kernel.choices["split"] = "";
 }
@@ -247,19 +247,19 @@ bool distinguishes(const Program& alone, const Choice& choice, const Hardware& h
   if (std::count(kMeasured.begin(), kMeasured.end(), choice.key) > 0)
     return candidates(changed, changed.kernels[0], hardware).size() > 1;
   if (choice.key == "order") {
-    const auto before = print_triton_kernel(alone, alone.kernels[0]);
-    const auto after = print_triton_kernel(changed, changed.kernels[0]);
+    const auto before = print_triton_kernel(alone, alone.kernels[0], hardware);
+    const auto after = print_triton_kernel(changed, changed.kernels[0], hardware);
     return before.ok() && after.ok() && before->text != after->text;
   }
   const auto group = build_group(alone, alone.kernels[0]);
   if (!group.ok()) return false;
-  if (choice.key == "window") return triton::may_join_windows(triton::ungroup(*group));
+  if (choice.key == "window") return triton::may_join_windows(triton::ungroup(*group), hardware);
   if (choice.key != "split") return true;
   const Group collapsed = collapse_axes(triton::ungroup(*group));
-  if (triton::can_split(collapsed)) return true;
+  if (triton::can_split(collapsed, hardware)) return true;
   return !triton::has_attention(collapsed) &&
          std::any_of(collapsed.stages.begin(), collapsed.stages.end(),
-                     [](const GroupStage& stage) { return triton::chunks_of_k(stage) > 1; });
+                     [&](const GroupStage& stage) { return triton::chunks_of_k(stage, hardware) > 1; });
 }
 
 std::vector<std::string> precisions(const Program& program, const Kernel& kernel) {

@@ -291,7 +291,7 @@ class AttentionPrinter : public StagePrinter {
 
 }  // namespace
 
-std::vector<Numbers> attention_candidates(const Group& group, const Attention& found) {
+std::vector<Numbers> attention_candidates(const Group& group, const Attention& found, const Hardware& hardware) {
   const AttentionAxes axes = axes_of(group, found);
   const int64_t rows = std::max<int64_t>(16, power_of_two(axes.extents[axes.m])),
                 keys = std::max<int64_t>(16, power_of_two(axes.extents[axes.t]));
@@ -302,7 +302,7 @@ std::vector<Numbers> attention_candidates(const Group& group, const Attention& f
   const int64_t element = f32 || parts ? 4 : 2;
   const auto add = [&](int64_t m, int64_t n, int64_t warps, int64_t stages) {
     // Queries, and stages of keys and values, must fit shared memory.
-    while ((stages * n * (wide + out) + m * wide) * element > kSharedBytes && (n > 16 || stages > 1 || m > 16))
+    while ((stages * n * (wide + out) + m * wide) * element > room_ahead(hardware) && (n > 16 || stages > 1 || m > 16))
       (stages > 2 ? stages : n > 16 ? n : stages > 1 ? stages : m) /= 2;
     Numbers one = {{"m", std::min(m, rows)}, {"n", std::min(n, keys)}, {"warps", warps}, {"stages", stages}};
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
@@ -328,18 +328,19 @@ std::vector<Numbers> attention_candidates(const Group& group, const Attention& f
   return all;
 }
 
-std::vector<Numbers> attention_depths(const Group& group, const Attention& found, const Numbers& now) {
+std::vector<Numbers> attention_depths(const Group& group, const Attention& found, const Numbers& now,
+                                      const Hardware& hardware) {
   const AttentionAxes axes = axes_of(group, found);
   const ExprP query = narrow(group.stages[found.scores].contraction->left);
   const int64_t element = query->dtype == DType::f32 || in_parts(group, query) ? 4 : 2;
   const int64_t wide = power_of_two(axes.extents[axes.d]), out = power_of_two(axes.extents[axes.e]);
   if (axes.extents[axes.t] <= now.at("n")) return {};  // one step
-  return other_depths(now, 1, now.at("n") * (wide + out) * element);
+  return other_depths(now, 1, now.at("n") * (wide + out) * element, hardware);
 }
 
 TritonLaunch print_attention(const Group& group, const Attention& attention, const std::string& name,
-                             const Numbers& numbers) {
-  Numbers chosen = attention_candidates(group, attention).front();
+                             const Numbers& numbers, const Hardware& hardware) {
+  Numbers chosen = attention_candidates(group, attention, hardware).front();
   for (const auto& [key, value] : numbers)
     if (chosen.count(key)) chosen[key] = value;
   return AttentionPrinter(group, attention, name, chosen).run();

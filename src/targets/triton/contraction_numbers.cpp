@@ -5,7 +5,8 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kBusy = 120;  // programs that nearly fill a GPU
+// Programs that nearly fill a GPU.
+int64_t busy(const Hardware& hardware) { return hardware.cores * int64_t{10} / 11; }
 
 class Candidates {
  public:
@@ -29,10 +30,10 @@ class Candidates {
 };
 
 // Tiles as large as keeps the GPU busy.
-void add_default(Candidates& to, const ContractionSizes& sizes) {
+void add_default(Candidates& to, const ContractionSizes& sizes, const Hardware& hardware) {
   int64_t m = Candidates::fit(128, sizes.m), n = Candidates::fit(256, sizes.n), warps = 8,
           stages = sizes.two_part ? 4 : 3;
-  while (blocks(sizes.m, m) * blocks(sizes.n, n) * sizes.matrices < kBusy && (n > 64 || m > 64)) {
+  while (blocks(sizes.m, m) * blocks(sizes.n, n) * sizes.matrices < busy(hardware) && (n > 64 || m > 64)) {
     int64_t& larger = n >= m ? n : m;
     larger /= 2;
   }
@@ -46,12 +47,12 @@ void add_default(Candidates& to, const ContractionSizes& sizes) {
 // first-level cache, which has them). Tried by hand on an H100, 8 channels in two parts (KernelBench, level 2,
 // 21): 3.04 ms with three stages, 1.19 with one, 0.97 with both parts of a block in one step. How others fare, the
 // tuner finds out.
-void add_overlapping(Candidates& to, const ContractionSizes& sizes) {
+void add_overlapping(Candidates& to, const ContractionSizes& sizes, const Hardware& hardware) {
   to.add(128, 64, 64, 4, 1);
   to.add(128, 128, 64, 8, 1);
   to.add(256, 64, 64, 8, 1);
   to.add(64, 64, 64, 4, 1);
-  add_default(to, sizes);
+  add_default(to, sizes, hardware);
 }
 
 // A block is loaded, split and multiplied: what hides the one behind the other are programs beside each other. By hand
@@ -72,11 +73,11 @@ void add_splits(Candidates& to, const ContractionSizes& sizes) {
 
 // With all taps along the phases' axis in one step, a tile that both phases read is read once, but every product waits
 // for the one before. Two programs have room.
-void add_phases(Candidates& to, const ContractionSizes& sizes) {
+void add_phases(Candidates& to, const ContractionSizes& sizes, const Hardware& hardware) {
   const auto both = [&](int64_t m, int64_t n, int64_t k, int64_t warps, int64_t stages, int64_t taps) {
     to.add(m, n, k, warps, stages, {{"phases", 2}, {"taps", taps}});
   };
-  if (blocks(sizes.m, 128) * blocks(sizes.n, 64) * sizes.matrices / 2 < kBusy) both(64, 64, 64, 4, 2, 4);
+  if (blocks(sizes.m, 128) * blocks(sizes.n, 64) * sizes.matrices / 2 < busy(hardware)) both(64, 64, 64, 4, 2, 4);
   if (sizes.lane > 32) both(128, 64, 64, 8, 2, 1);
   both(128, 64, 32, 4, 4, 1);
   both(128, 64, 32, 4, 2, 4);
@@ -87,7 +88,7 @@ void add_phases(Candidates& to, const ContractionSizes& sizes) {
 
 }  // namespace
 
-std::vector<Numbers> contraction_numbers(const ContractionSizes& sizes) {
+std::vector<Numbers> contraction_numbers(const ContractionSizes& sizes, const Hardware& hardware) {
   Candidates all(sizes);
   if (sizes.f32) {
     // Few columns leave registers for more rows: 5.99 instead of 8.91 ms for a grouped transposed convolution.
@@ -98,11 +99,11 @@ std::vector<Numbers> contraction_numbers(const ContractionSizes& sizes) {
   } else if (sizes.splits) {
     add_splits(all, sizes);
   } else if (sizes.phases) {
-    add_phases(all, sizes);
+    add_phases(all, sizes, hardware);
   } else if (sizes.overlaps) {
-    add_overlapping(all, sizes);
+    add_overlapping(all, sizes, hardware);
   } else {
-    add_default(all, sizes);
+    add_default(all, sizes, hardware);
     all.add(128, 256, 64, 8, 4);
     all.add(256, 128, 64, 8, sizes.two_part ? 4 : 3);
     all.add(128, 128, 64, 4, 3);

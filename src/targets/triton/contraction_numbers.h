@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "ir/hardware.h"
 #include "targets/triton/launch.h"
 
 namespace mtmc::triton {
@@ -19,6 +20,6 @@ struct ContractionSizes {
 // "m", "n" and "k" of a block, "warps", "stages", and "group", tiles of rows one after the other; where there are
 // phases, "phases", how many a program computes, and "taps", how many elements of their window one step multiplies at
 // most. Best guess first.
-std::vector<Numbers> contraction_numbers(const ContractionSizes& sizes);
+std::vector<Numbers> contraction_numbers(const ContractionSizes& sizes, const Hardware& hardware);
 
 }  // namespace mtmc::triton

@@ -20,8 +20,7 @@ ExprP narrow(const ExprP& expr) {
 
 namespace {
 
-constexpr int64_t kManyResults = 128;      // of one thread
-constexpr int64_t kMostAhead = 200 << 10;  // bytes of shared memory, of a Hopper's 227 KB, for what is loaded ahead
+constexpr int64_t kManyResults = 128;             // of one thread
 constexpr int64_t kMostAlong = int64_t{1} << 28;  // rows, columns or terms; phases of four are counted one by one
 
 // The axis of K that runs along a lane: the longest when it is long enough, else all of them together.
@@ -59,7 +58,7 @@ bool is_contraction(const Group& group, const Frame& frame) {
 }
 
 ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
-                                       const Numbers& numbers)
+                                       const Numbers& numbers, const Hardware& hardware)
     : StagePrinter(group, frame.first, frame.last, std::move(name)), frame_(frame), products_(std::move(products)) {
   splits_ = splits_in_loop(products_);
   f32_ = !splits_ && is_f32(products_);
@@ -69,7 +68,8 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   find_phase();
   const bool two = phase_ >= 0 && !within_;
   candidates_ = contraction_numbers({extent_of(m_), extent_of(n_), extent_of(k_lane_), extent_of(batch_), f32_,
-                                     products_.two_part, splits_, two, !f32_ && overlaps()});
+                                     products_.two_part, splits_, two, !f32_ && overlaps()},
+                                    hardware);
   std::vector<Numbers> fitting;
   for (Numbers& one : candidates_)
     if (fit_tile(one); std::find(fitting.begin(), fitting.end(), one) == fitting.end()) fitting.push_back(one);
@@ -81,7 +81,7 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
   bm_ = chosen["m"], bn_ = chosen["n"], bk_ = chosen["k"];
   warps_ = chosen["warps"], stages_ = chosen["stages"], group_size_ = chosen["group"];
   // What a step computes of its loads lies beside those of the step.
-  while (stages_ > 2 && (stages_ - (splits_ ? 0 : 1)) * bytes_of_step() > kMostAhead) --stages_;
+  while (stages_ > 2 && (stages_ - (splits_ ? 0 : 1)) * bytes_of_step() > room_ahead(hardware)) --stages_;
   by_columns_ = numbers.count("by_columns") > 0;
   if (two) plan_phases(chosen);
   plan_live();
@@ -251,9 +251,9 @@ void ContractionPrinter::finish(const std::string& sums, const std::string& star
       keep(s, value(body(s), result_), stage(s).body->dtype, result_);
 }
 
-std::vector<Numbers> ContractionPrinter::depths(const Numbers& now) const {
+std::vector<Numbers> ContractionPrinter::depths(const Numbers& now, const Hardware& hardware) const {
   if (stages_ == 1 || blocks(extent_of(k_lane_), bk_) * extent_of(k_loop_) == 1) return {};
-  return other_depths(now, stages_, (bm_ + bn_) * bk_ * (f32_ || splits_ ? 4 : 2));
+  return other_depths(now, stages_, (bm_ + bn_) * bk_ * (f32_ || splits_ ? 4 : 2), hardware);
 }
 
 TritonLaunch ContractionPrinter::run() {
@@ -267,17 +267,18 @@ TritonLaunch ContractionPrinter::run() {
 }
 
 TritonLaunch print_contraction(const Group& group, const Frame& frame, const Products& products,
-                               const std::string& name, const Numbers& numbers) {
-  return ContractionPrinter(group, frame, products, name, numbers).run();
+                               const std::string& name, const Numbers& numbers, const Hardware& hardware) {
+  return ContractionPrinter(group, frame, products, name, numbers, hardware).run();
 }
 
-std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products) {
-  return ContractionPrinter(group, frame, products, "", {}).candidates();
+std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products,
+                                            const Hardware& hardware) {
+  return ContractionPrinter(group, frame, products, "", {}, hardware).candidates();
 }
 
 std::vector<Numbers> contraction_depths(const Group& group, const Frame& frame, const Products& products,
-                                        const Numbers& now) {
-  return ContractionPrinter(group, frame, products, "", now).depths(now);
+                                        const Numbers& now, const Hardware& hardware) {
+  return ContractionPrinter(group, frame, products, "", now, hardware).depths(now, hardware);
 }
 
 }  // namespace mtmc::triton

@@ -34,11 +34,11 @@ class ContractionPrinter : public StagePrinter {
  public:
   // The frame's first stage is the contraction; all axes of its result are shared.
   ContractionPrinter(const Group& group, const Frame& frame, Products products, std::string name,
-                     const Numbers& numbers);
+                     const Numbers& numbers, const Hardware& hardware);
   TritonLaunch run();
   // What is worth measuring, best guess first.
   const std::vector<Numbers>& candidates() const { return candidates_; }
-  std::vector<Numbers> depths(const Numbers& now) const;
+  std::vector<Numbers> depths(const Numbers& now, const Hardware& hardware) const;
 
  private:
   void plan_axes();
@@ -116,11 +116,12 @@ class ContractionPrinter : public StagePrinter {
 };
 
 TritonLaunch print_contraction(const Group& group, const Frame& frame, const Products& products,
-                               const std::string& name, const Numbers& numbers);
-std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products);
+                               const std::string& name, const Numbers& numbers, const Hardware& hardware);
+std::vector<Numbers> contraction_candidates(const Group& group, const Frame& frame, const Products& products,
+                                            const Hardware& hardware);
 // `now` with other "stages"; none where K is one block.
 std::vector<Numbers> contraction_depths(const Group& group, const Frame& frame, const Products& products,
-                                        const Numbers& now);
+                                        const Numbers& now, const Hardware& hardware);
 // Is this stage computed of the rows that a product's tiles have (tile_sums.h, whole_rows.h)?
 inline bool is_of_tile(const GroupStage& stage) { return !stage.tile_rows.empty() || !stage.in_tile.empty(); }
 // Whether the frame is a contraction followed by pointwise stages that share all axes of its result.

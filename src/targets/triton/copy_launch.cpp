@@ -15,7 +15,8 @@ bool reads(const GroupStage& stage, int tensor) {
 
 class Joiner {
  public:
-  Joiner(const Prepared& prepared, const Numbers& numbers) : result_(prepared), numbers_(numbers) {}
+  Joiner(const Prepared& prepared, const Numbers& numbers, const Hardware& hardware)
+      : result_(prepared), numbers_(numbers), hardware_(hardware) {}
 
   Prepared run() {
     for (int s = 0; s < static_cast<int>(stages().size()); ++s)
@@ -38,7 +39,8 @@ class Joiner {
       return;
     }
     stages()[copy].producers = copy - first;
-    const int64_t programs = print_lanes(result_.group, frame_over(result_.group, first, copy), "f", numbers_).programs;
+    const int64_t programs =
+        print_lanes(result_.group, frame_over(result_.group, first, copy), "f", numbers_, hardware_).programs;
     result_.group.tensors[stages()[copy].peak_tensor].type.shape = largest->stage.reduce = {programs};
     repeat(first, copy, again);
   }
@@ -147,7 +149,7 @@ class Joiner {
     if (frame.shared.size() != alone.shared.size()) return false;
     try {
       if (plan_rows(result_.group, frame).inner > 0) return false;
-      print_lanes(result_.group, frame, "f", {});
+      print_lanes(result_.group, frame, "f", {}, hardware_);
       return true;
     } catch (const Unsupported&) {
       return false;
@@ -209,6 +211,7 @@ class Joiner {
 
   Prepared result_;
   const Numbers numbers_;
+  const Hardware& hardware_;
 };
 
 }  // namespace
@@ -221,6 +224,8 @@ std::optional<CopyLaunch> copy_launch_of(const Group& group, int s) {
   return std::nullopt;
 }
 
-Prepared compute_in_copies(const Prepared& prepared, const Numbers& numbers) { return Joiner(prepared, numbers).run(); }
+Prepared compute_in_copies(const Prepared& prepared, const Numbers& numbers, const Hardware& hardware) {
+  return Joiner(prepared, numbers, hardware).run();
+}
 
 }  // namespace mtmc::triton

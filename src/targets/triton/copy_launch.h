@@ -13,6 +13,6 @@ struct CopyLaunch {
 std::optional<CopyLaunch> copy_launch_of(const Group& group, int s);
 
 // `numbers`: those of these launches.
-Prepared compute_in_copies(const Prepared& prepared, const Numbers& numbers);
+Prepared compute_in_copies(const Prepared& prepared, const Numbers& numbers, const Hardware& hardware);
 
 }  // namespace mtmc::triton

@@ -45,18 +45,21 @@ Numbers of_copies(const Numbers& numbers) {
 // One kernel of the Program, cut into launches.
 class Kernels {
  public:
-  // Both must outlive it.
-  Kernels(const Group& group, const Kernel& kernel) : built_(group), kernel_(kernel) {
+  // All must outlive it.
+  Kernels(const Group& group, const Kernel& kernel, const Hardware& hardware)
+      : built_(group), kernel_(kernel), hardware_(hardware) {
     for (const GroupStage& one : group.stages)
       if (product(one.stage.extents()) == 0) throw Unsupported{"tensors without elements"};
     const auto precision = kernel.choices.find("precision");
     const auto arrange = [&](const std::string& way) {
-      prepared_ = prepare(group, {.precision = way,
-                                  .split = kernel.has("split"),
-                                  .im2win = kernel.has("window"),
-                                  .in_tiles = kernel.number(kReadsAgain, 0) == 0,
-                                  .in_loop = kernel.number(kInLoop, -1),
-                                  .parts = kernel.number("parts", 0)});
+      prepared_ = prepare(group,
+                          {.precision = way,
+                           .split = kernel.has("split"),
+                           .im2win = kernel.has("window"),
+                           .in_tiles = kernel.number(kReadsAgain, 0) == 0,
+                           .in_loop = kernel.number(kInLoop, -1),
+                           .parts = kernel.number("parts", 0)},
+                          hardware);
       frames_.clear(), tried_.clear();
       cut();
     };
@@ -195,7 +198,8 @@ class Kernels {
     std::vector<Numbers> result;
     for (const auto& [_, part] : parts) {
       const Frame& frame = *frames[part];
-      const std::vector<Numbers> tiles = contraction_candidates(group(), frame, prepared_.products.at(frame.first));
+      const std::vector<Numbers> tiles =
+          contraction_candidates(group(), frame, prepared_.products.at(frame.first), hardware_);
       for (size_t i = 1; i < tiles.size() && i <= kEach; ++i) {
         result.push_back(now);
         for (const auto& [key, number] : tiles[i]) result.back()[part + key] = number;
@@ -208,11 +212,12 @@ class Kernels {
   std::vector<Numbers> tiles() const {
     const Frame& frame = frames_[main_frame()];
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
-      return attention_candidates(group(), *attention);
+      return attention_candidates(group(), *attention, hardware_);
     if (is_contraction(group(), frame))
-      return other_ways(with_copies(contraction_candidates(group(), frame, prepared_.products.at(frame.first))));
-    std::vector<Numbers> all = window_candidates(group(), frame), others = rows_candidates(group(), frame);
-    if (!shares_much(group(), frame)) std::swap(all, others);
+      return other_ways(
+          with_copies(contraction_candidates(group(), frame, prepared_.products.at(frame.first), hardware_)));
+    std::vector<Numbers> all = window_candidates(group(), frame), others = rows_candidates(group(), frame, hardware_);
+    if (!shares_much(group(), frame, hardware_)) std::swap(all, others);
     all.insert(all.end(), others.begin(), others.end());
     return all;
   }
@@ -220,23 +225,23 @@ class Kernels {
   std::vector<Numbers> depths(const Numbers& now) const {
     const Frame& frame = frames_[main_frame()];
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
-      return attention_depths(group(), *attention, now);
+      return attention_depths(group(), *attention, now, hardware_);
     if (is_contraction(group(), frame))
-      return contraction_depths(group(), frame, prepared_.products.at(frame.first), now);
-    return now.count("share") > 0 ? std::vector<Numbers>{} : rows_depths(group(), frame, now);
+      return contraction_depths(group(), frame, prepared_.products.at(frame.first), now, hardware_);
+    return now.count("share") > 0 ? std::vector<Numbers>{} : rows_depths(group(), frame, now, hardware_);
   }
 
   TritonLaunch print(const Frame& frame, const std::string& name, const Numbers& numbers) const {
     if (const auto attention = find_attention(group(), frame.first); attention && attention->last == frame.last)
-      return print_attention(group(), *attention, name, numbers);
+      return print_attention(group(), *attention, name, numbers, hardware_);
     if (is_contraction(group(), frame)) {
       const auto products = prepared_.products.find(frame.first);
       if (products == prepared_.products.end()) throw Unsupported{"a part of attention alone"};
       Numbers chosen = numbers;
       if (kernel_.has("order")) chosen["by_columns"] = 1;
-      return print_contraction(group(), frame, products->second, name, chosen);
+      return print_contraction(group(), frame, products->second, name, chosen, hardware_);
     }
-    return print_lanes(group(), frame, name, numbers);
+    return print_lanes(group(), frame, name, numbers, hardware_);
   }
 
   // Printed with the best guess of its numbers, once: it is what takes long.
@@ -268,7 +273,7 @@ class Kernels {
     const auto add = [&](const char* key, int64_t number) {
       Kernel other = kernel_;
       other.numbers = {{key, number}};
-      Numbers without = Kernels(built_, other).tiles().front();
+      Numbers without = Kernels(built_, other, hardware_).tiles().front();
       without[key] = number;
       all.insert(all.begin() + 1, std::move(without));
     };
@@ -286,7 +291,7 @@ class Kernels {
 
   // The longest runs of stages that one launch can compute without losing the parallelism that they have alone.
   void cut() {
-    if (!copies_.count("apart")) prepared_ = compute_in_copies(prepared_, copies_);
+    if (!copies_.count("apart")) prepared_ = compute_in_copies(prepared_, copies_, hardware_);
     const int stages = static_cast<int>(group().stages.size());
     for (int from = 0; from < stages; from = frames_.back().last + 1) {
       if (attends(from)) continue;
@@ -417,6 +422,7 @@ class Kernels {
 
   const Group& built_;
   const Kernel& kernel_;
+  const Hardware& hardware_;
   const Numbers copies_ = of_copies(kernel_.numbers);
   Prepared prepared_;
   std::vector<Frame> frames_;
@@ -429,11 +435,11 @@ Error not_printable(const Kernel& kernel, const Unsupported& unsupported) {
 
 }  // namespace
 
-Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel) {
-  if (is_recurrent(program, kernel)) return print_recurrent_kernel(program, kernel);
+Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  if (is_recurrent(program, kernel)) return print_recurrent_kernel(program, kernel, hardware);
   MTMC_TRY(const Group group, build_group(program, kernel));
   try {
-    const Kernels kernels(group, kernel);
+    const Kernels kernels(group, kernel, hardware);
     const std::vector<TritonLaunch> launches = kernels.launches(kernel.numbers);
     const auto own = std::count_if(program.kernels.begin(), program.kernels.end(),
                                    [](const Kernel& one) { return one.family != Family::library; });
@@ -443,37 +449,37 @@ Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& k
   }
 }
 
-Status can_print_triton_kernel(const Program& program, const Kernel& kernel) {
+Status can_print_triton_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware) {
   if (is_recurrent(program, kernel) || !kernel.numbers.empty()) {
-    const auto printed = print_triton_kernel(program, kernel);
+    const auto printed = print_triton_kernel(program, kernel, hardware);
     return printed.ok() ? ok_status() : Status(printed.error());
   }
   MTMC_TRY(const Group group, build_group(program, kernel));
   try {
-    const Kernels tries_all_launches(group, kernel);
+    const Kernels tries_all_launches(group, kernel, hardware);
     return ok_status();
   } catch (const Unsupported& unsupported) {
     return not_printable(kernel, unsupported);
   }
 }
 
-std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel) {
+std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel, const Hardware& hardware) {
   if (is_recurrent(program, kernel)) return std::nullopt;
   const auto built = build_group(program, kernel);
   if (!built.ok()) return std::nullopt;
   try {
-    return Kernels(*built, kernel).passes();
+    return Kernels(*built, kernel, hardware).passes();
   } catch (const Unsupported&) {
     return std::nullopt;
   }
 }
 
-std::vector<Numbers> triton_candidates(const Program& program, const Kernel& kernel) {
+std::vector<Numbers> triton_candidates(const Program& program, const Kernel& kernel, const Hardware& hardware) {
   if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
   if (!group.ok()) return {};
   try {
-    return Kernels(*group, kernel).candidates();
+    return Kernels(*group, kernel, hardware).candidates();
   } catch (const Unsupported&) {
     return {};  // `supports` says why
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ir/hardware.h"
 #include "ir/program.h"
 
 namespace mtmc {
@@ -24,9 +25,9 @@ struct TritonKernel {
 };
 
 // An Error says what this printer cannot do yet.
-Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel);
+Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware);
 // Whether that has an Error; sooner where the kernel has the best guess of its numbers.
-Status can_print_triton_kernel(const Program& program, const Kernel& kernel);
+Status can_print_triton_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware);
 
 // What the launches of a kernel pass on between them.
 struct TritonPasses {
@@ -34,10 +35,11 @@ struct TritonPasses {
   double bytes = 0;  // scratch written and read, each once a launch
 };
 // Nothing where print_triton_kernel has an Error, or the kernel is a recurrence.
-std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel);
+std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel, const Hardware& hardware);
 
 // Numbers for the kernel's main launch: those that it has or else the best guess, and behind it what its schedule says
 // is to be measured ("tiled", "pipelined").
-std::vector<std::map<std::string, int64_t>> triton_candidates(const Program& program, const Kernel& kernel);
+std::vector<std::map<std::string, int64_t>> triton_candidates(const Program& program, const Kernel& kernel,
+                                                              const Hardware& hardware);
 
 }  // namespace mtmc

@@ -26,11 +26,12 @@ struct TritonLaunch {
 
 // Frames of pointwise, movement, reduction, window and scan code; see rows_printer.cpp. `numbers`: "rows", "block",
 // "warps", "stages" where it loops over columns; what is absent is chosen.
-TritonLaunch print_rows(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers);
+TritonLaunch print_rows(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers,
+                        const Hardware& hardware);
 // The numbers that `print_rows` would choose, and neighbours worth measuring, best guess first.
-std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame);
+std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame, const Hardware& hardware);
 // The same with other "stages"; none where it does not loop.
-std::vector<Numbers> rows_depths(const Group& group, const Frame& frame, const Numbers& now);
+std::vector<Numbers> rows_depths(const Group& group, const Frame& frame, const Numbers& now, const Hardware& hardware);
 // Other tiles worth measuring for a launch that computes what it copies.
 std::vector<Numbers> copy_candidates(const Group& group, const Frame& frame);
 

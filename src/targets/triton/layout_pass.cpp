@@ -13,7 +13,8 @@ constexpr double kUsual = 64, kMost = 512, kLeast = 0.125;
 
 class OnePass {
  public:
-  OnePass(const Group& group, const ScaledCopy& copy) : group_(group), ids_(copy) {}
+  OnePass(const Group& group, const ScaledCopy& copy, const Hardware& hardware)
+      : group_(group), ids_(copy), hardware_(hardware) {}
 
   Group run() {
     const GroupStage *largest = stage_of(ids_.largest), *scale = stage_of(ids_.scale), *copy = stage_of(ids_.copy);
@@ -60,7 +61,7 @@ class OnePass {
         {GroupTensor::Role::scratch, kNoValue, result.tensors[ids_.largest].name + "_of", {}, {}, false});
     Group alone = result;
     alone.stages = {made};
-    const int64_t programs = print_rows(alone, frame_over(alone, 0, 0), "f", {}).programs;
+    const int64_t programs = print_rows(alone, frame_over(alone, 0, 0), "f", {}, hardware_).programs;
     result.tensors.back().type = {DType::f32, {programs}};
     result.tensors.back().strides = {1};
     return made;
@@ -89,13 +90,14 @@ class OnePass {
 
   const Group& group_;
   const ScaledCopy ids_;
+  const Hardware& hardware_;
 };
 
 }  // namespace
 
-Group copy_in_one_pass(const Group& group, const std::vector<ScaledCopy>& copies) {
+Group copy_in_one_pass(const Group& group, const std::vector<ScaledCopy>& copies, const Hardware& hardware) {
   Group result = group;
-  for (const ScaledCopy& copy : copies) result = OnePass(result, copy).run();
+  for (const ScaledCopy& copy : copies) result = OnePass(result, copy, hardware).run();
   return result;
 }
 

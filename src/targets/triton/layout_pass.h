@@ -6,6 +6,6 @@
 
 namespace mtmc::triton {
 
-Group copy_in_one_pass(const Group& group, const std::vector<ScaledCopy>& copies);
+Group copy_in_one_pass(const Group& group, const std::vector<ScaledCopy>& copies, const Hardware& hardware);
 
 }  // namespace mtmc::triton

@@ -19,8 +19,8 @@ constexpr int64_t kAligned = 8, kLine = 64, kLongRow = 512;
 
 class Operands : Packer {
  public:
-  Operands(const Group& group, const std::string& precision, int64_t in_loop)
-      : Packer(group, precision), in_loop_(in_loop) {}
+  Operands(const Group& group, const std::string& precision, int64_t in_loop, const Hardware& hardware)
+      : Packer(group, precision, hardware), in_loop_(in_loop) {}
 
   Prepared run(const Group& group) {
     for (size_t s = 0; s < group.stages.size(); ++s) {
@@ -257,7 +257,7 @@ class Operands : Packer {
     const int half = fill(of, l, name + "_half", expr * load(scale, DType::f32, {}));
     const bool known =
         result_.group.stages.empty() || result_.group.stages[0].dest != largest;  // then the scale is, too
-    Group copied = known ? result_.group : copy_in_one_pass(result_.group, {{largest, scale, half}});
+    Group copied = known ? result_.group : copy_in_one_pass(result_.group, {{largest, scale, half}}, hardware_);
     before.insert(before.end(), copied.stages.begin(), copied.stages.end());
     result_.group.tensors = std::move(copied.tensors);
     result_.group.stages = std::move(before);
@@ -311,8 +311,8 @@ bool splits_in_loop(const Group& group, const GroupStage& stage, int64_t wanted)
   return runs && tensor.type.elements() == along(c.n) * along(c.k) * along(c.batch);
 }
 
-Prepared pack_operands(const Group& group, const std::string& precision, int64_t in_loop) {
-  return Operands(group, precision, in_loop).run(group);
+Prepared pack_operands(const Group& group, const std::string& precision, int64_t in_loop, const Hardware& hardware) {
+  return Operands(group, precision, in_loop, hardware).run(group);
 }
 
 }  // namespace mtmc::triton

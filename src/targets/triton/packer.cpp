@@ -16,11 +16,11 @@ constexpr double kSmallest = 1e-30;  // maxima below it are not scaled up any fu
 // Elements of K that tensor cores may add up before registers take over. They cut every partial sum off, so that the
 // error of a sum of positive terms is 4.4e-9 of it for each element; a library's grows with the square root of K
 // (1.3e-8), and less where it adds chunks of K.
-int64_t promotion(const GroupStage& stage) {
+int64_t promotion(const GroupStage& stage, const Hardware& hardware) {
   const std::vector<int64_t> extents = stage.stage.extents();
   int64_t k = 1;
   for (int a : stage.contraction->k) k *= extents[a];
-  return k < 1024 || chunks_of_k(stage) > 1 ? 128 : 256;
+  return k < 1024 || chunks_of_k(stage, hardware) > 1 ? 128 : 256;
 }
 
 }  // namespace
@@ -52,7 +52,8 @@ std::vector<ExprP> guards_of(const ExprP& operand) {
   return found;
 }
 
-Packer::Packer(const Group& group, std::string precision) : precision_(std::move(precision)) {
+Packer::Packer(const Group& group, std::string precision, const Hardware& hardware)
+    : precision_(std::move(precision)), hardware_(hardware) {
   result_.group.name = group.name;
   result_.group.tensors = group.tensors;
   for (const GroupTensor& tensor : group.tensors) names_.insert(tensor.name);
@@ -108,7 +109,7 @@ int Packer::stage(const GroupStage& of, const std::string& name, TensorType type
 void Packer::multiply(const GroupStage& of, const ExprP& left, const ExprP& right, bool two_part) {
   Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
   products.left = left, products.right = right;
-  products.two_part = two_part, products.promote = promotion(of);
+  products.two_part = two_part, products.promote = promotion(of, hardware_);
   products.live = guards_of(of.contraction->right);
   undo_scales(of, contract(of, left, right));
 }

@@ -24,7 +24,7 @@ ExprP scale_of(const ExprP& largest);
 
 class Packer {
  protected:
-  Packer(const Group& group, std::string precision);
+  Packer(const Group& group, std::string precision, const Hardware& hardware);
 
   std::string way(const GroupStage& stage) const { return way_of(stage, precision_); }
   static bool is_half(const ExprP& e);  // f16 or bf16, read as f32
@@ -54,6 +54,7 @@ class Packer {
   void undo_scales(const GroupStage& of, int product);
 
   std::string precision_;
+  const Hardware& hardware_;
   Prepared result_;
   std::set<std::string> names_;
   std::map<std::string, int> made_;  // what a stage computes -> its tensor

@@ -111,31 +111,32 @@ Group ungroup(const Group& group) {
   return result;
 }
 
-bool needs_split(const Group& group) {
+bool needs_split(const Group& group, const Hardware& hardware) {
   for (size_t s = 0; s < group.stages.size(); ++s)
-    if (splits(group, s)) return true;
+    if (splits(group, s, hardware)) return true;
   return false;
 }
 
-bool can_split(const Group& group) {
+bool can_split(const Group& group, const Hardware& hardware) {
   for (size_t s = 0; s < group.stages.size(); ++s)
-    if (may_split(group, s)) return true;
+    if (may_split(group, s, hardware)) return true;
   return false;
 }
 
-Prepared prepare(const Group& group, const Preparation& wanted) {
+Prepared prepare(const Group& group, const Preparation& wanted, const Hardware& hardware) {
   const Group whole = cut_joins(cut_groups(ungroup(group)));
-  const Prepared windows = pack_windows(whole, wanted.precision, wanted.im2win);
-  const Group read_again = copy_in_one_pass(collapse_axes(windows.group), windows.copies);
-  const bool split = wanted.split, born = needs_split(read_again);  // else it was asked for
+  const Prepared windows = pack_windows(whole, wanted.precision, wanted.im2win, hardware);
+  const Group read_again = copy_in_one_pass(collapse_axes(windows.group), windows.copies, hardware);
+  const bool split = wanted.split, born = needs_split(read_again, hardware);  // else it was asked for
   const Group laid = wanted.in_tiles ? sum_in_tiles(read_again) : read_again;
   const auto chosen = [&](size_t stage) {
     if (combines_few_parts(laid, stage)) return false;
     const bool own = laid.stages[stage].dest >= static_cast<int>(group.tensors.size());  // of a packing: always
-    return own || born ? (split || own) && splits(laid, stage) : split && may_split(laid, stage);
+    return own || born ? (split || own) && splits(laid, stage, hardware) : split && may_split(laid, stage, hardware);
   };
-  const Prepared packed = pack_operands(split_reductions(laid, chosen, wanted.parts), wanted.precision, wanted.in_loop);
-  Prepared result = split ? split_contractions(packed, wanted.parts) : packed;
+  const Prepared packed =
+      pack_operands(split_reductions(laid, chosen, wanted.parts), wanted.precision, wanted.in_loop, hardware);
+  Prepared result = split ? split_contractions(packed, wanted.parts, hardware) : packed;
   part_rows(result.group);
   if (wanted.in_tiles) hold_rows(result.group);
   return result;

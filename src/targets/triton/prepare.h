@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "ir/hardware.h"
 #include "targets/triton/contraction_printer.h"
 
 namespace mtmc::triton {
@@ -41,7 +42,7 @@ struct Preparation {
   int64_t in_loop = -1;
   int64_t parts = 0;
 };
-Prepared prepare(const Group& group, const Preparation& wanted);
+Prepared prepare(const Group& group, const Preparation& wanted, const Hardware& hardware);
 
 // Sums of products in groups (convolutions) become contractions with the group as a batch: an axis that one operand
 // knows only by its group is cut in two.
@@ -55,8 +56,8 @@ Group cut_groups(const Group& group);
 Group cut_joins(const Group& group);
 
 // Whether some reduction of the group keeps too few programs busy.
-bool needs_split(const Group& group);
+bool needs_split(const Group& group, const Hardware& hardware);
 // Whether one may be split, worth it or not.
-bool can_split(const Group& group);
+bool can_split(const Group& group, const Hardware& hardware);
 
 }  // namespace mtmc::triton

@@ -13,10 +13,14 @@
 namespace mtmc {
 namespace {
 
-constexpr int64_t kMostPrograms = 128;            // that are surely resident at once: an H100 has 132 processors
-constexpr int64_t kMostShared = 220 * 1024;       // bytes of weights and exchanged tiles on one of them
 constexpr int64_t kMostOffset = (1LL << 31) - 1;  // offsets are 32 bits wide
 constexpr int kWarps = 8;
+
+// Programs that are surely resident at once: one on each multiprocessor, but for a few.
+int64_t most_programs(const Hardware& hardware) { return hardware.cores - hardware.cores / 32; }
+
+// Bytes of weights and exchanged tiles that one of them has.
+int64_t most_shared(const Hardware& hardware) { return hardware.shared_bytes - (7 << 10); }
 
 int64_t power_of_two(int64_t n) {
   int64_t p = 1;
@@ -32,7 +36,8 @@ struct Plan {
   int64_t per_layer = 0, wave = 0;           // programs a layer; layers at work at once
 };
 
-Result<Plan> plan_of(const Recurrence& r, const std::string& doing) {
+Result<Plan> plan_of(const Recurrence& r, const std::string& doing, const Hardware& hardware) {
+  const int64_t most = most_programs(hardware);
   Plan plan;
   plan.rows = power_of_two(std::max<int64_t>(16, r.batch));
   plan.sums = power_of_two(static_cast<int64_t>(r.sums.size()));
@@ -51,17 +56,17 @@ Result<Plan> plan_of(const Recurrence& r, const std::string& doing) {
     next.slices = (r.hidden + next.units - 1) / next.units;
     next.per_layer = r.directions * next.slices;
     // Layers of two directions follow each other: each needs the whole sequence of the one below.
-    next.wave = r.directions > 1 ? 1 : std::min<int64_t>(r.layers, kMostPrograms / next.per_layer);
+    next.wave = r.directions > 1 ? 1 : std::min<int64_t>(r.layers, most / next.per_layer);
     const int64_t depth = std::max(plan.input_depth, plan.state_depth);
     const int64_t shared = 4 * ((plan.input_depth + plan.state_depth) * columns + plan.rows * (depth + 2 * columns));
-    if (next.per_layer > kMostPrograms || shared > kMostShared) continue;
+    if (next.per_layer > most || shared > most_shared(hardware)) continue;
     if (columns == 16 && r.hidden > 32) continue;  // half the warps would idle
     plan = next;
     found = true;
     if (next.wave == r.layers || (r.directions > 1 && columns >= 32)) break;
   }
   if (!found)
-    return Error{doing, "the weights do not fit into " + std::to_string(kMostPrograms) + " resident programs",
+    return Error{doing, "the weights do not fit into " + std::to_string(most) + " resident programs",
                  std::to_string(r.hidden) + " hidden units of " + std::to_string(r.inputs_of(r.layers > 1)) + " inputs",
                  "about 512 and 512 at most"};
   return plan;
@@ -84,9 +89,9 @@ class Printer {
         doing_("printing " + kernel.name + " for triton"),
         name_(kernel.name + "_" + node.op) {}
 
-  Result<TritonKernel> run() {
+  Result<TritonKernel> run(const Hardware& hardware) {
     if (r_.dtype != DType::f32) return Error{doing_, "another type", std::string(mtmc::name(r_.dtype)), "f32"};
-    MTMC_TRY(plan_, plan_of(r_, doing_));
+    MTMC_TRY(plan_, plan_of(r_, doing_, hardware));
     MTMC_TRY(input_, source_of(0));
     for (int i = 0; i < r_.states(); ++i) {
       MTMC_TRY(Source start, plain_source(1 + i));
@@ -293,7 +298,7 @@ class Printer {
 
 }  // namespace
 
-Result<TritonKernel> print_recurrent_kernel(const Program& program, const Kernel& kernel) {
+Result<TritonKernel> print_recurrent_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware) {
   MTMC_CHECK(is_recurrent(program, kernel), kernel.name + " is no recurrence");
   for (const Node& node : program.nodes) {
     const bool own = std::find(kernel.values.begin(), kernel.values.end(), node.outputs[0]) != kernel.values.end();
@@ -302,7 +307,7 @@ Result<TritonKernel> print_recurrent_kernel(const Program& program, const Kernel
       if (std::find(node.outputs.begin(), node.outputs.end(), id) == node.outputs.end())
         return Error{"printing " + kernel.name + " for triton", "others need a view that the recurrence takes in",
                      "%" + std::to_string(id), "a kernel of its own for it"};
-    return Printer(program, kernel, node).run();
+    return Printer(program, kernel, node).run(hardware);
   }
   return Error{"printing " + kernel.name, "no recurrence", "", ""};
 }

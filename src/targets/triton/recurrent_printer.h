@@ -9,6 +9,6 @@ namespace mtmc {
 
 // An Error where the programs would not all be resident at once, or their weights would not fit: a library call then.
 // Only for kernels that are recurrences (is_recurrent).
-Result<TritonKernel> print_recurrent_kernel(const Program& program, const Kernel& kernel);
+Result<TritonKernel> print_recurrent_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware);
 
 }  // namespace mtmc

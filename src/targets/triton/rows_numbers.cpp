@@ -11,7 +11,6 @@ namespace {
 // Elements of a row that stay in registers: as many as leave room for a second program on the multiprocessor, and the
 // most, with all its registers.
 constexpr int64_t kResident = 16384, kLargestResident = 32768;
-constexpr int64_t kFewPrograms = 66;  // half of an H200's multiprocessors
 
 // A lane that walks a window or partial results keeps many loads in flight: few lanes a program are enough.
 bool walks(const RowsPlan& plan) {
@@ -20,12 +19,13 @@ bool walks(const RowsPlan& plan) {
 
 }  // namespace
 
-Numbers default_numbers(const RowsPlan& plan) {
+Numbers default_numbers(const RowsPlan& plan, const Hardware& hardware) {
+  const int64_t few = hardware.cores / 2, enough = 2 * hardware.cores;  // programs
   int64_t rows = 1, block = 1;
   const int64_t lanes = walks(plan) ? 256 : 1024;
   if (plan.columns.empty()) {
     rows = std::min<int64_t>(lanes, power_of_two(plan.row_count));
-    while (rows > 32 && blocks(plan.row_count, rows) < 264) rows /= 2;
+    while (rows > 32 && blocks(plan.row_count, rows) < enough) rows /= 2;
   } else if (plan.flat_columns) {
     if (plan.transposes || plan.rows.size() == 1) {
       // Where lanes walk windows to copy them, long rows of pixels: their windows overlap, and the first-level cache
@@ -38,16 +38,16 @@ Numbers default_numbers(const RowsPlan& plan) {
     }
   } else if (plan.contiguous_rows) {
     rows = 128;
-    while (rows > 32 && blocks(plan.row_count, rows) < 264) rows /= 2;
-    while (rows > 4 && blocks(plan.row_count, rows) < kFewPrograms) rows /= 2;
+    while (rows > 32 && blocks(plan.row_count, rows) < enough) rows /= 2;
+    while (rows > 4 && blocks(plan.row_count, rows) < few) rows /= 2;
     rows = std::min(rows, power_of_two(plan.row_count));
     block = std::min<int64_t>(power_of_two(plan.column_count), 4096 / rows);
   } else {
     block = power_of_two(plan.column_count);
     // Of few rows, as much as fits is read at a time: nothing else hides how long that takes.
-    if (block > kLargestResident) block = plan.row_count < kFewPrograms ? kLargestResident : 4096;
+    if (block > kLargestResident) block = plan.row_count < few ? kLargestResident : 4096;
     rows = std::clamp<int64_t>(2048 / block, 1, power_of_two(plan.row_count));
-    while (rows > 1 && blocks(plan.row_count, rows) < 264) rows /= 2;
+    while (rows > 1 && blocks(plan.row_count, rows) < enough) rows /= 2;
   }
   const int64_t warps = std::clamp<int64_t>(rows * block / 512, 1, block > kResident ? 32 : 16);
   return {{"rows", rows},
@@ -66,9 +66,9 @@ std::vector<Numbers> copy_candidates(const Group& group, const Frame& frame) {
   return all;
 }
 
-std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
+std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame, const Hardware& hardware) {
   const RowsPlan plan = plan_rows(group, frame);
-  const Numbers base = default_numbers(plan);
+  const Numbers base = default_numbers(plan, hardware);
   std::vector<Numbers> all = {base};
   const auto add = [&](int64_t rows, int64_t block, int64_t warps) {
     Numbers one = {{"rows", std::clamp<int64_t>(rows, 1, power_of_two(plan.row_count))},
@@ -104,12 +104,12 @@ std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame) {
   return all;
 }
 
-std::vector<Numbers> rows_depths(const Group& group, const Frame& frame, const Numbers& now) {
+std::vector<Numbers> rows_depths(const Group& group, const Frame& frame, const Numbers& now, const Hardware& hardware) {
   const RowsPlan plan = plan_rows(group, frame, now.count("flat") > 0);
-  Numbers chosen = default_numbers(plan);
+  Numbers chosen = default_numbers(plan, hardware);
   for (const auto& [key, value] : now) chosen[key] = value;
   if (plan.flat_columns || plan.columns.empty() || chosen.at("block") >= plan.column_count) return {};
-  return other_depths(now, 1, 4 * chosen.at("rows") * chosen.at("block"));
+  return other_depths(now, 1, 4 * chosen.at("rows") * chosen.at("block"), hardware);
 }
 
 }  // namespace mtmc::triton

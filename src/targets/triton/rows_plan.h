@@ -28,6 +28,6 @@ constexpr int64_t kTransposed = 64;  // rows and columns of a tile that transpos
 // inner axes do not fit together.
 RowsPlan plan_rows(const Group& group, const Frame& frame, bool flat = false);
 // "rows", "block" and "warps" of the first version to try (rows_numbers.cpp).
-Numbers default_numbers(const RowsPlan& plan);
+Numbers default_numbers(const RowsPlan& plan, const Hardware& hardware);
 
 }  // namespace mtmc::triton

@@ -8,9 +8,8 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kUnrolled = 64;       // the most iterations of a sequential reduction that are unrolled
-constexpr int64_t kInFlight = 192;      // the most elements of a copy's windows that a thread reads before it uses them
-constexpr int64_t kRarePrograms = 528;  // of a launch that mostly has nothing to do
+constexpr int64_t kUnrolled = 64;   // the most iterations of a sequential reduction that are unrolled
+constexpr int64_t kInFlight = 192;  // the most elements of a copy's windows that a thread reads before it uses them
 
 int64_t number_of(const Numbers& numbers, const std::string& key, int64_t otherwise) {
   const auto at = numbers.find(key);
@@ -27,12 +26,14 @@ std::string neutral_text(const Stage& stage) {
 
 }  // namespace
 
-RowsPrinter::RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers)
+RowsPrinter::RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers,
+                         const Hardware& hardware)
     : StagePrinter(group, frame.first, frame.last, std::move(name)),
-      plan_(plan_rows(group, frame, numbers.count("flat") > 0)) {
+      plan_(plan_rows(group, frame, numbers.count("flat") > 0)),
+      rare_programs_(4 * hardware.cores) {
   for (int s = first_; s <= last_; ++s) axes_[s] = plan_.axes[s - first_];
   extents_ = plan_.extents;
-  const Numbers chosen = default_numbers(plan_);
+  const Numbers chosen = default_numbers(plan_, hardware);
   tile_.name = "t";
   tile_.extents = plan_.extents;
   tile_.rows.axes = plan_.rows;
@@ -57,7 +58,7 @@ TritonLaunch RowsPrinter::run() {
     store_peak(value(canonical(last_, most), tile_), tile_, program_);
   if (!group_.stages[last_].run_if) return finished(programs_, warps_, 1);
   out_.close();
-  return finished(std::min(programs_, kRarePrograms), warps_, 1);
+  return finished(std::min(programs_, rare_programs_), warps_, 1);
 }
 
 void RowsPrinter::header() {
@@ -73,7 +74,7 @@ void RowsPrinter::header() {
     const std::string tiles = out_.fresh("tiles");
     out_.line(tiles + " = tl.where(" + value(when, tile_).text + ", " + std::to_string(programs_) + ", 0)");
     out_.open("for " + rest + " in range(" + id + ", " + tiles + ", " +
-              std::to_string(std::min(programs_, kRarePrograms)) + "):");
+              std::to_string(std::min(programs_, rare_programs_)) + "):");
   } else {
     out_.line(rest + " = " + id);
   }
@@ -473,8 +474,9 @@ void RowsPrinter::pass(int now) {
   }
 }
 
-TritonLaunch print_rows(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers) {
-  return RowsPrinter(group, frame, name, numbers).run();
+TritonLaunch print_rows(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers,
+                        const Hardware& hardware) {
+  return RowsPrinter(group, frame, name, numbers, hardware).run();
 }
 
 }  // namespace mtmc::triton

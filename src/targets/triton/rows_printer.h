@@ -12,7 +12,8 @@ namespace mtmc::triton {
 
 class RowsPrinter : public StagePrinter {
  public:
-  RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers);
+  RowsPrinter(const Group& group, const Frame& frame, std::string name, const Numbers& numbers,
+              const Hardware& hardware);
   TritonLaunch run();
 
  protected:
@@ -55,6 +56,7 @@ class RowsPrinter : public StagePrinter {
   Tile tile_;
   std::string program_;  // the name of its number
   int64_t programs_ = 1, warps_ = 4;
+  int64_t rare_programs_;  // of a launch that mostly has nothing to do
   bool loops_ = false;
   int64_t stages_ = 1;  // of the pipeline of its loops
   std::map<int, std::string> carries_;

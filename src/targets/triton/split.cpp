@@ -13,8 +13,9 @@ constexpr int64_t kEnoughRows = 1024, kWorthSplitting = int64_t(1) << 18;
 // A row that a program holds at once is read once; in chunks it would be read again for what is made of it.
 constexpr int64_t kEnoughHeldRows = 96;
 constexpr int64_t kChunk = 8192;  // elements that a program holds while it computes both moments of them
-// Rows so long are gone from the L2 when they are read again: 0.5 MB for each of 132 multiprocessors.
-constexpr int64_t kLongRow = int64_t(1) << 17;
+
+// Elements of f32 that are gone from the L2 when they are read again, where each multiprocessor has such a row.
+int64_t long_row(const Hardware& hardware) { return power_of_two(hardware.l3_bytes / hardware.cores / 4); }
 
 // f of a square f * f.
 const Expr* squared(const Expr& body) {
@@ -238,19 +239,19 @@ bool is_rest(const GroupStage& sum, const GroupStage& squares, const GroupStage&
          to_string(stage.stage.body) == to_string(squares.stage.body->args[0]);
 }
 
-bool may_split(const Group& group, size_t stage) {
+bool may_split(const Group& group, size_t stage, const Hardware& hardware) {
   const GroupStage& one = group.stages[stage];
   const Stage& s = one.stage;
   if (!is_reduction(s.combine) || s.combine == Combine::argmax || s.combine == Combine::argmin) return false;
   const int64_t rows = s.type.elements(), k = product(s.reduce);
   if (one.contraction) return false;
   if (rows < kEnoughRows) return rows * k >= kWorthSplitting;
-  return k >= kLongRow && stage + 1 < group.stages.size() && are_moments(one, group.stages[stage + 1]) &&
+  return k >= long_row(hardware) && stage + 1 < group.stages.size() && are_moments(one, group.stages[stage + 1]) &&
          Splitter(group, 0).has_chunks(one);
 }
 
-bool splits(const Group& group, size_t stage) {
-  if (!may_split(group, stage)) return false;
+bool splits(const Group& group, size_t stage, const Hardware& hardware) {
+  if (!may_split(group, stage, hardware)) return false;
   const Stage& s = group.stages[stage].stage;
   return s.type.elements() < kEnoughHeldRows || product(s.reduce) > kHeld || !lies_together(group, s);
 }

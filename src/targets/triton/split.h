@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "ir/hardware.h"
 #include "targets/frame.h"
 
 namespace mtmc::triton {
@@ -16,9 +17,9 @@ bool is_rest(const GroupStage& sum, const GroupStage& squares, const GroupStage&
 
 // Is this stage of the group better computed in chunks: since it runs along too few rows, or, of both moments of rows
 // that no program can hold, since they are read once then instead of twice?
-bool splits(const Group& group, size_t stage);
+bool splits(const Group& group, size_t stage, const Hardware& hardware);
 // Can it be? Fewer chunks are read again in vain, but a measurement may be worth it.
-bool may_split(const Group& group, size_t stage);
+bool may_split(const Group& group, size_t stage, const Hardware& hardware);
 
 // `parts`: chunks of each chosen reduction; 0: as many as make enough programs.
 Group split_reductions(const Group& group, const std::function<bool(size_t)>& chosen, int64_t parts);

@@ -7,10 +7,9 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kTile = 128;          // rows and columns of results that a program computes
-constexpr int64_t kBusyPrograms = 132;  // the multiprocessors of an H100: one program for each
-constexpr int64_t kLeastChunk = 256;    // of K: what shorter chunks gain, adding up their results costs
-constexpr int64_t kDepth = 64;          // of a block of K: a chunk is whole blocks
+constexpr int64_t kTile = 128;        // rows and columns of results that a program computes
+constexpr int64_t kLeastChunk = 256;  // of K: what shorter chunks gain, adding up their results costs
+constexpr int64_t kDepth = 64;        // of a block of K: a chunk is whole blocks
 
 // The axis of K that is cut: the longest.
 int longest_k(const GroupStage& stage) {
@@ -71,17 +70,17 @@ int64_t tiles_of(const GroupStage& stage) {
   return blocks(extent_of(c.m), kTile) * blocks(extent_of(c.n), kTile) * extent_of(c.batch);
 }
 
-int64_t chunks_of_k(const GroupStage& stage) {
+int64_t chunks_of_k(const GroupStage& stage, const Hardware& hardware) {
   if (!stage.contraction) return 1;
+  const int64_t busy = hardware.cores;  // one program for each multiprocessor
   const int64_t programs = tiles_of(stage), k = stage.stage.extents()[longest_k(stage)];
   int64_t chunks = 1;
-  if (2 * programs > kBusyPrograms) return chunks;
-  while (programs * chunks * 2 <= 2 * kBusyPrograms && k / (chunks * 2) >= kLeastChunk && can_cut(k, chunks * 2))
-    chunks *= 2;
+  if (2 * programs > busy) return chunks;
+  while (programs * chunks * 2 <= 2 * busy && k / (chunks * 2) >= kLeastChunk && can_cut(k, chunks * 2)) chunks *= 2;
   return chunks;
 }
 
-Prepared split_contractions(const Prepared& whole, int64_t chunks) {
+Prepared split_contractions(const Prepared& whole, int64_t chunks, const Hardware& hardware) {
   Prepared result;
   result.group.name = whole.group.name;
   result.group.tensors = whole.group.tensors;
@@ -93,7 +92,7 @@ Prepared split_contractions(const Prepared& whole, int64_t chunks) {
       stages.push_back(stage);
       continue;
     }
-    const int64_t liked = chunks_of_k(stage), wanted = liked > 1 && chunks > 0 ? chunks : liked;
+    const int64_t liked = chunks_of_k(stage, hardware), wanted = liked > 1 && chunks > 0 ? chunks : liked;
     if (!can_cut(stage.stage.extents()[longest_k(stage)], wanted)) {
       result.products[static_cast<int>(stages.size())] = products->second;
       stages.push_back(stage);

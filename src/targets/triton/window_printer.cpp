@@ -227,13 +227,13 @@ std::vector<Numbers> window_candidates(const Group& group, const Frame& frame) {
   return all;
 }
 
-bool shares_much(const Group& group, const Frame& frame) {
+bool shares_much(const Group& group, const Frame& frame, const Hardware& hardware) {
   const auto overlap = find_overlap(group, frame);
   if (!overlap || shares(*overlap).empty()) return false;
   const int64_t share = shares(*overlap).front();
   int64_t lanes = 1;
   for (const SharedAxis& axis : frame.shared) lanes *= axis.extent;
-  const bool busy = lanes / share >= 264 * kLanes;
+  const bool busy = lanes / share >= 2 * hardware.cores * kLanes;
   return busy && 2 * reach(*overlap, share) <= share * overlap->window;
 }
 
@@ -246,11 +246,13 @@ TritonLaunch print_windows(const Group& group, const Frame& frame, const std::st
   return WindowPrinter(group, frame, *overlap, name, chosen).run();
 }
 
-TritonLaunch print_lanes(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers) {
+TritonLaunch print_lanes(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers,
+                         const Hardware& hardware) {
   const bool rare = group.stages[frame.last].run_if != nullptr, shares = numbers.count("share") > 0;
   const bool guess = numbers.size() == numbers.count("warps");  // those say nothing about tiles
-  if (!rare && (shares || (guess && shares_much(group, frame)))) return print_windows(group, frame, name, numbers);
-  return print_rows(group, frame, name, shares ? Numbers{} : numbers);
+  if (!rare && (shares || (guess && shares_much(group, frame, hardware))))
+    return print_windows(group, frame, name, numbers);
+  return print_rows(group, frame, name, shares ? Numbers{} : numbers, hardware);
 }
 
 }  // namespace mtmc::triton

@@ -15,8 +15,9 @@ TritonLaunch print_windows(const Group& group, const Frame& frame, const std::st
 std::vector<Numbers> window_candidates(const Group& group, const Frame& frame);
 // Prints these or `print_rows`: as the numbers say, or else what is expected to be faster. The second copy of
 // layout_pass.h, which rarely runs, is always printed by `print_rows`.
-TritonLaunch print_lanes(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers);
+TritonLaunch print_lanes(const Group& group, const Frame& frame, const std::string& name, const Numbers& numbers,
+                         const Hardware& hardware);
 // Whether the first of them is expected to be faster than a lane for every window.
-bool shares_much(const Group& group, const Frame& frame);
+bool shares_much(const Group& group, const Frame& frame, const Hardware& hardware);
 
 }  // namespace mtmc::triton

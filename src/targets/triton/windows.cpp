@@ -11,7 +11,8 @@ constexpr int64_t kBlock = 64;        // lanes of K: other multiples of channels
 
 class Windows : Packer {
  public:
-  Windows(const Group& group, const std::string& precision, bool im2win) : Packer(group, precision), im2win_(im2win) {}
+  Windows(const Group& group, const std::string& precision, bool im2win, const Hardware& hardware)
+      : Packer(group, precision, hardware), im2win_(im2win) {}
 
   // Whether some contraction of these stages would be another one with `im2win`.
   bool may_join(const Group& group) const {
@@ -290,10 +291,12 @@ class Windows : Packer {
 
 }  // namespace
 
-Prepared pack_windows(const Group& group, const std::string& precision, bool im2win) {
-  return Windows(group, precision, im2win).run(group);
+Prepared pack_windows(const Group& group, const std::string& precision, bool im2win, const Hardware& hardware) {
+  return Windows(group, precision, im2win, hardware).run(group);
 }
 
-bool may_join_windows(const Group& group) { return Windows(group, "half", true).may_join(group); }
+bool may_join_windows(const Group& group, const Hardware& hardware) {
+  return Windows(group, "half", true, hardware).may_join(group);
+}
 
 }  // namespace mtmc::triton

@@ -1,0 +1,77 @@
+"""What is found out of a task once, when it is opened: other weights for it, and which entries of its state move."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mtmc.referee.draws import seed_of
+from mtmc.referee.kept_draws import KeptDraws
+from mtmc.referee.reference import Eager, EagerError
+from mtmc.referee.weights import second_weights
+from mtmc.task.task import TaskError, first_line
+from mtmc.wire.arguments import load_arguments
+
+
+def choose_second(draws: KeptDraws) -> None:
+    """Other weights: of both signs where the module is as exact with them, else of the signs that they have."""
+    reference, states = draws.reference, draws.states
+    names = [name for name, _ in reference.model.named_parameters()]
+    for signed in (names, []):
+        seed = seed_of(draws.session, "second weights")
+        state = second_weights(states["first"], seed, reference.scalars.names, signed)
+        states["second"] = reference.held(state)
+        if not signed or _errs(draws, "weights-0") <= 10 * max(_errs(draws, "task-0"), 1e-6):
+            break
+        draws.forget("weights-0")
+
+
+def moving_entries(draws: KeptDraws, eager: Eager) -> list[str]:
+    """The entries of the state that calls change: on the task's own arguments, or on larger or shifted ones. A running mean
+    of what is 0 there stays 0."""
+    reference = draws.reference
+    moving, first = list(eager.state), draws.states["first"]
+    writes = bool(reference.plain) or any(True for _ in reference.model.buffers())
+    for name in ("scaled-up-0", "offset-0") if writes else ():
+        try:
+            arguments = draws.arguments(name)
+            other = reference.run_eager(arguments, first, draws.random_seed(name), 1)
+        except (EagerError, TaskError, torch.OutOfMemoryError):  # who asks for that draw finds out why
+            continue
+        moving += [entry for entry in other.state if entry not in moving]
+    return moving
+
+
+def _errs(draws: KeptDraws, name: str) -> float:
+    """Eager's largest relative error on a draw; infinite where it raises, or returns what is not finite."""
+    try:
+        draw = draws.draw(name)
+    except EagerError:
+        return math.inf
+    found = [0.0]
+    for e, cut, t in draw.rows():
+        if isinstance(e, torch.Tensor) and e.is_floating_point() and e.numel():
+            error = float((cut(e).to(t.dtype) - t).norm() / t.norm().clamp(min=1e-300))
+            found.append(error if math.isfinite(error) else math.inf)
+    return max(found)
+
+
+def save_constructor(task: Any, folder: Path) -> None:
+    """Writes what a guest makes a candidate with: the constructor's arguments, and the module of the user's file, which it has not."""
+    arguments = ([], {}) if task.kind == "function" else task.constructor_arguments()
+    try:
+        data = pickle.dumps(arguments)
+        load_arguments(data, task.namespace.__name__, None)
+    except Exception as error:
+        raise TaskError(
+            "passing the constructor's arguments to a candidate",
+            "they cannot be rebuilt without the file that defines their classes",
+            first_line(error),
+            "plain values, tensors, or objects that only hold attributes",
+        ) from error
+    (folder / "init.pickle").write_bytes(data)
+    (folder / "hidden").write_text(task.namespace.__name__)
