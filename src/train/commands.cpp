@@ -187,6 +187,7 @@ Result<int> train_phases_and_tell(PhasesOptions options) {
                             .part = run.held_out > 0 ? "held-out" : "all",
                             .out = (run.out / "evaluation.jsonl").string(),
                             .data = run.data,
+                            .methods = {},
                             .steps = run.steps,
                             .context = run.context,
                             .seed = run.seed,
