@@ -120,8 +120,6 @@ Status coder_fits(const BenchOptions& options, const std::vector<SuiteTask>& tas
                    "builtin"};
     if (wanted == "llm" && options.untouched)
       return Error{"reading --untouched", "no program is traced for this task", task.name, "--goldens, or --suite T"};
-    if (wanted == "llm" && options.sizes != "tests")
-      return Error{"reading --sizes", "this task is not called at other sizes", task.name, "--suite T"};
     if (wanted == "llm" && coder != wanted && !options.goldens)
       return Error{"choosing a coder", "these tasks are instructions in words", "'" + coder + "'",
                    "--coder llm with --model, or --goldens"};
@@ -441,8 +439,8 @@ VerbBody declare(Options& options) {
   options.flag(given->untouched, "--untouched",
                "tritonbench only: programs as they are traced, not searched or judged");
   options.choice(given->sizes, "--sizes", {"tests", "performance"},
-                 "tritonbench --suite T only: call each function as its tests do, or at the sizes that the benchmark "
-                 "measures it at");
+                 "tritonbench only: call each function as its tests do, or at the sizes that the benchmark measures it "
+                 "at (of --suite G to time what is right, beside the golden code)");
   options.integer(given->performance.each, "--sizes-each", 1,
                   "of --sizes performance: so many of each task, spread evenly, the largest among them");
   options.integer(given->performance.largest, "--sizes-largest", 1,
