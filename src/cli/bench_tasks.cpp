@@ -85,8 +85,6 @@ Status coder_fits(const BenchOptions& options, const std::vector<SuiteTask>& tas
                    "builtin"};
     if (wanted == "llm" && options.untouched)
       return Error{"reading --untouched", "no program is traced for this task", task.name, "--goldens, or --suite T"};
-    if (wanted == "llm" && options.sizes != "tests")
-      return Error{"reading --sizes", "this task is not called at other sizes", task.name, "--suite T"};
     if (wanted == "llm" && coder != wanted && !options.goldens)
       return Error{"choosing a coder", "these tasks are instructions in words", "'" + coder + "'",
                    "--coder llm with --model, or --goldens"};

@@ -10,8 +10,10 @@
 
 namespace mtmc {
 
-Result<Json> FunctionServer::ask(const Json& request, const std::map<std::string, std::string>& environment) {
-  const Turn turn(turn_file(), Turn::With::others);  // golden code runs on the GPU that others may be timing on
+Result<Json> FunctionServer::ask(const Json& request, const std::map<std::string, std::string>& environment,
+                                 Turns turns) {
+  // Golden code runs on the GPU that others may be timing on.
+  const Turn turn(turns == Turns::ours ? turn_file() : std::filesystem::path(), Turn::With::others);
   if (!process_ || !process_->alive()) {
     const char* python = std::getenv("MTMC_PYTHON");
     Command command{.argv = {python && *python ? python : "python3", "-m", "mtmc.tritonbench.serve"},

@@ -17,9 +17,12 @@ class FunctionServer {
   // `seconds`: the most for one request.
   explicit FunctionServer(double seconds) : seconds_(seconds) {}
 
+  // Who does what is asked: with a turn on the GPU of ours, together with others, or it takes its turns itself.
+  enum class Turns { ours, its };
   // The process is started with these variables beside ours, which it keeps. An Error: the user's mistake in the task,
   // or a process that did not answer.
-  Result<Json> ask(const Json& request, const std::map<std::string, std::string>& environment = {});
+  Result<Json> ask(const Json& request, const std::map<std::string, std::string>& environment = {},
+                   Turns turns = Turns::ours);
   Result<Traced> trace(const Task& task);
 
  private:

@@ -1,10 +1,14 @@
 #include "workbench/script_worker.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "coder/script.h"
+#include "ir/hardware.h"
 #include "workbench/suite.h"
 #include "workbench/workbench.h"
 
@@ -39,13 +43,60 @@ Json hidden_from(const fs::path& file, const std::string& key_file) {
   return hidden;
 }
 
+std::optional<double> number(const Json& value) {
+  return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
+}
+
+// The larger share of what this device does at most, in bytes or in operations of any type, at the size where it is
+// largest: the benchmark's definition (EVAL/eval_G/2_efficiency.py), which has an A100's peaks. `who`: 0 is the golden
+// code, 1 the candidate. Null where nothing says how much work a call is.
+Json efficiency(const Json& measured, const Hardware& hardware, size_t who) {
+  const std::pair<const char*, double> peaks[] = {
+      {"gbps", hardware.bandwidth / 1e9},
+      {"tflops", std::max({hardware.flops_f32, hardware.flops_tf32, hardware.flops_f16}) / 1e12}};
+  double best = 0;
+  for (const Json& one : measured)
+    for (const auto& [field, peak] : peaks)
+      if (const Json& rates = one.at(field); rates.is_array())
+        best = std::max(best, number(rates.at(who)).value_or(0) / peak);
+  return best > 0 ? Json(best) : Json();
+}
+
+// What was measured at performance sizes: times are sums over the sizes at which the golden code can be held to, all of
+// which the candidate must have done right.
+void add_times(Json& row, const Json& found, const Hardware& hardware) {
+  row.update(found);
+  double golden = 0, own = 0;
+  std::string wrong;
+  int held = 0;
+  for (const Json& one : found.at("measured")) {
+    if (!one.at("golden_fails").get<std::string>().empty()) continue;
+    ++held;
+    if (const std::string why = one.at("reason"); !why.empty() && wrong.empty())
+      wrong = fmt::format("size {}: {}", one.at("place").get<int>(), why);
+    golden += number(one.at("golden_ms")).value_or(0), own += number(one.at("ms")).value_or(0);
+  }
+  if (held == 0) {
+    if (found.at("untimed").get<std::string>().empty()) row["untimed"] = "the golden code fails at all of its sizes";
+    return;
+  }
+  row["strict_at_sizes"] = wrong.empty();
+  row["untimed"] = wrong;
+  if (!wrong.empty() || own <= 0) return;
+  row["golden_ms"] = golden, row["time_ms"] = own;
+  row["speedup"]["golden"] = golden / own;
+  row["efficiency"] = efficiency(found.at("measured"), hardware, 1);
+  row["golden_efficiency"] = efficiency(found.at("measured"), hardware, 0);
+}
+
 }  // namespace
 
 Result<Json> ScriptWorker::row(const SuiteTask& task, const WorkPlace& place) {
   const std::string device(to_string(place.bench.target().device));
   if (device == "none")
     return Error{"choosing a target", "tritonbench runs its candidates", "null", "a target whose kernels run here"};
-  const fs::path file = Json::parse(task.task.json).at("file").get<std::string>();
+  const Json files = Json::parse(task.task.json);
+  const fs::path file = files.at("file").get<std::string>();
   Json request = {{"op", "golden"},
                   {"file", file.string()},
                   {"folder", fs::absolute(place.folder).string()},
@@ -68,7 +119,14 @@ Result<Json> ScriptWorker::row(const SuiteTask& task, const WorkPlace& place) {
               {"reason", golden.at("failed")},
               {"certified", false},
               {"answer", "refused"},
-              {"speedup", {{"eager", nullptr}}}};
+              {"speedup", {{"eager", nullptr}}},
+              {"sizes", performance_ ? "performance" : "tests"}};
+  if (performance_)
+    row.update({{"sizes_each", performance_->each},
+                {"sizes_largest", performance_->largest},
+                {"strict_at_sizes", nullptr},
+                {"untimed", golden.at("failed").get<std::string>().empty() ? "it is not strictly right"
+                                                                           : "its golden code does not run here"}});
   if (!golden.at("failed").get<std::string>().empty()) return row;
   request["op"] = "attempt_script", request["output"] = golden.at("output"), request["code"] = nullptr;
   if (!goldens_) {
@@ -86,6 +144,13 @@ Result<Json> ScriptWorker::row(const SuiteTask& task, const WorkPlace& place) {
   MTMC_TRY(const Json verdict, server_.ask(request, environment));
   row.update(verdict);
   row["answer"] = row.at("strict").get<bool>() ? "right" : row.at("called").get<bool>() ? "called" : "refused";
+  const bool to_be_timed = row.at("strict").get<bool>() || (row.at("called").get<bool>() && !excluded.empty());
+  if (performance_ && to_be_timed) {
+    request["op"] = "measure";
+    request["sizes"] = {{"file", files.at("sizes")}, {"each", performance_->each}, {"largest", performance_->largest}};
+    MTMC_TRY(const Json found, server_.ask(request, environment, FunctionServer::Turns::its));
+    add_times(row, found, place.bench.hardware());
+  }
   return row;
 }
 

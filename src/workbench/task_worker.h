@@ -28,9 +28,11 @@ struct PerformanceSizes {
 };
 
 struct WorkerOptions {
-  bool untouched = false;                       // programs as they are traced, without a search and a judge
-  bool goldens = false;                         // of tasks that are instructions: the golden code instead of a model's
-  std::optional<PerformanceSizes> performance;  // of tasks that are functions: these sizes instead of their tests' own
+  bool untouched = false;  // programs as they are traced, without a search and a judge
+  bool goldens = false;    // of tasks that are instructions: the golden code instead of a model's
+  // At these sizes functions are called instead of at their tests' own; what is an instruction is timed at them as
+  // well.
+  std::optional<PerformanceSizes> performance;
 };
 
 class TaskWorker {

@@ -35,6 +35,32 @@ def test_scale():
 
 result_gold = test_scale()
 """
+PERF = """
+import torch
+from TritonBench_v1.scale import scale
+from performance_utils import Performance_Metrics, do_bench_config
+
+class performance_metrics(Performance_Metrics):
+    def __init__(self, dtype=None, is_backward=False, **kwargs):
+        super().__init__('scale', dtype=dtype, is_backward=is_backward, **kwargs)
+
+    def get_input_tensors(self):
+        self.input_tensors = []
+        for i in range(4, 44):
+            self.input_tensors.append(torch.rand(2 ** i))
+
+    def to_cuda(self, input_tensor):
+        return input_tensor.cuda()
+
+    def call_op(self, input_tensor):
+        return scale(input_tensor, 3.0)
+
+    def get_gbps(self, input_tensor, runtime):
+        return 8 * input_tensor.numel() / runtime / 1e6
+
+    def get_tflops(self, input_tensor, runtime):
+        return input_tensor.numel() / runtime / 1e9
+"""
 RIGHT = GOLDEN.replace("scale_kernel", "own_kernel")
 WRONG = RIGHT.replace("* factor", "+ factor")
 
@@ -51,6 +77,10 @@ def checkout(world: World) -> Path:
     for name in ("scale", "scale_again", "scale_wrong"):
         (folder / f"{name}.py").write_text(f"{GOLDEN}\n{SEPARATOR}\n{TESTS}")
     (folder / "gone.py").write_text(f"{GOLDEN}\n{SEPARATOR}\n{TESTS.replace('torch.randn', 'torch.no_such')}")
+    measured = root / "performance_metrics/perf_G/golden_metrics"
+    measured.mkdir(parents=True)
+    for name in ("scale", "scale_wrong"):
+        (measured / f"{name}_perf.py").write_text(PERF)
     listed = [{"file": f"{path.name}", "comp_instru": f"Write {path.stem}."} for path in sorted(folder.glob("*.py"))]
     (root / "data/TritonBench_G_v1.json").write_text(json.dumps(listed))
     return root
@@ -102,6 +132,33 @@ def test_goldens_go_through_the_same_harness_without_a_model(world: World, check
     assert [verdict(found[f"G/{name}"]) for name in ("scale", "gone")] == [[True, True, True], [False, False, False]]
     summary = (world.folder / "out/summary.md").read_text()
     assert "### Golden code that does not run here\n\n- `G/gone`: " in summary
+
+
+def test_what_is_right_is_timed_beside_the_golden_code(world: World, checkout: Path) -> None:
+    only_here = WRONG.replace("+ factor", "* (2 if n > 200 else factor)")
+    world.play(block(RIGHT), block(RIGHT), block(only_here))
+    words = ("--sizes", "performance", "--sizes-each", 2, "--sizes-largest", 2000, "--coder", "llm", "--suite", "G")
+    code, said = bench(world, checkout, *words)
+    assert code == 0, said
+    found = rows(world)
+    timed = found["G/scale"]
+    assert (
+        timed["places"] == [0, 4] and timed["left_out"] == "35 of 40 sizes, whose arguments take more than 2,000 bytes"
+    )
+    assert timed["strict_at_sizes"] and timed["untimed"] == "" and timed["sizes"] == "performance"
+    sums = [sum(one[which] for one in timed["measured"]) for which in ("golden_ms", "ms")]
+    assert [timed["golden_ms"], timed["time_ms"]] == pytest.approx(sums)
+    assert timed["speedup"] == {"eager": None, "golden": pytest.approx(sums[0] / sums[1])}
+    assert 0 < timed["efficiency"] < 1 and 0 < timed["golden_efficiency"] < 1
+    assert "no such file" in found["G/scale_again"]["untimed"] and "golden" not in found["G/scale_again"]["speedup"]
+    wrong = found["G/scale_wrong"]
+    assert wrong["strict"] and not wrong["strict_at_sizes"] and "golden" not in wrong["speedup"]
+    assert wrong["untimed"].startswith("size 4: the result, leaf 0: 256 of 256 elements differ")
+    assert found["G/gone"]["untimed"] == "its golden code does not run here"
+    summary = (world.folder / "out/summary.md").read_text()
+    assert "| strict at performance sizes, too | 1 of 2 (50.0 %) |" in summary
+    assert "| over the golden code at performance sizes, geometric mean | " in summary
+    assert "### Without a time\n\n- `G/scale`: left out: 35 of 40 sizes" in summary
 
 
 def test_mistakes_are_told(world: World, checkout: Path) -> None:

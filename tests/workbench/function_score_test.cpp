@@ -66,6 +66,39 @@ TEST(FunctionScore, InstructionsAreNeitherCertifiedNorTimed) {
     EXPECT_THAT(table, Not(HasSubstr(what)));
 }
 
+TEST(FunctionScore, InstructionsAreTimedBesideTheirGoldenCode) {
+  TaskRows rows;
+  for (const auto& [task, speedup, reached] :
+       {std::tuple("G/a", 0.5, 0.2), {"G/b", 2.0, 0.4}, {"G/c", 4.0, 1.25}, {"G/d", 16.0, 0.3}}) {
+    rows[task] = row(true, true, "");
+    rows[task].update(Json{{"goldens", false},
+                           {"sizes", "performance"},
+                           {"strict_at_sizes", true},
+                           {"untimed", ""},
+                           {"measured", Json::array()},
+                           {"efficiency", reached},
+                           {"golden_efficiency", 0.1},
+                           {"speedup", {{"eager", nullptr}, {"golden", speedup}}}});
+  }
+  rows["G/e"] = rows["G/a"];
+  rows["G/e"].update(
+      Json{{"strict_at_sizes", false}, {"untimed", "size 3: 1 of 4 elements differ"}, {"left_out", "2 of 16 sizes"}});
+  rows["G/a"]["measured"] = {{{"place", 7}, {"golden_fails", "out of memory"}}, {{"place", 6}, {"golden_fails", ""}}};
+  rows["G/f"] = row(false, false, "NameError");
+  rows["G/f"].update(Json{{"goldens", false}, {"strict_at_sizes", nullptr}, {"untimed", "it is not strictly right"}});
+  const std::string table = function_table(rows);
+  EXPECT_THAT(table, HasSubstr("| strict accuracy, without the excluded | 5 of 6 (83.3 %) |")) << "by its tests";
+  EXPECT_THAT(table, HasSubstr("| strict at performance sizes, too | 4 of 5 (80.0 %) |"));
+  EXPECT_THAT(table, HasSubstr("| over the golden code at performance sizes, geometric mean | 2.83 (mean 5.62; 4 "
+                               "tasks) |"));
+  EXPECT_THAT(table, HasSubstr("median share of this device's own peaks | 35.0 % (4 tasks) |"));
+  EXPECT_THAT(table, HasSubstr("| the golden code's, median | 10.0 % (4 tasks) |"));
+  EXPECT_THAT(table, HasSubstr("below 100 % efficient | 1.25, efficiency 30.0 % (2 of 4 tasks) |"));
+  EXPECT_THAT(table, HasSubstr("### Without a time\n\n- `G/a`: size 7: golden code: out of memory\n"
+                               "- `G/e`: size 3: 1 of 4 elements differ; left out: 2 of 16 sizes\n"));
+  EXPECT_THAT(table, Not(HasSubstr("over eager")));
+}
+
 TEST(FunctionScore, RowsOfOthersCountAsNothing) {
   const std::string table =
       function_table({{"T/a", Json{{"error", "died"}}}, {"T/b", Json{{"error", nullptr}, {"called", 1}}}});

@@ -40,13 +40,15 @@ def own_proc() -> None:
 
 def read_only_but(folders: list[str], hidden: list[str]) -> None:
     """In a mount namespace of this process's own: nothing can be changed but what lies in these folders, not even the mode of
-    a file, for which Landlock has no rule. `hidden`: files that are empty from now on."""
+    a file, for which Landlock has no rule. `hidden`: files and folders that are empty from now on."""
     _check(LIBC.mount(b"none", b"/", None, ctypes.c_ulong(MOUNT_PRIVATE), None), "mount /")
     for folder in folders:
         path = folder.encode()
         _check(LIBC.mount(path, path, None, ctypes.c_ulong(MOUNT_BIND), None), f"mount {folder}")
     for path in filter(os.path.isfile, hidden):
         _check(LIBC.mount(os.devnull.encode(), path.encode(), None, ctypes.c_ulong(MOUNT_BIND), None), f"mount {path}")
+    for path in filter(os.path.isdir, hidden):
+        _check(LIBC.mount(b"none", path.encode(), b"tmpfs", ctypes.c_ulong(0), None), f"mount {path}")
     _set_attributes("/", set=ATTRIBUTE_READ_ONLY, flags=AT_RECURSIVE)
     for folder in folders:
         _set_attributes(folder, clear=ATTRIBUTE_READ_ONLY)

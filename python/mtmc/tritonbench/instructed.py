@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +45,14 @@ def attempt_script(
     """Holds a script (none: the golden one itself) to the golden one. {called, executed, strict, reason}"""
     task = task_on(file, device)
     text = task.golden if code is None else on_cpu(code) if device == "cpu" else code
+    task = replace(task, golden="")  # who is forked from here has our memory
     hidden = [*hidden, str(folder / "golden.pt")]
     runs = []
     for seed in SEEDS:
         runs.append(run_in_room(task, text, folder / "candidate", device, seed, hidden))
         if runs[0]["failed"]:
             return {"called": False, "executed": False, "strict": False, "reason": runs[0]["failed"]}
-    wanted = torch.load(folder / "golden.pt", weights_only=True)  # only now: what is forked from here has our memory
+    wanted = torch.load(folder / "golden.pt", weights_only=True)  # only now, as above
     reason = ""
     for run, result in zip(runs, wanted, strict=True):
         reason = reason or run["failed"] or run["unread"] or difference_of_kept(result, run["kept"])

@@ -24,7 +24,8 @@ from mtmc.tritonbench.task_file import TaskFile, run_script
 from mtmc.wire.task_error import TaskError, first_line
 
 CLASS = "performance_metrics"  # as the benchmark's files call it
-MEASURING = ("get_gbps", "get_tflops", "get_runtime", "get_do_bench_config", "run_benchmark")
+TIMING = ("get_runtime", "get_do_bench_config", "run_benchmark")  # what the benchmark's files measure with
+MEASURING = ("get_gbps", "get_tflops", *TIMING)
 SHARE = 16  # arguments and results of a size may take one part of so many of the memory: they are kept several times
 SHARE_BETWEEN = (
     4  # and what the golden code computes in between one of so many: the judge's truth takes twice its bytes
@@ -42,8 +43,8 @@ def at_places(task: TaskFile, file: Path, places: list[int]) -> TaskFile:
     return replace(task, tests=script_of(task, file), parts=calls)
 
 
-def script_of(task: TaskFile, file: Path) -> str:
-    """Everything of the file but what measures, each loop over all sizes made one over a single size. A TaskError: no such file."""
+def script_of(task: TaskFile, file: Path, without: tuple[str, ...] = MEASURING) -> str:
+    """Everything of the file but these methods, each loop over all sizes made one over a single size. A TaskError: no such file."""
     doing = f"reading the performance sizes of {task.name}"
     if not file.is_file():
         raise TaskError(doing, "no such file", str(file), "a whole checkout of github.com/thunlp/TritonBench")
@@ -54,13 +55,13 @@ def script_of(task: TaskFile, file: Path) -> str:
     kept = [node for node in tree.body if isinstance(node, ast.Assign | ast.FunctionDef | ast.ClassDef)]
     for node in kept:
         if isinstance(node, ast.ClassDef) and node.name == CLASS:
-            node.body = [part for part in node.body if getattr(part, "name", "") not in MEASURING]
+            node.body = [part for part in node.body if getattr(part, "name", "") not in without]
             limit_sizes(node, doing)
             break
     else:
         raise TaskError(doing, f"{file.name} defines no such class", wanted=CLASS)
     used = {node.id for one in kept for node in ast.walk(one) if isinstance(node, ast.Name)}
-    imports = [text for node in tree.body for text in imports_of(node, used, task.function)]
+    imports = [text for node in tree.body for text in imports_of(node, used, task)]
     return "\n".join([inspect.getsource(inputs), *imports, *map(ast.unparse, kept), ""])
 
 
@@ -84,8 +85,8 @@ def collects(loop: ast.For) -> bool:
     )
 
 
-def imports_of(node: ast.stmt, used: set[str], function: str) -> list[str]:
-    """Lines for the imports that are needed. The task's function is there already, and so is the benchmark's base class."""
+def imports_of(node: ast.stmt, used: set[str], task: TaskFile) -> list[str]:
+    """Lines for the imports that are needed. What the task's file defines is there already, and so is the benchmark's base class."""
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return []
     lines = []
@@ -93,14 +94,18 @@ def imports_of(node: ast.stmt, used: set[str], function: str) -> list[str]:
         name = one.asname or one.name.split(".")[0]
         if name not in used or name == inputs.Performance_Metrics.__name__:
             continue
-        if isinstance(node, ast.ImportFrom) and one.name == function:
-            lines += [f"{name} = {function}"] if name != function else []
+        if isinstance(node, ast.ImportFrom) and (one.name == task.function or is_file_of(task, node)):
+            lines += [f"{name} = {one.name}"] if name != one.name else []
         else:
             alone = (
                 ast.Import([one]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [one], node.level)
             )
             lines.append(ast.unparse(alone))
     return lines
+
+
+def is_file_of(task: TaskFile, node: ast.ImportFrom) -> bool:
+    return (node.module or "").split(".")[-1] == task.name
 
 
 def chosen(task: TaskFile, device: str, file: str, each: int, largest: int) -> tuple[list[int], str]:
@@ -111,12 +116,10 @@ def chosen(task: TaskFile, device: str, file: str, each: int, largest: int) -> t
     with heard():
         head = at_places(task, path, []).on_cpu()
         try:
-            metrics = run_script(head, head.golden, path, None, 0)[CLASS]()
-            metrics.place = BEYOND
-            metrics.get_input_tensors()
+            places = count_of(run_script(head, head.golden, path, None, 0)[CLASS]())
         except (Exception, SystemExit) as error:  # whatever it raises
             raise Unlisted(first_line(error)) from error
-        sizes = [taken(at_places(task, path, [place]).on_cpu(), path) for place in range(metrics.places)]
+        sizes = [taken(at_places(task, path, [place]).on_cpu(), path) for place in range(places)]
     fitting = [place for place, size in enumerate(sizes) if size.passed <= limit and size.largest <= between]
     words = (
         ""
@@ -127,6 +130,13 @@ def chosen(task: TaskFile, device: str, file: str, each: int, largest: int) -> t
         )
     )
     return spread(sorted(fitting, key=lambda place: sizes[place].passed), each), words
+
+
+def count_of(metrics: Any) -> int:
+    """How many sizes it has; none is made."""
+    metrics.place = BEYOND
+    metrics.get_input_tensors()
+    return metrics.places
 
 
 def spread(items: list[int], each: int) -> list[int]:

@@ -8,6 +8,8 @@ import os
 import select
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,7 +19,7 @@ from torch.utils import _pytree as pytree
 
 from mtmc.guest.limits import Limits
 from mtmc.keeper.processes import kill_tree
-from mtmc.keeper.sandbox import can_own_proc, lock, reach, start_guest
+from mtmc.keeper.sandbox import Guest, can_own_proc, lock, reach, start_guest
 from mtmc.tritonbench.record import kept
 from mtmc.tritonbench.task_file import SEPARATOR, TaskFile, run_script
 from mtmc.wire.line import Line, Message
@@ -52,13 +54,10 @@ def values_of(namespace: dict[str, Any], names: list[str]) -> Kept:
     return found
 
 
-def run_in_room(task: TaskFile, code: str, folder: Path, device: str, seed: int, hidden: list[str]) -> dict[str, Any]:
-    """{failed: why it did not end well, or ""; output: what it printed; kept; unread: why that is not known, or ""}. The script, its caches and its results are in the
-    folder, which is all that it can change; `hidden`: files that are empty for it."""
+def in_room(folder: Path, device: str, hidden: list[str], life: Callable[[Line], None]) -> Guest:
+    """Somebody who lives on a line of ours. The folder, where its caches are, too, is all that it can change; `hidden`: files and
+    folders that are empty for it."""
     folder.mkdir(parents=True, exist_ok=True)
-    script, results = folder / "script.py", folder / "kept.pt"
-    script.write_text(f"{code}\n{SEPARATOR}\n{task.tests}")
-    results.unlink(missing_ok=True)
     writable = reach([str(folder)], device)
 
     def main(line: Line) -> None:
@@ -69,21 +68,45 @@ def run_in_room(task: TaskFile, code: str, folder: Path, device: str, seed: int,
         os.chdir(folder)
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4 * 3
         lock(writable, Limits(memory_bytes=memory, device=device))
-        line.send(ran(task, code, script, results, seed))
+        life(line)
         sys.stdout.flush()
 
     own_proc = None if device == "cpu" else can_own_proc()
     try:
-        guest = start_guest(main, folder, [], writable, own_proc, hidden)
+        return start_guest(main, folder, [], writable, own_proc, hidden)
     except OSError as error:
         raise TaskError("running a script of somebody's", "no locked room can be made", str(error)) from error
-    reply = within(guest.line, SECONDS)
-    if reply == {}:
-        kill_tree(guest.keeper)
-    code_of_exit = os.waitstatus_to_exitcode(os.waitpid(guest.keeper, 0)[1])
-    if reply is None:  # a script that ends itself ends well with 0, as a shell sees it
-        reply = {"failed": f"it ended with exit code {code_of_exit}" if code_of_exit else ""}
-    failed = str(reply.get("failed", f"it took more than {SECONDS:g} s"))
+
+
+def end(guest: Guest) -> None:
+    """It is over, whatever it is at."""
+    kill_tree(guest.keeper)
+    code_of(guest)
+
+
+def code_of(guest: Guest) -> int:
+    """Its exit code, once it has ended."""
+    return os.waitstatus_to_exitcode(os.waitpid(guest.keeper, 0)[1])
+
+
+def run_in_room(task: TaskFile, code: str, folder: Path, device: str, seed: int, hidden: list[str]) -> dict[str, Any]:
+    """{failed: why it did not end well, or ""; output: what it printed; kept; unread: why that is not known, or ""}. The script and
+    its results are in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    script, results = folder / "script.py", folder / "kept.pt"
+    script.write_text(f"{code}\n{SEPARATOR}\n{task.tests}")
+    results.unlink(missing_ok=True)
+    guest = in_room(folder, device, hidden, lambda line: line.send(ran(task, code, script, results, seed)))
+    try:
+        reply = within(guest.line, SECONDS)
+        ended = code_of(guest)
+        # A script that ends itself ends well with 0, as a shell sees it.
+        failed = (
+            str(reply.get("failed", "")) if reply is not None else f"it ended with exit code {ended}" if ended else ""
+        )
+    except TimeoutError as error:
+        end(guest)
+        failed = str(error)
     output = (folder / "stdout").read_bytes().decode(errors="replace")
     found, unread = [], ""
     try:
@@ -115,11 +138,17 @@ def ran(task: TaskFile, code: str, script: Path, results: Path, seed: int) -> Me
 
 
 def within(line: Line, seconds: float) -> Message | None:
-    """None: the other end is gone; {}: it says nothing in time."""
-    if not select.select([line.incoming], [], [], seconds)[0]:
-        return {}
+    """The next message; None: the other end is gone, or says what is none. A TimeoutError: it says nothing in time, or half of it."""
+    until = time.monotonic() + seconds
     try:
+        while not line.complete():
+            if not select.select([line.incoming], [], [], max(0.0, until - time.monotonic()))[0]:
+                raise TimeoutError(f"it took more than {seconds:g} s")
+            if not line.read_some():
+                return None
         return line.receive()
+    except TimeoutError:
+        raise
     except (OSError, ValueError):
         return None
 

@@ -20,6 +20,7 @@ from mtmc.trace.trace import write_trace
 from mtmc.tritonbench.attempt import attempt
 from mtmc.tritonbench.instructed import attempt_script, golden
 from mtmc.tritonbench.performance import at_places
+from mtmc.tritonbench.side_by_side import measure
 from mtmc.tritonbench.split import split
 from mtmc.tritonbench.task_file import read_task_file
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
@@ -35,6 +36,7 @@ def answer(request: Message) -> dict[str, Any]:
     trace    {task, out: files}: see mtmc.trace.trace, whose reply is in `out`
     attempt  see attempt.py
     golden, attempt_script  see instructed.py
+    measure  see side_by_side.py
     """
     if request["op"] == "trace":
         return {"code": write_trace(request["task"], request["out"])}
@@ -45,6 +47,8 @@ def answer(request: Message) -> dict[str, Any]:
         return golden(file, folder, device, request["hidden"])
     if request["op"] == "attempt_script":
         return attempt_script(file, folder, device, request["output"], request["code"], request["hidden"])
+    if request["op"] == "measure":
+        return measure(file, folder, device, request["sizes"], request["code"], request["hidden"])
     task = read_task_file(file)
     if request["sizes"]:
         task = at_places(task, Path(request["sizes"]["file"]), request["places"])

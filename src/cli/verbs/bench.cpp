@@ -114,8 +114,8 @@ VerbBody declare(Options& options) {
   options.flag(given->untouched, "--untouched",
                "tritonbench only: programs as they are traced, not searched or judged");
   options.choice(given->sizes, "--sizes", {"tests", "performance"},
-                 "tritonbench --suite T only: call each function as its tests do, or at the sizes that the benchmark "
-                 "measures it at");
+                 "tritonbench only: call each function as its tests do, or at the sizes that the benchmark measures it "
+                 "at (of --suite G to time what is right, beside the golden code)");
   options.integer(given->performance.each, "--sizes-each", 1,
                   "of --sizes performance: so many of each task, spread evenly, the largest among them");
   options.integer(given->performance.largest, "--sizes-largest", 1,

@@ -39,10 +39,10 @@ const std::map<std::string, const char*> kExcluded = {
     {"lu", kFactors},        {"ldl_factor", kFactors},
 };
 
-// The files of a folder that have the line between golden code and tests. What measures each of T is in `measured`.
-void add_tasks(const fs::path& folder, const std::string& group, const fs::path& measured,
-               std::vector<SuiteTask>& all) {
+// The files of a folder that have the line between golden code and tests. What measures each is in the checkout, too.
+void add_tasks(const fs::path& root, const fs::path& folder, const std::string& group, std::vector<SuiteTask>& all) {
   std::error_code code;
+  const fs::path measured = root / "performance_metrics" / ("perf_" + group) / "golden_metrics";
   for (const auto& entry : fs::directory_iterator(folder, code)) {
     const fs::path file = fs::absolute(entry.path()).lexically_normal();
     const auto text = file.extension() == ".py" ? read_file(file) : Result<std::string>(std::string());
@@ -57,9 +57,9 @@ void add_tasks(const fs::path& folder, const std::string& group, const fs::path&
 Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
   std::vector<SuiteTask> all;
   std::error_code code;
-  const fs::path data = root / "data", measured = root / "performance_metrics/perf_T/golden_metrics";
-  add_tasks(data / "TritonBench_G_v1", "G", measured, all);
-  add_tasks(fs::is_directory(data, code) ? data / "TritonBench_T_v1" : root, "T", measured, all);
+  const fs::path data = root / "data";
+  add_tasks(root, data / "TritonBench_G_v1", "G", all);
+  add_tasks(root, fs::is_directory(data, code) ? data / "TritonBench_T_v1" : root, "T", all);
   std::sort(all.begin(), all.end(), [](const SuiteTask& a, const SuiteTask& b) { return a.name < b.name; });
   if (all.empty())
     return Error{"opening the suite tritonbench", "no task of suite T or G", "'" + root.string() + "'",
@@ -219,7 +219,7 @@ Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) 
 // Each suite's tasks to whoever knows them.
 class Worker final : public TaskWorker {
  public:
-  explicit Worker(const WorkerOptions& options) : functions_(options), scripts_(options.goldens) {}
+  explicit Worker(const WorkerOptions& options) : functions_(options), scripts_(options) {}
   Result<Json> row(const SuiteTask& task, const WorkPlace& place) override {
     return group_of(task.name) == "G" ? scripts_.row(task, place) : functions_.row(task, place);
   }
