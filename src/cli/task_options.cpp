@@ -27,17 +27,18 @@ bool is_identifier(std::string_view text) {
   return text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == text.npos;
 }
 
-// The constructor's arguments: `64` is positional, `hidden=64` has a name.
-void add_constructor_arguments(const std::vector<std::string>& words, Json& task) {
+// Arguments of a call: `64` is positional, `hidden=64` has a name.
+void add_arguments(const std::vector<std::string>& words, const std::string& positional, const std::string& by_name,
+                   Json& task) {
   if (words.empty()) return;
-  task["init_args"] = Json::array();
-  task["init_kwargs"] = Json::object();
+  task[positional] = Json::array();
+  task[by_name] = Json::object();
   for (const std::string& word : words) {
     const size_t equals = word.find('=');
     if (equals != word.npos && is_identifier(word.substr(0, equals)))
-      task["init_kwargs"][word.substr(0, equals)] = value_of(word.substr(equals + 1));
+      task[by_name][word.substr(0, equals)] = value_of(word.substr(equals + 1));
     else
-      task["init_args"].push_back(value_of(word));
+      task[positional].push_back(value_of(word));
   }
 }
 
@@ -74,7 +75,8 @@ void TaskOptions::declare(Options& options, bool required) {
   const std::string doc = "a Python file with Model and get_inputs, FILE.py:NAME, or package.module:NAME";
   required ? options.positional(target, "FILE", doc) : options.optional_positional(target, "FILE", doc);
   options.words(init, "--init", "ARG...", "constructor arguments: 64, gelu, hidden=128 (instead of get_init_inputs)");
-  options.words(inputs, "--input", "TYPE[SHAPE]...", "forward's arguments: f32[64,512], i64[32]<1000, 0.5");
+  options.words(inputs, "--input", "TYPE[SHAPE]...",
+                "forward's arguments: f32[64,512], i64[32]<1000, 0.5, mask=bool[64]");
   options.text(weights, "--weights", "FILE", "a checkpoint to load into the module");
   options.flag(train, "--train", "run the module in train mode");
   options.flag(eval, "--eval", "run the module in eval mode");
@@ -100,11 +102,9 @@ Result<std::vector<std::string>> baselines_named(const std::vector<std::string>&
 Result<Task> TaskOptions::task() const {
   Json task = Json::object();
   MTMC_RETURN_IF_ERROR(locate(target, task));
-  add_constructor_arguments(init, task);
-  if (!inputs.empty()) {
-    task["inputs"] = Json::array();
-    for (const std::string& word : inputs) task["inputs"].push_back(value_of(word));
-  }
+  add_arguments(init, "init_args", "init_kwargs", task);
+  add_arguments(inputs, "inputs", "named_inputs", task);
+  if (task.contains("named_inputs") && task["named_inputs"].empty()) task.erase("named_inputs");
   if (!weights.empty()) {
     if (!std::filesystem::is_regular_file(weights))
       return Error{kDoing, "no such checkpoint", "'" + weights + "'", "a file written by torch.save(state_dict)"};

@@ -104,7 +104,8 @@ std::string lead(const ReportData& data) {
   if (!verdict)
     return fmt::format("None of the {} attempts passed the judge; the tree below says why.", data.nodes.size());
   const size_t steps = data.path().size() - 1;
-  const std::string work = fmt::format("{} candidates judged in {:.0f} s", data.evaluations(), data.run.seconds);
+  const std::string work = fmt::format("{} candidate{} judged in {:.0f} s", data.evaluations(),
+                                       data.evaluations() == 1 ? "" : "s", data.run.seconds);
   if (data.answer() == "at-roofline")
     return "The module already runs at the roofline of this machine: nothing to gain.";
   if (steps == 0) return "Nothing that was tried is faster than the untouched module: " + work + ".";

@@ -49,6 +49,8 @@ TaskCommand task_command(const Json& task, const std::string& name) {
     for (const auto& [key, value] : task["init_kwargs"].items()) init.push_back(key + "=" + text_of(value));
   if (known("inputs"))
     for (const Json& value : task["inputs"]) inputs.push_back(text_of(value));
+  if (known("named_inputs"))
+    for (const auto& [key, value] : task["named_inputs"].items()) inputs.push_back(key + "=" + text_of(value));
   command.options = option("--init", init) + option("--input", inputs);
   if (known("weights")) command.options += option("--weights", {file_name(task["weights"])});
   if (known("mode")) command.options += " --" + task["mode"].get<std::string>();

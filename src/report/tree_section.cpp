@@ -76,11 +76,11 @@ std::string tree_section(const ReportData& data) {
     if (verdict && verdict->certified()) fastest = std::max(fastest, headline_over(verdict, "eager").value_or(0));
   }
   std::string html = fmt::format(
-      "<section id='tree'>\n<h2>Every attempt</h2>\n<p class='note'>{} attempts from the untouched start. The green "
+      "<section id='tree'>\n<h2>Every attempt</h2>\n<p class='note'>{} attempt{} from the untouched start. The green "
       "line "
       "is the path to the result; figures are speedups over eager. Each row leads to its code and verdict.</p>\n<div "
       "class='card tree'>\n",
-      data.nodes.size() - 1);
+      data.nodes.size() - 1, data.nodes.size() == 2 ? "" : "s");
   bool above = false;  // the best path comes down into this row
   for (const TreeRow& row : rows) {
     const bool below = row.on_path ? row.node->id != data.best : above;

@@ -256,19 +256,27 @@ class GroupBuilder {
 
   std::string unique(std::string wanted) {
     static const std::set<std::string> kReserved = {
-        "int",     "long",   "float",    "double",   "bool", "char",     "short",  "auto",    "const", "for",
-        "if",      "else",   "return",   "do",       "new",  "delete",   "this",   "default", "case",  "switch",
-        "while",   "static", "template", "register", "and",  "or",       "not",    "xor",     "in",    "is",
-        "def",     "class",  "lambda",   "None",     "True", "False",    "torch",  "self",    "load",  "store",
-        "full",    "W",      "unsigned", "signed",   "void", "operator", "public", "private", "tile",  "tl",
-        "min",     "max",    "exp",      "log",      "abs",  "sqrt",     "pow",    "select",  "round", "floor",
-        "ceil",    "erf",    "tanh",     "inf",      "acc",  "total",    "all",    "partial", "parts", "one",
-        "best",    "carry",  "scratch",  "vec",      "keep", "each",     "sweep",  "splat",   "iota",  "choose",
-        "query",   "key",    "weight",   "largest",  "part", "triton",   "range",  "trunc",   "expm1", "log1p",
-        "compare", "widen",  "erfc"};
+        "int",       "long",       "float",        "double",       "bool",      "char",      "short",      "auto",
+        "const",     "for",        "if",           "else",         "return",    "do",        "new",        "delete",
+        "this",      "default",    "case",         "switch",       "while",     "static",    "template",   "register",
+        "and",       "or",         "not",          "xor",          "in",        "is",        "def",        "class",
+        "lambda",    "None",       "True",         "False",        "torch",     "self",      "load",       "store",
+        "full",      "W",          "unsigned",     "signed",       "void",      "operator",  "public",     "private",
+        "tile",      "tl",         "min",          "max",          "exp",       "log",       "abs",        "sqrt",
+        "pow",       "select",     "round",        "floor",        "ceil",      "erf",       "tanh",       "inf",
+        "acc",       "total",      "all",          "partial",      "parts",     "one",       "best",       "carry",
+        "scratch",   "vec",        "keep",         "each",         "sweep",     "splat",     "iota",       "choose",
+        "query",     "key",        "weight",       "largest",      "part",      "triton",    "range",      "trunc",
+        "expm1",     "log1p",      "compare",      "widen",        "erfc",      "sin",       "cos",        "tan",
+        "asin",      "acos",       "atan",         "sinh",         "cosh",      "atan2",     "exp2",       "log2",
+        "mask",      "hmax",       "hmin",         "hsum",         "hprod",     "hsum_int",  "narrow",     "reg",
+        "convert",   "packs",      "std",          "packed_a",     "union",     "struct",    "enum",       "using",
+        "inline",    "extern",     "export",       "true",         "false",     "nearbyint", "packed_b",   "prefetch",
+        "namespace", "typename",   "virtual",      "floor_div",    "floor_mod", "load_mask", "load_where", "store_mask",
+        "each_mask", "splat_mask", "load_strided", "store_strided"};
     wanted = identifier(wanted);
     // Loop variables are one of these letters, often with a number.
-    const bool loop = std::string("beikrnpul").find(wanted[0]) != std::string::npos &&
+    const bool loop = std::string("beijkrnpul").find(wanted[0]) != std::string::npos &&
                       std::all_of(wanted.begin() + 1, wanted.end(), [](unsigned char c) { return std::isdigit(c); });
     if (kReserved.count(wanted) || loop) wanted += "_";
     std::string result = wanted;

@@ -34,13 +34,14 @@ TEST(TaskOptions, ANamedClassWithArguments) {
   ASSERT_TRUE(write_file(file, "").ok());
   const Json task = json_of({.target = file.string() + ":Encoder",
                              .init = {"64", "0.5", "gelu", "hidden=128", "wide=true", "bias=False", "cap=None"},
-                             .inputs = {"f32[64,512]", "3"},
+                             .inputs = {"f32[64,512]", "3", "mask=bool[64]", "scale=0.5"},
                              .eval = true});
   EXPECT_EQ(task.at("attr"), "Encoder");
   EXPECT_EQ(task.at("name"), "net:Encoder");
   EXPECT_EQ(task.at("init_args"), Json::parse(R"([64, 0.5, "gelu"])"));
   EXPECT_EQ(task.at("init_kwargs"), Json::parse(R"({"hidden": 128, "wide": true, "bias": false, "cap": null})"));
   EXPECT_EQ(task.at("inputs"), Json::parse(R"(["f32[64,512]", 3])"));
+  EXPECT_EQ(task.at("named_inputs"), Json::parse(R"({"mask": "bool[64]", "scale": 0.5})"));
   EXPECT_EQ(task.at("mode"), "eval");
 }
 

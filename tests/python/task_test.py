@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from mtmc.task.task import Task, TaskError, load_task
+from mtmc.task.task import Task, TaskError, in_order, load_task
 
 MODEL = """
 import torch
@@ -76,6 +77,30 @@ def test_integer_inputs_stay_below_their_bound(model_file: Path) -> None:
     drawn = load(model_file, inputs=["i64[1000]<3", "bool[4]", "bf16[]"]).make_inputs(0)
     assert set(drawn[0].tolist()) == {0, 1, 2}
     assert drawn[1].dtype == torch.bool and drawn[2].shape == () and drawn[2].dtype == torch.bfloat16
+
+
+def test_named_arguments_stand_at_their_parameters_places() -> None:
+    def forward(x: Any, mask: Any = None, bias: Any = 2, *, scale: float = 1.0) -> None: ...
+
+    def placed(first: list[Any], **named: Any) -> list[Any]:
+        return in_order(inspect.signature(forward), first, named)
+
+    assert placed([3], bias=4) == [3, None, 4]
+    assert placed([], mask=5, x=3) == [3, 5]
+    for first, named, wrong in (
+        ([3], {"x": 4}, "given twice"),
+        ([3], {"msk": 4}, "forward has no such parameter"),
+        ([3], {"scale": 4}, "forward takes it by its name only"),
+        ([], {"mask": 4}, "forward needs another argument"),
+    ):
+        with pytest.raises(TaskError) as caught:
+            placed(first, **named)
+        assert caught.value.wrong == wrong
+
+
+def test_named_arguments_of_a_task(model_file: Path) -> None:
+    task = load(model_file, attr="double", kind="function", inputs=["f32[2,3]"], named_inputs={"scale": 3.0})
+    assert task.make_inputs(0)[1] == 3.0
 
 
 def test_constructor_arguments_and_checkpoint(model_file: Path, tmp_path: Path) -> None:

@@ -137,10 +137,16 @@ def test_lines_inside_helpers_and_layers(tmp_path: Path) -> None:
         ("[x, (x, x + 1)]", "[{0}, ({0}, {1})]"),
         ("{'a': x + 1, 'b': {'c': None, 'd': 3}}", "{'a': {0}, 'b': {'c': None, 'd': 3}}"),
         ("torch.max(x, dim=1)", "torch.return_types.max(({0}, {1},))"),
+        ("OrderedDict(out=x)", """__import__("collections").OrderedDict({'out': {0}})"""),
+        ("Pair(x, (x + 1,))", "self._Pair({0}, ({1},))"),
     ],
 )
 def test_structure_of_outputs(tmp_path: Path, returned: str, template: str) -> None:
-    assert traced(tmp_path, module_text(f"return {returned}"))["template"] == template
+    imports = "from collections import OrderedDict, namedtuple\nPair = namedtuple('Pair', 'first rest')\n"
+    data = traced(tmp_path, imports + module_text(f"return {returned}"))
+    assert data["template"] == template
+    held = """    _Pair = __import__("collections").namedtuple('Pair', ('first', 'rest'))\n"""
+    assert (held in data["constructor_source"]) == ("Pair" in returned)
 
 
 def test_same_tensor_twice_stays_two_inputs(tmp_path: Path) -> None:
@@ -310,6 +316,16 @@ REFUSALS = [
         module_text("self.calls += 1\nreturn x * self.calls", "self.calls = 0"),
         "checking the trace of m: the traced graph and eager disagree: forward does something that a trace cannot "
         "hold: got relative error 0.5 in output 0, draw 1, call 2",
+    ),
+    (
+        module_text("return torch.sparse.mm(self.a, x)", "self.a = torch.eye(4).to_sparse()"),
+        "tracing m: a is no dense tensor: got torch.sparse_coo, "
+        "wanted dense tensors (.to_dense(); or indices and values as arguments of their own)",
+    ),
+    (
+        module_text("return x.to_dense()", inputs="torch.eye(4).to_sparse()"),
+        "tracing m: argument 0 is no dense tensor: got torch.sparse_coo, "
+        "wanted dense tensors (.to_dense(); or indices and values as arguments of their own)",
     ),
     (
         module_text("return x @ x"),

@@ -21,7 +21,10 @@ class Maker {
  public:
   explicit Maker(std::string name) { program_.name = std::move(name); }
   ValueId in(const char* type, ValueKind kind = ValueKind::input) {
-    return add_leaf(program_, kind, "x" + std::to_string(program_.values.size()), *parse_type(type));
+    return named("x" + std::to_string(program_.values.size()), type, kind);
+  }
+  ValueId named(const std::string& name, const char* type, ValueKind kind = ValueKind::input) {
+    return add_leaf(program_, kind, name, *parse_type(type));
   }
   ValueId op(const char* name, std::vector<ValueId> inputs, Attrs attrs = {}) {
     auto made = add_node(program_, name, std::move(inputs), std::move(attrs), "case.py:1");

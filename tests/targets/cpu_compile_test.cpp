@@ -96,6 +96,27 @@ TEST(CompileCpu, KernelsMatchTheSlowReference) {
   expect_equal_to_reference(cases);
 }
 
+// Inputs may be called what printed code calls its own functions, types and variables.
+TEST(CompileCpu, NamesOfInputsAreNotThoseOfTheCode) {
+  std::vector<Case> cases;
+  for (const char* name : {"cos", "sin", "exp", "nearbyint", "rsqrt", "hsum", "hmax", "mask", "vec", "union", "j0",
+                           "j1", "r1", "n", "packs", "packed_a", "load", "select", "std"}) {
+    Maker m(name);
+    const ValueId x = m.named(name, "f32[5,40]"), y = m.op("cos", {m.op("round", {x})});
+    const ValueId some = m.op("any", {m.op("gt", {y, m.op("sin", {x})})}, {{"dim", int64_t{1}}, {"keepdim", true}});
+    cases.push_back(m.one_kernel({m.op("where", {some, m.op("softmax", {y}, {{"dim", int64_t{-1}}}), x})}));
+  }
+  expect_equal_to_reference(cases);
+}
+
+// The angles of a rotary embedding: a column times a row, whose cosine is kept under its own name.
+TEST(CompileCpu, ProductsOfDepthOne) {
+  Maker m("angles");
+  const ValueId column = m.in("f32[2,16,1]"), row = m.in("f32[2,1,24]"), w = m.in("f32[30,24]");
+  const ValueId angle = m.op("matmul", {m.op("exp", {column}), m.op("neg", {row})});
+  expect_equal_to_reference({m.one_kernel({m.op("linear", {m.op("cos", {angle}), w, kNoValue})}, {{"tiled", ""}})});
+}
+
 TEST(CompileCpu, WindowsReadNothingOutsideTheirInput) {
   std::vector<Case> cases;
   const auto pair = [](int64_t both) { return std::vector<int64_t>{both, both}; };

@@ -15,7 +15,7 @@ import random
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -262,24 +262,57 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
         )
     entry = data.get("entry") or "get_inputs"
     inputs = data.get("inputs")
+    named = data.get("named_inputs") or {}
     if inputs is None and not hasattr(namespace, entry):
         raise TaskError(doing, f"{where} has no {entry}()", "", f"a function {entry}() or --input such as f32[64,512]")
     mode = data.get("mode") or getattr(namespace, "MODE", "train")
     if mode not in ("train", "eval"):
         raise TaskError(doing, f"{where} has an unknown MODE", repr(mode), '"train" or "eval"')
-    return Task(
+    task = Task(
         name=data.get("name") or attr,
         namespace=namespace,
         attr=attr,
         kind=kind,
         init_args=data.get("init_args"),
         init_kwargs=data.get("init_kwargs") or {},
-        inputs=None if inputs is None else [parse_input(spec) if isinstance(spec, str) else spec for spec in inputs],
+        inputs=None if inputs is None else [spec_of(value) for value in inputs],
         weights=Path(data["weights"]) if data.get("weights") else None,
         mode=mode,
         entry=entry,
         where=device,
     )
+    if not named:
+        return task
+    given = {name: spec_of(value) for name, value in named.items()}
+    return replace(task, inputs=in_order(task.forward_signature, task.inputs or [], given))
+
+
+def spec_of(value: Any) -> Any:
+    """An argument of forward as the task's JSON has it: text describes a tensor, the rest is a plain value."""
+    return parse_input(value) if isinstance(value, str) else value
+
+
+def in_order(signature: inspect.Signature, first: list[Any], named: dict[str, Any]) -> list[Any]:
+    """Arguments of which some have names, each at its parameter's place: those between that nobody gave keep their defaults."""
+    doing = "reading an input"
+    places = [p for p in signature.parameters.values() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    names = [parameter.name for parameter in places]
+    for name in named:
+        if name not in names:
+            by_name = name in signature.parameters
+            wrong = "forward takes it by its name only" if by_name else "forward has no such parameter"
+            wanted = "a forward of your own that passes it on" if by_name else "one of " + " ".join(names)
+            raise TaskError(doing, wrong, name, wanted)
+        if names.index(name) < len(first):
+            raise TaskError(doing, "given twice", name, "each argument once")
+    last = max(names.index(name) for name in named)
+    values = list(first)
+    for parameter in places[len(first) : last + 1]:
+        value = named.get(parameter.name, parameter.default)
+        if value is inspect.Parameter.empty:
+            raise TaskError(doing, "forward needs another argument", parameter.name, "a value for it")
+        values.append(value)
+    return values
 
 
 def is_module_class(value: Any) -> bool:

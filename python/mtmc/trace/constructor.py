@@ -34,13 +34,17 @@ HOOKS |= {"set_extra_state", "train", "extra_repr", "__init_subclass__"}
 NEVER = {"forward", "__call__"}
 
 
+# What the traced forward needs made once, by the attribute of ModelNew that holds it: constants too large for the program's
+# text, and the classes of the named tuples that it returns.
+Held = dict[str, torch.Tensor | type]
+
+
 class NotStandalone(Exception):
     """Why the user's text cannot be used."""
 
 
-def constructor_source(task: Task, model: torch.nn.Module, held: dict[str, torch.Tensor], lacking: set[str]) -> str:
-    """`held`: traced constants too large for the program's text, by the attribute of ModelNew that must hold them. `lacking`:
-    entries of the model's state that have no values, see unfilled.py."""
+def constructor_source(task: Task, model: torch.nn.Module, held: Held, lacking: set[str]) -> str:
+    """`lacking`: entries of the model's state that have no values, see unfilled.py."""
     if task.kind == "class":
         try:
             text = add_held(from_user_file(task), held)
@@ -363,11 +367,20 @@ def tensor_source(value: torch.Tensor) -> str:
     return f"torch.frombuffer(bytearray({unpacked}), dtype={value.dtype}).reshape({tuple(value.shape)})"
 
 
-def add_held(text: str, held: dict[str, torch.Tensor]) -> str:
-    """Large constants become class attributes above the forward."""
-    if not held:
-        return text
+def add_held(text: str, held: Held) -> str:
+    """What is held becomes class attributes above the forward."""
     line = next(line for line in text.splitlines() if line.strip() == MARKER)
     indent = line[: len(line) - len(MARKER)]
-    made = "".join(f"{indent}{name} = {tensor_source(value)}\n" for name, value in held.items())
-    return text.replace(line, f"{indent}# Constants that the traced forward built.\n{made}\n{line}")
+    kinds = [
+        ("Constants that the traced forward built.", torch.Tensor, tensor_source),
+        ("What forward returns.", type, class_source),
+    ]
+    for comment, kind, source in kinds:
+        made = [f"{indent}{name} = {source(value)}\n" for name, value in held.items() if isinstance(value, kind)]
+        if made:
+            text = text.replace(line, f"{indent}# {comment}\n{''.join(made)}\n{line}")
+    return text
+
+
+def class_source(named_tuple: Any) -> str:
+    return f'__import__("collections").namedtuple({named_tuple.__name__!r}, {named_tuple._fields!r})'

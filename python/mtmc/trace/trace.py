@@ -45,7 +45,7 @@ from torch.utils import _pytree as pytree
 from mtmc.device.device import NO_MEMORY
 from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
-from mtmc.trace.constructor import constructor_source
+from mtmc.trace.constructor import Held, constructor_source
 from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
@@ -53,6 +53,7 @@ from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
 from mtmc.trace.losses import without_value_checks
 from mtmc.trace.lstm_states import final_states
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
+from mtmc.trace.structure import structure
 from mtmc.trace.unnoticed import unnoticed
 from mtmc.wire.line import REPLIES, REQUESTS, Line, serve
 from mtmc.wire.outputs import bytes_of_all
@@ -85,6 +86,7 @@ def trace(task: Task) -> dict[str, Any]:
         wanted = "smaller inputs, or a machine with more"
         raise TaskError(f"calling {task.entry}()", "out of memory", first_line(error), wanted) from error
     model, lacking = task.make_unfilled(0)
+    refuse_not_dense(task, inputs, model)
     user = UserCode(str(Path(task.namespace.__file__ or "").resolve()))
     try:
         exported, seen = export(task, model, inputs, user)
@@ -115,10 +117,22 @@ def argument_types(task: Task) -> list[Any]:
         return task.make_inputs(0)
 
 
+def refuse_not_dense(task: Task, inputs: list[Any], model: torch.nn.Module) -> None:
+    named = {f"argument {place}": leaf for place, leaf in enumerate(pytree.tree_leaves(inputs))}
+    named |= {name.lstrip("."): tensor for name, tensor in (model.state_dict() | plain_tensors(model)).items()}
+    for name, value in named.items():
+        if isinstance(value, torch.Tensor) and (value.layout != torch.strided or value.is_nested):
+            got = "a nested tensor" if value.is_nested else str(value.layout)
+            wanted = "dense tensors (.to_dense(); or indices and values as arguments of their own)"
+            raise TaskError(f"tracing {task.name}", f"{name} is no dense tensor", got, wanted)
+
+
 def stand_ins(inputs: list[Any]) -> list[Any]:
     """Arguments of the host of the same types and strides: export reads no values, and one tensor passed twice is two."""
 
     def like(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.layout != torch.strided or tensor.is_nested:
+            return tensor  # refused once the module is there, too
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype)
 
     return pytree.tree_map_only(torch.Tensor, like, inputs)
@@ -264,7 +278,7 @@ def write_graph(
     leaves: list[dict[str, Any]] = []
     opening = [check_line(task.name, name, value) for name, value in unused_defaults(parameters, len(inputs))]
     opening += scalar_checks(task, model, exported, seen)
-    held: dict[str, torch.Tensor] = {}
+    held: Held = {}
     users = (spec for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT)
     of_user = dict(zip((spec.arg.name for spec in users), input_expressions(parameters, inputs), strict=True))
     for spec in signature.input_specs:
@@ -303,7 +317,7 @@ def write_graph(
             writer.add_leaf(node)
         elif node.op == "call_function":
             writer.add(node)
-    outputs, template, states = results(task, exported, writer, seen)
+    outputs, template, states = results(task, exported, writer, seen, held)
     return {
         "name": task.name,
         "mode": task.mode,
@@ -321,7 +335,7 @@ def write_graph(
 
 
 def results(
-    task: Task, exported: ExportedProgram, writer: GraphWriter, seen: Exported
+    task: Task, exported: ExportedProgram, writer: GraphWriter, seen: Exported, held: Held
 ) -> tuple[list[str], str, list[dict[str, Any]]]:
     """Output names (each once), the expression that forward returns, and the state it updates."""
     returned = next(node for node in exported.graph.nodes if node.op == "output").args[0]
@@ -345,23 +359,7 @@ def results(
         else:
             leaves.append(repr(node))
     spec = exported.call_spec.out_spec
-    return outputs, structure(task, pytree.tree_unflatten(leaves, spec)), states
-
-
-def structure(task: Task, value: Any) -> str:
-    """Nested tuples, lists and dicts of texts as one Python expression."""
-    if isinstance(value, str):
-        return value
-    if type(value) is tuple:
-        return "(" + ", ".join(structure(task, item) for item in value) + ("," if len(value) == 1 else "") + ")"
-    if type(value) is list:
-        return "[" + ", ".join(structure(task, item) for item in value) + "]"
-    if type(value) is dict:
-        return "{" + ", ".join(f"{key!r}: {structure(task, item)}" for key, item in value.items()) + "}"
-    if type(value).__module__ == "torch.return_types":
-        return f"torch.return_types.{type(value).__name__}(({', '.join(map(str, value))},))"
-    wanted = "tensors in tuples, lists and dicts"
-    raise TaskError(f"tracing {task.name}", "forward returns another structure", type(value).__name__, wanted)
+    return outputs, structure(task.name, pytree.tree_unflatten(leaves, spec), held), states
 
 
 Parameters = Mapping[str, inspect.Parameter]

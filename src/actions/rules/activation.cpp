@@ -121,9 +121,10 @@ const std::vector<std::vector<double>>& known_values() {
   return all;
 }
 
+// Where the function is zero, nothing else will do: clamp(x, min=1e-12) is there to be divided by.
 bool agree(const std::vector<double>& a, const std::vector<double>& b) {
   for (size_t i = 0; i < a.size(); ++i)
-    if (!(std::abs(a[i] - b[i]) <= kTolerance * (std::abs(b[i]) + 1e-3))) return false;
+    if ((b[i] == 0 && a[i] != 0) || !(std::abs(a[i] - b[i]) <= kTolerance * (std::abs(b[i]) + 1e-3))) return false;
   return true;
 }
 

@@ -62,7 +62,8 @@ void print_conclusion(Progress& progress, const Optimized& done, const std::stri
       progress.line("done: nothing is certified: " + verdict.reason + ": " + verdict.message);
       break;
   }
-  progress.line(fmt::format("{} candidates judged in {:.0f} s; {}", done.evaluations, done.seconds, wrote));
+  progress.line(fmt::format("{} candidate{} judged in {:.0f} s; {}", done.evaluations, done.evaluations == 1 ? "" : "s",
+                            done.seconds, wrote));
 }
 
 // What the language model has cost, and why coder or policy stopped, where one is asked.

@@ -193,7 +193,8 @@ class ProductPrinter {
                         (columns_side ? std::find(blocks_.cols.begin(), blocks_.cols.end(), a) != blocks_.cols.end()
                                       : a == blocks_.row);
       if (!mine) plan.loops[a].fixed = true;
-      if (a == contraction_.k[0]) plan.loops[a] = {plan.loops[a].name, "k0", "k1", extents_[a], step_, false};
+      if (a == contraction_.k[0] && !plan.loops[a].fixed)  // one of extent 1 has no loop
+        plan.loops[a] = {plan.loops[a].name, "k0", "k1", extents_[a], step_, false};
     }
     line("float* __restrict " + name + " = " + name + "_;");
     for (const std::string& text : split(print_stage(plan), '\n'))

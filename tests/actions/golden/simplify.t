@@ -112,6 +112,14 @@ kernel k1 = { %2 } library
 kernel k2 = { %3 } library
 rewritten simplify "activation at %3"
 ====
+program normalised {
+  %0 = input "x" : f32[4,6]
+  %1 = clamp(%0, min=1e-12) : f32[4,6]
+  return %1
+}
+>>> simplify:activation %1
+refused: applying simplify: the region is not this pattern: got activation
+====
 program manual_softmax {
   %0 = input "x" : f32[4,6]
   %1 = amax(%0, dim=[1], keepdim=true) : f32[4,1]
