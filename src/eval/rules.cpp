@@ -251,8 +251,10 @@ OutputError apply_rules(const std::string& draw, const Measurement& m, const Bud
     return result;
   }
   Budget allowed = budget;  // and what eager errs on this very draw: some truths were asked for where it is far off
-  if (m.elsewhere && budget.exact_suffices)
+  if (m.elsewhere && budget.exact_suffices) {
     allowed.max_error = std::max(allowed.max_error, m.elsewhere->eager_max_error);
+    allowed.block_error = std::max(allowed.block_error, m.elsewhere->eager_error);
+  }
   hold_to_norms(m, allowed, result);
   if (result.broken.empty() && result.counts) hold_to_tails(m, allowed, result);
   if (m.elsewhere) hold_to_eager(m, allowed, result);

@@ -25,13 +25,15 @@ task, made = load(sys.argv[1], "task"), load(sys.argv[2], "made")
 torch.manual_seed(0)
 model, new = task.Model(), made.ModelNew()
 new.load_state_dict(model.state_dict())
-inputs = task.get_inputs()
+# Rows are far apart in size: none is lost beside a larger one.
+inputs = [x * torch.exp2(10 * torch.rand(*x.shape[:-1], 1) - 5) for x in task.get_inputs()]
 with torch.no_grad():
     truth = model.double()(*[x.double() for x in inputs])
     for (name, result) in new(*inputs).items():
         for a, b in zip(pytree.tree_leaves(result), pytree.tree_leaves(truth[name]), strict=True):
-            error = (a.double() - b).norm() / b.norm()
-            assert a.shape == b.shape and error < 1e-6, (name, error)
+            assert a.shape == b.shape, name
+            error = ((a.double() - b).norm(dim=-1) / b.norm(dim=-1)).max()
+            assert error < 3e-6, (name, error)
     for parameter in (*model.parameters(), *new.parameters()):  # weights are followed when they change
         parameter.mul_(0.5)
     x, h, c, s = range(4)

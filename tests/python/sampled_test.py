@@ -118,6 +118,7 @@ def limits(referee: Referee, output: str, row: dict) -> tuple[float, float]:
     runs = [one for run in referee.budgets.of_kind("task").allowed for one in run if one["output"] == output]
     block, largest = (max(one[key] for one in runs) for key in ("block_error", "max_error"))
     other, floor = row["elsewhere"], 2**-21 + 2**-24
+    block, largest = max(block, other["eager_error"]), max(largest, other["eager_max_error"])
     return 2 * block + floor + other["eager_error"], 4 * largest + floor * other["max_eager"] + other["eager_max_error"]
 
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "targets/case_maker.h"
+#include "targets/triton/kernel_printer.h"
 #include "targets/triton_runner.h"
 
 namespace mtmc {
@@ -55,6 +56,15 @@ void expect_in_turn(const std::string& device) {
           << "row " << i / kColumns << ", column " << i % kColumns << ": got " << got << ", wanted " << wanted[i];
     }
   }
+}
+
+// A thread has 16 elements of a long row at a time, so that other programs read meanwhile.
+TEST(RunningProduct, IsWalkedInBlocks) {
+  Maker m("long_rows");
+  const Program& program = m.kernel_of({m.op("cumprod", {m.in("f32[512,32768]")}, {{"dim", int64_t{1}}})});
+  const auto kernel = print_triton_kernel(program, program.kernels[0]);
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message();
+  EXPECT_NE(kernel->text.find("for start in range(0, 32768, 4096):"), std::string::npos) << kernel->text;
 }
 
 TEST(TorchTritonRunningProduct, IsThatOfOneElementAfterTheOther) {

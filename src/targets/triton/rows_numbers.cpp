@@ -11,6 +11,9 @@ namespace {
 // Elements of a row that stay in registers: as many as leave room for a second program on the multiprocessor, and the
 // most, with all its registers.
 constexpr int64_t kResident = 16384, kLargestResident = 32768;
+// Elements of a running product at a time: of 32,768 a thread spills some, and the multiprocessor has no other program
+// that reads while they are multiplied.
+constexpr int64_t kMultiplied = 4096;
 
 // A lane that walks a window or partial results keeps many loads in flight: few lanes a program are enough.
 bool walks(const RowsPlan& plan) {
@@ -46,6 +49,7 @@ Numbers default_numbers(const RowsPlan& plan, const Hardware& hardware) {
     block = power_of_two(plan.column_count);
     // Of few rows, as much as fits is read at a time: nothing else hides how long that takes.
     if (block > kLargestResident) block = plan.row_count < few ? kLargestResident : 4096;
+    if (plan.in_turn) block = std::min(block, kMultiplied);
     rows = std::clamp<int64_t>(2048 / block, 1, power_of_two(plan.row_count));
     while (rows > 1 && blocks(plan.row_count, rows) < enough) rows /= 2;
   }

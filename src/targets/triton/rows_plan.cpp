@@ -30,6 +30,9 @@ class Planner {
     for (int s = frame_.first; s <= frame_.last; ++s) place(s);
     const bool walks = std::any_of(plan_.sequential.begin(), plan_.sequential.end(), [](bool s) { return s; });
     plan_.windows_to_copy = walks && copies();
+    plan_.in_turn =
+        any_stage([](const Stage& s) { return s.combine == Combine::scan_prod && is_float(s.body->dtype); }) &&
+        !any_stage([](const Stage& s) { return is_reduction(s.combine); });
     roles();
     return plan_;
   }
@@ -41,6 +44,12 @@ class Planner {
     for (int a = 0; a < stage.rank(); ++a)
       if (stage.type.shape[a] > 1 && frame_.shared_of(s, a) < 0) result.push_back(stage.type.shape[a]);
     return result;
+  }
+
+  template <class Condition>
+  bool any_stage(const Condition& holds) const {
+    return std::any_of(group_.stages.begin() + frame_.first, group_.stages.begin() + frame_.last + 1,
+                       [&](const GroupStage& one) { return holds(one.stage); });
   }
 
   int64_t rows() const {

@@ -20,6 +20,7 @@ struct RowsPlan {
   int64_t row_count = 1, column_count = 1;
   bool contiguous_rows = false;  // neighbours in memory are neighbouring rows
   bool windows_to_copy = false;  // lanes walk windows of what they copy (copy_launch.h)
+  bool in_turn = false;          // running products of floats, and nothing that needs a whole row
 };
 
 constexpr int64_t kTransposed = 64;  // rows and columns of a tile that transposes

@@ -273,19 +273,27 @@ Value RowsPrinter::scanned(int s, const Value& value) {
   return {scan, result.dims};
 }
 
-// Products in a tree overflow where they do not in turn, beside one that is 0 by then: NaN for 0.
+// Products in a tree overflow where they do not in turn, beside one that is 0 by then: NaN for 0. NaN stays in whatever
+// it is multiplied with, so that without one the tree's products are those in turn; only else they are made again with
+// what tells 0 and inf from what has become so.
 Value RowsPrinter::multiplied_in_turn(int s, const Value& value) {
   const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
-  for (const char* helper : {"_special", "_multiply_in_turn"}) need(helper);
+  for (const char* helper : {"_multiply", "_special", "_multiply_in_turn"}) need(helper);
   const std::string t = out_.fresh("t"), scan = out_.fresh("scan"), special = out_.fresh("special");
   const std::string axis = tile_.two_dimensional() ? "1" : "0";
+  const auto carry = carries_.find(s);
+  const bool carried = carry != carries_.end();
   out_.line(t + " = " + all.text);
+  out_.line(scan + " = " + (carried ? carry->second + " * " : "") + "tl.associative_scan(" + t + ", " + axis +
+            ", _multiply)");
+  out_.open("if tl.max((" + scan + " != " + scan + ").to(tl.int32)) > 0:");
   out_.line(scan + ", " + special + " = tl.associative_scan((" + t + ", _special(" + t + ")), " + axis +
             ", _multiply_in_turn)");
-  const auto carry = carries_.find(s);
-  if (carry == carries_.end()) return {scan, all.dims};
-  out_.line(scan + ", " + special + " = _multiply_in_turn(" + carry->second + ", " + special + ", " + scan + ", " +
-            special + ")");
+  if (carried)
+    out_.line(scan + ", " + special + " = _multiply_in_turn(" + carry->second + ", " + special + ", " + scan + ", " +
+              special + ")");
+  out_.close();
+  if (!carried) return {scan, all.dims};
   const std::string block = std::to_string(tile_.columns.block), lanes = "tl.arange(0, " + block + ")";
   out_.line(carry->second + " = tl.sum(tl.where(" + tile_.along(lanes, kColumns) + " == " + block + " - 1, " + scan +
             ", 0), " + axis + (tile_.two_dimensional() ? ", keep_dims=True)" : ")"));
