@@ -59,8 +59,8 @@ inline bool ill_conditioned(const Budget& budget) { return budget.error > kIllCo
 bool structured_counts(const Budgets& structured, const Budgets& task);
 
 // Rules (a) to (g) for one output. `broken` names the first that fails: a, b, c, d, f, g, or e for shape and type. What
-// is bit for bit eager's breaks none, but under `strict`. A truth that is 0, or of which eager gets hardly a digit, has
-// no relative error: it is held to eager's absolute ones.
+// is bit for bit eager's breaks none where that suffices (Budget::exact_suffices). A truth that is 0, or of which eager
+// gets hardly a digit, has no relative error: it is held to eager's absolute ones.
 OutputError apply_rules(const std::string& draw, const Measurement& m, const Budget& budget);
 // Of each output whose truth is known in slices: what was compared with what, and which errors could not hide.
 std::vector<std::string> compared_in_slices(const std::vector<OutputError>& errors);

@@ -15,10 +15,10 @@
 
 namespace mtmc {
 
-// What a process is told of values that it will get: nothing that is in them (python/mtmc/referee/lending.py).
 // Of a draw's name: "scaled-up" of "scaled-up-0".
 std::string kind_of(const std::string& draw);
 
+// What a process is told of values that it will get: nothing that is in them (python/mtmc/referee/lending.py).
 struct Given {
   std::shared_ptr<const Json> form, values;  // without scalars; the scalars, for the moment of the call
   std::string fill;                          // the file of its tensors, below the folder of all tasks; empty on a GPU

@@ -1,6 +1,7 @@
 // Helpers for writing type rules and definitions.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ ExprP flatten(const Indices& indices, const Shape& shape);
 // low <= index < high, without what always holds when low or high is unset.
 ExprP in_range(ExprP index, std::optional<int64_t> low, std::optional<int64_t> high);
 ExprP number(DType dtype, double value);
+// Of the type of the first operand.
+inline ExprP num(std::span<const ExprP> operands, double value) { return number(operands[0]->dtype, value); }
 inline ExprP f32(double value) { return number(DType::f32, value); }
 ExprP fn(Fn function, ExprP a);
 ExprP fn(Fn function, ExprP a, ExprP b);

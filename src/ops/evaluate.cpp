@@ -295,8 +295,8 @@ struct Accumulator {
 
   void take(const Number& next) {
     switch (combine) {
-      case Combine::sum: value = {value.d + next.d, value.i + next.i}; break;
-      case Combine::prod: value = {value.d * next.d, value.i * next.i}; break;
+      case Combine::sum: value = {value.d + next.d, integer_call(Fn::add, value.i, next.i)}; break;
+      case Combine::prod: value = {value.d * next.d, integer_call(Fn::mul, value.i, next.i)}; break;
       case Combine::max:
       case Combine::min:
       case Combine::argmax:

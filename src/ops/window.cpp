@@ -2,6 +2,10 @@
 
 namespace mtmc {
 
+int window_axes(const OpCall& call) {
+  return call.op.find("1d") != call.op.npos ? 1 : call.op.find("3d") != call.op.npos ? 3 : 2;
+}
+
 Result<std::vector<int64_t>> spread(const OpCall& call, std::string_view attr, int axes,
                                     const std::vector<int64_t>& otherwise) {
   if (!call.attrs.has(attr)) return otherwise;

@@ -10,6 +10,8 @@ struct Window {
   int axes() const { return static_cast<int>(in.size()); }
 };
 
+// Of a pool, as its name says: "max_pool2d".
+int window_axes(const OpCall& call);
 // A list attribute of `axes` entries; one entry stands for all, an absent or empty one for `otherwise`.
 Result<std::vector<int64_t>> spread(const OpCall& call, std::string_view attr, int axes,
                                     const std::vector<int64_t>& otherwise);

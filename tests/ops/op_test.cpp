@@ -109,6 +109,16 @@ TEST(Ops, EvaluatesAChain) {
   EXPECT_EQ((*result)[0], (std::vector<double>{12, 30}));
 }
 
+// 2^72 in 64 bits.
+TEST(Ops, IntegersWrapWhereTheyAreReduced) {
+  Program program;
+  program.name = "product";
+  const ValueId x = add_leaf(program, ValueKind::input, "x", {DType::i64, {3}});
+  program.outputs = add_node(program, "prod", {x}, {}).value();
+  const std::vector<std::vector<double>> leaves = {{0x1p24, 0x1p24, 0x1p24}};
+  EXPECT_EQ(evaluate(program, leaves).value()[0], std::vector<double>{0});
+}
+
 TEST(Ops, WorkComesFromTheDefinition) {
   const Attrs none;
   const Work linear = work_of({"linear", {f32({64, 512}), f32({256, 512}), f32({256})}, none});

@@ -10,7 +10,6 @@ namespace {
 using X = std::span<const ExprP>;
 using enum ScalarRule::Promotion;
 
-ExprP num(X x, double value) { return number(x[0]->dtype, value); }
 ExprP attr(X x, const OpCall& call, std::string_view key, double otherwise) {
   return num(x, call.attrs.number(key, otherwise));
 }

@@ -9,10 +9,6 @@ namespace {
 
 using Types = Result<std::vector<TensorType>>;
 
-int window_axes(const OpCall& call) {
-  return call.op.find("1d") != call.op.npos ? 1 : call.op.find("3d") != call.op.npos ? 3 : 2;
-}
-
 // Window i covers [floor(i * in / out), ceil((i + 1) * in / out)): its start, and its end.
 ExprP adaptive_start(const ExprP& at, int64_t in, int64_t out) { return at * index_constant(in) / index_constant(out); }
 ExprP adaptive_end(const ExprP& at, int64_t in, int64_t out) {

@@ -10,8 +10,6 @@ namespace {
 using Types = Result<std::vector<TensorType>>;
 using X = std::vector<ExprP>;  // null where the operand is absent
 
-ExprP num(const X& x, double value) { return number(x[0]->dtype, value); }
-
 // What one element loses.
 ExprP element_loss(const OpCall& call, const X& x) {
   const ExprP difference = x[0] - x[1], size = fn(Fn::abs, difference);

@@ -12,8 +12,6 @@ namespace {
 using X = std::span<const ExprP>;
 using enum ScalarRule::Promotion;
 
-ExprP num(X x, double value) { return number(x[0]->dtype, value); }
-
 template <Fn F>
 ExprP apply(X x, const OpCall&) {
   return fn(F, x[0]);

@@ -10,10 +10,6 @@ namespace {
 
 using Types = Result<std::vector<TensorType>>;
 
-int window_axes(const OpCall& call) {
-  return call.op.find("1d") != call.op.npos ? 1 : call.op.find("3d") != call.op.npos ? 3 : 2;
-}
-
 Result<Window> window_of(const OpCall& call) {
   const int axes = window_axes(call);
   const TensorType& x = call.type(0);

@@ -10,8 +10,6 @@ namespace {
 using X = std::span<const ExprP>;
 using enum ScalarRule::Promotion;
 
-ExprP num(X x, double value) { return number(x[0]->dtype, value); }
-
 // Whether the sign bit is set: of zeros it shows in what 1 is divided by them.
 ExprP negative(const ExprP& x) {
   const ExprP zero = number(x->dtype, 0);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "targets/cpu/block_lines.h"
 #include "targets/cpu/passes.h"
 #include "targets/cpu/product_printer.h"
 #include "targets/cpu/tile_plan.h"
@@ -13,30 +14,20 @@ namespace {
 
 constexpr int64_t kStackBytes = 8192;  // larger scratch comes from the thread's arena
 
-class KernelPrinter {
+class KernelPrinter : BlockLines {
  public:
   KernelPrinter(const Group& group, std::vector<Frame> frames, const Kernel& kernel, const Hardware& hardware)
-      : group_(group), frames_(std::move(frames)), kernel_(kernel), hardware_(hardware) {}
+      : BlockLines(1), group_(group), frames_(std::move(frames)), kernel_(kernel), hardware_(hardware) {}
 
   std::string body() {
     allocate_kernel_scratch();
     const int main = main_frame(group_, frames_);
     for (size_t f = 0; f < frames_.size(); ++f) print_frame(frames_[f], static_cast<int>(f) == main);
-    return join(lines_, "\n") + "\n";
+    return all_lines();
   }
 
  private:
-  void line(const std::string& text) { lines_.push_back(text.empty() ? "" : std::string(2 * depth_, ' ') + text); }
-  void open(const std::string& text) {
-    line(text + " {");
-    ++depth_;
-  }
-  void close() {
-    --depth_;
-    line("}");
-  }
-
-  // The frame that uses tensor `t` last, among those that read or define it.
+  // Whether another frame reads tensor `t` than the one that defines it.
   bool crosses_frames(int t) const {
     int defined = -1;
     std::set<int> users;
@@ -247,8 +238,6 @@ class KernelPrinter {
   std::vector<Frame> frames_;
   const Kernel& kernel_;
   const Hardware& hardware_;
-  std::vector<std::string> lines_;
-  int depth_ = 1;
 };
 
 }  // namespace

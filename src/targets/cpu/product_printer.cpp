@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "targets/cpu/block_lines.h"
 
 namespace mtmc {
 namespace {
 
-class ProductPrinter {
+class ProductPrinter : BlockLines {
  public:
   ProductPrinter(const StagePlan& plan, BlockedProduct blocks, int64_t depth)
       : plan_(plan),
@@ -46,19 +47,10 @@ class ProductPrinter {
          std::to_string(packed_width()) + ", " + result() + ", k0 == 0);");
     close();
     for (size_t i = 0; i < blocks_.outer.size(); ++i) close();
-    return join(lines_, "\n") + "\n";
+    return all_lines();
   }
 
  private:
-  void line(const std::string& text) { lines_.push_back(std::string(2 * depth_, ' ') + text); }
-  void open(const std::string& text) {
-    line(text + " {");
-    ++depth_;
-  }
-  void close() {
-    --depth_;
-    line("}");
-  }
   static std::string for_loop(const AxisLoop& loop) {
     return "for (long " + loop.name + " = " + loop.begin + "; " + loop.name + " < " + loop.end + "; ++" + loop.name +
            ")";
@@ -213,8 +205,6 @@ class ProductPrinter {
   const Contraction& contraction_;
   std::vector<int64_t> extents_;
   int64_t inner_depth_ = 1, step_ = 1, width_ = 1;
-  std::vector<std::string> lines_;
-  int depth_ = 0;
 
  public:
   // Elements of the packed buffers.

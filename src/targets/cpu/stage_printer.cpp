@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "targets/cpu/block_lines.h"
 
 namespace mtmc {
 namespace {
@@ -11,7 +12,7 @@ using Reg = Printed::Reg;
 
 constexpr int64_t kFlush = 4096;  // f32 partial sums are added into a double at least this often
 
-class StagePrinter {
+class StagePrinter : BlockLines {
  public:
   explicit StagePrinter(const StagePlan& plan)
       : plan_(plan), stage_(plan.stage->stage), vector_(choose_vector_axis(plan)) {}
@@ -26,20 +27,11 @@ class StagePrinter {
     } else {
       reduce_to_scalar();
     }
-    return join(lines_, "\n") + "\n";
+    return all_lines();
   }
 
  private:
   // --- text ---
-  void line(const std::string& text) { lines_.push_back(std::string(2 * depth_, ' ') + text); }
-  void open(const std::string& text) {
-    line(text + " {");
-    ++depth_;
-  }
-  void close(const std::string& tail = "}") {
-    --depth_;
-    line(tail);
-  }
   void append(const std::vector<std::string>& more) {
     for (const std::string& text : more) line(text);
   }
@@ -380,8 +372,6 @@ class StagePrinter {
   StagePlan plan_;
   const Stage& stage_;
   int vector_;
-  std::vector<std::string> lines_;
-  int depth_ = 0;
 };
 
 // What one lane-step along axis a costs: 1 for a unit-stride access, little for none, much for gathers.
