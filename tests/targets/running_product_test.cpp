@@ -62,7 +62,7 @@ void expect_in_turn(const std::string& device) {
 TEST(RunningProduct, IsWalkedInBlocks) {
   Maker m("long_rows");
   const Program& program = m.kernel_of({m.op("cumprod", {m.in("f32[512,32768]")}, {{"dim", int64_t{1}}})});
-  const auto kernel = print_triton_kernel(program, program.kernels[0]);
+  const auto kernel = print_triton_kernel(program, program.kernels[0], h200_hardware());
   ASSERT_TRUE(kernel.ok()) << kernel.error().message();
   EXPECT_NE(kernel->text.find("for start in range(0, 32768, 4096):"), std::string::npos) << kernel->text;
 }
