@@ -3,6 +3,7 @@ of their names and the number of commits, so that each comes within six; what th
 files of a changed task; and at least one for each reason to refuse. Says on standard error how many stay for the next turns."""
 
 import hashlib
+import os
 import re
 import subprocess
 import sys
@@ -58,6 +59,14 @@ def turn(files, commits, new):
     return chosen
 
 
+def every_third(names, path):
+    """Of tests that take long those whose turn it is, at least one; all where none take turns, or the last commits changed `path`."""
+    if not os.environ.get("MTMC_CORPUS", "").startswith("@") or path in changed():
+        return names
+    now = turn_now()
+    return [name for name in names if (number_of(name) + now) % 3 == 0] or names[:1]
+
+
 def main():
     files = sorted(path for folder in FOLDERS for path in (ROOT / folder).glob("*.py") if not line_of(path, "needs"))
     chosen = turn(files, turn_now(), changed())
@@ -65,7 +74,7 @@ def main():
     left = len(files) - len(chosen)
     print(
         f"corpus: {len(chosen)} of {len(files)} files are judged now, {left} stay for the next turns (./test corpus judges all); "
-        "examples of prompts and recipes of ADDING take turns, too",
+        "examples of prompts, recorded steps and recipes of ADDING take turns, too",
         file=sys.stderr,
     )
 

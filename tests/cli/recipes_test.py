@@ -35,12 +35,7 @@ def recipes() -> dict[str, list[Block]]:
 
 
 def whose_turn() -> list[str]:
-    titles = list(recipes())
-    by_turns = os.environ.get("MTMC_CORPUS", "").startswith("@")
-    if not by_turns or str(PAGE.relative_to(ROOT)) in corpus_turn.changed():
-        return titles
-    now = corpus_turn.turn_now()
-    return [title for title in titles if (corpus_turn.number_of(title) + now) % 3 == 0] or titles[:1]
+    return corpus_turn.every_third(list(recipes()), str(PAGE.relative_to(ROOT)))
 
 
 def execute(command: str, folder: Path) -> None:

@@ -13,11 +13,17 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import torch
 from cuda_on_cpu import compile_by_nvrtc, find_nvrtc, in_place_of_nvrtc
 from scripted_world import ANSWERS, World, answer
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+
+import corpus_turn  # noqa: E402
 
 TRITON = importlib.util.find_spec("triton") is not None
 
@@ -213,7 +219,14 @@ def expect_steps(task: Task, world: World, target: str, texts: dict[str, str]) -
     return code, told
 
 
-@pytest.mark.parametrize("task", [task for task in TASKS if task.target == "cuda"], ids=lambda task: task.name)
+def whose_turn() -> list[Task]:
+    """A third of those for CUDA, where the judge's corpora take turns (`./test`): each is half a minute of judging."""
+    of_cuda = [task.name for task in TASKS if task.target == "cuda"]
+    chosen = corpus_turn.every_third(of_cuda, str(Path(__file__).relative_to(ROOT)))
+    return [task for task in TASKS if task.name in chosen]
+
+
+@pytest.mark.parametrize("task", whose_turn(), ids=lambda task: task.name)
 def test_the_loop_of_cuda_runs_where_cpp_stands_in_for_it(task: Task, world: World) -> None:
     texts = {one.name: in_place_of_nvrtc(answer(one.name)["answer"]) for one in answers_of(task)}
     code, told = expect_steps(task, world, "cpu", texts)

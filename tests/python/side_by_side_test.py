@@ -113,12 +113,14 @@ def test_what_is_not_right_at_a_size_has_no_time(file: Path) -> None:
         "the arguments written to: [0, 1] instead of [1]": TORCH.replace("x + x", "x.mul_(2)"),
         "elements differ": LATER,
         "clock-mismatch": TELLS_LITTLE,
-        "it ended, or speaks unasked": SPEAKS,
+        "it ended, or speaks unasked|the result is missing": SPEAKS,  # as its words come before or after they are asked for
     }
     verdicts = asked(*[measured(file, code) for code in codes.values()])
     for words, verdict in zip(codes, verdicts, strict=True):
         [one] = verdict["measured"]
-        assert words in one["reason"] and not one["golden_fails"] and one["gbps"] is None, (words, one)
+        assert (
+            any(word in one["reason"] for word in words.split("|")) and not one["golden_fails"] and one["gbps"] is None
+        ), (words, one)
 
 
 def test_sizes_at_which_nothing_can_be_held_to_the_golden_code_are_named(file: Path) -> None:
