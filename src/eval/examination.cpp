@@ -126,7 +126,8 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   const bool alone = facts_.giant() || (call.late && facts_.huge());
   if (alone)
     while (!held_.empty()) drop_oldest();
-  plan.hold = alone ? 0 : held(), plan.late = call.late, plan.poison = call.poison, plan.state = facts_.moving();
+  plan.hold = alone ? 0 : held(), plan.late = call.late, plan.poison = call.poison, plan.clean = call.clean,
+  plan.state = facts_.moving();
   plan.written = facts_.written();
   plan.keep = call.keeps, plan.gradients = call.elsewhere.gradients, plan.threads = call.elsewhere.threads;
   if (call.check) plan.out = next_out();
@@ -437,8 +438,8 @@ Result<bool> Examination::stays_quiet(Guest& guest) {
 }
 
 Result<bool> Examination::given_arguments(Guest& guest, const std::string& draw) {
-  const Json step = {
-      {"op", "arm"}, {"same_addresses", false}, {"hold", held()}, {"poison", false}, {"state", Json::array()}};
+  const Json step = {{"op", "arm"},     {"same_addresses", false}, {"hold", held()},
+                     {"poison", false}, {"clean", false},          {"state", Json::array()}};
   MTMC_TRY(const Performance lent, lend(guest.conductor(), facts_, guest.name(), draw, step, limits_.call_seconds));
   return lent.ok() || refuse(lent.reason, lent.message);
 }

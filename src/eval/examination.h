@@ -62,7 +62,7 @@ class Examination {
   // One call of the candidate: what every check and every measured time is made of. `check`: its results are measured.
   struct Call {
     std::string draw;
-    bool check = true, same_addresses = false, poison = false, late = false;
+    bool check = true, same_addresses = false, poison = false, clean = false, late = false;
     bool keeps = false;  // the last call's arguments stay alive
     Elsewhere elsewhere = {};
     int index = 0;  // of the calls on this draw: torch's generator, and a state, go on from one to the next

@@ -35,7 +35,8 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
   const double patience = plan.timeout_seconds + kConductorSeconds;
   Json arm = {{"form", *given->form}, {"same_addresses", plan.same_addresses},
               {"hold", plan.hold},    {"poison", plan.poison},
-              {"keep", plan.keep},    {"state", plan.state}};
+              {"clean", plan.clean},  {"keep", plan.keep},
+              {"state", plan.state}};
   if (!plan.engine.empty()) arm["engine"] = plan.engine;
   MTMC_TRY(const Json ready,
            conductor.compute({{"op", "ready"}, {"arm", arm}, {"timeout", plan.timeout_seconds}}, patience));

@@ -20,6 +20,7 @@ struct CallPlan {
   int hold = 1;                    // so many of the last results stay alive
   bool late = false;               // arguments come late on the caller's stream, and the result is copied there at once
   bool poison = false;             // memory that is handed out holds a pattern
+  bool clean = false;              // or zeros, as a new process's does (on a CPU)
   std::vector<std::string> state;  // entries of the state that are results, too
   std::vector<int> written;        // tensors of the arguments that are results, too
   bool keep = false;               // the last call's arguments stay where they are

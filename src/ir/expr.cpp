@@ -292,7 +292,6 @@ ExprP with_parts(const ExprP& expr, const std::function<ExprP(const ExprP&)>& ma
     case Expr::Kind::cast: return cast(expr->dtype, args[0]);
     default: MTMC_CHECK(false, "a leaf with parts");
   }
-  return expr;
 }
 
 namespace {

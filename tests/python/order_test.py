@@ -47,7 +47,9 @@ def runner_of(model: Callable[..., Any], argument: torch.Tensor) -> OpenRunner:
     runner.stopwatch = type(runner.stopwatch)(runner.device)
     runner.model = model
     form, _ = without_values(form_of([argument]))
-    runner.handle({"op": "arm", "form": form, "same_addresses": False, "hold": 1, "poison": False, "state": []})
+    runner.handle(
+        {"op": "arm", "form": form, "same_addresses": False, "hold": 1, "poison": False, "clean": False, "state": []}
+    )
     runner.stopwatch.places[0].copy_(argument)
     return runner
 

@@ -236,6 +236,9 @@ class Cuda:
         blocks.append(torch.empty(large, dtype=torch.uint8, device=self.where))
         blocks.clear()
 
+    def clean(self) -> None:
+        pass  # torch's allocator keeps what lay there
+
     def ready(self) -> None:
         """Called before each call of a candidate that is checked: no memory holds anything of use."""
         if not self.poisons:

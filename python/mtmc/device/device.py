@@ -57,6 +57,9 @@ class Device(Protocol):
     def poison(self, on: bool, expected_bytes: int = 0) -> None:
         """From now on (or no longer) memory that is handed out is filled with a pattern."""
 
+    def clean(self) -> None:
+        """Until `poison` says otherwise memory that is handed out holds zeros, as a new process's does. Not on a GPU."""
+
     def ready(self) -> None:
         """Before each call in poisoned memory."""
 
@@ -112,7 +115,10 @@ class Cpu:
         pass  # the sandbox does it
 
     def poison(self, on: bool, expected_bytes: int = 0) -> None:
-        kernel_calls.poison_memory(POISON if on else 0)
+        kernel_calls.poison_memory(POISON if on else None)
+
+    def clean(self) -> None:
+        kernel_calls.poison_memory(0)
 
     def ready(self) -> None:
         pass  # malloc itself fills what it hands out

@@ -73,9 +73,9 @@ def be_prompt() -> None:
         LIBC.syscall(number, 0, attributes, 0)  # where that fails clocks are noisier, and verdicts say by how much
 
 
-def poison_memory(byte: int) -> None:
-    """Every block that malloc hands out is filled with this byte (0: memory is left as it is)."""
-    LIBC.mallopt(M_PERTURB, 0 if byte == 0 else byte ^ 0xFF)
+def poison_memory(byte: int | None) -> None:
+    """Every block that malloc hands out is filled with this byte (None: memory is left as it is)."""
+    LIBC.mallopt(M_PERTURB, 0 if byte is None else byte ^ 0xFF)
 
 
 def drop_capabilities() -> None:

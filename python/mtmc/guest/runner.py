@@ -198,6 +198,8 @@ class Runner:
             request["form"], request["same_addresses"], request["hold"], request.get("keep", False)
         )
         self.device.poison(request["poison"], sum(place["bytes"] for place in places))
+        if request["clean"]:
+            self.device.clean()
         return {"places": places}
 
     def on_wake(self, request: Message) -> Message:
