@@ -143,22 +143,22 @@ std::vector<ValueId> Program::writes(const Kernel& kernel) const {
 
 namespace {
 
-// For each value the kernels that compute it, by position.
+// For each value the kernels that compute it, by position. Of ids that the Program does not have there are none: it may
+// be one that is yet to be verified.
 class Makers {
  public:
   explicit Makers(const Program& program) {
-    const std::vector<Kernel>& kernels = program.kernels;
-    ValueId end = program.next_id();
-    for (const Kernel& kernel : kernels)
-      for (ValueId id : kernel.values) end = std::max(end, id + 1);
-    starts_.assign(static_cast<size_t>(end) + 1, 0);
-    for (const Kernel& kernel : kernels)
-      for (ValueId id : kernel.values) ++starts_[static_cast<size_t>(id) + 1];
+    starts_.assign(static_cast<size_t>(program.next_id()) + 1, 0);
+    const auto each = [&](const auto& visit) {
+      for (size_t k = 0; k < program.kernels.size(); ++k)
+        for (ValueId id : program.kernels[k].values)
+          if (id >= 0 && id < program.next_id()) visit(k, static_cast<size_t>(id));
+    };
+    each([&](size_t, size_t id) { ++starts_[id + 1]; });
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
     kernels_.resize(starts_.back());
     std::vector<size_t> next(starts_.begin(), starts_.end() - 1);
-    for (size_t k = 0; k < kernels.size(); ++k)
-      for (ValueId id : kernels[k].values) kernels_[next[static_cast<size_t>(id)]++] = k;
+    each([&](size_t k, size_t id) { kernels_[next[id]++] = k; });
   }
   std::span<const size_t> of(ValueId id) const {
     const size_t at = static_cast<size_t>(id);

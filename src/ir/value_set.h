@@ -23,7 +23,6 @@ class ValueSet {
     for (ValueId id : ids)
       if (id != kNoValue) insert(id);
   }
-  void erase(ValueId id) { has_[static_cast<size_t>(id)] = 0; }
   bool has(ValueId id) const {
     return id != kNoValue && static_cast<size_t>(id) < has_.size() && has_[static_cast<size_t>(id)] != 0;
   }

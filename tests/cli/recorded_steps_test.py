@@ -213,6 +213,7 @@ def expect_steps(task: Task, world: World, target: str, texts: dict[str, str]) -
     told = "\n".join([said, *map(str, attempts), *map(str, world.refusals())])
     assert len(attempts) == len(answers_of(task)), told
     for (action, coder, reason), one in zip(attempts, answers_of(task), strict=True):
+        assert reason or not one.reasons, f"{one.name} fooled the judge: {told}"
         assert coder == "llm:scripted" and (reason in one.reasons.split() if one.reasons else not reason), told
         first = one in [answers[0] for _, answers in task.steps]
         assert (action == "repair") == (not first), told

@@ -101,6 +101,10 @@ TEST(Program, RefusesWithLineAndColumn) {
             "verifying a program: a value is used before it is defined: got %0 in relu");
   EXPECT_EQ(error_of("program p {\n  %0 = input \"x\" : f32[2]\n  %1 = relu(%0) : f32[2]\n  return %1\n}\n"),
             "verifying a program: a node is in no kernel: got %1");
+  const std::string one = "program p {\n  %0 = input \"x\" : f32[2]\n  %1 = relu(%0) : f32[2]\n  return %1\n}\n";
+  for (const char* id : {"none", "%1900000000", "%0"})  // ids that are no result, however far away
+    EXPECT_EQ(error_of(one + "kernel k0 = { %1 } library\nkernel k1 = { " + id + " } library\n"),
+              std::string("verifying a program: a kernel computes no result: got k1 ") + id);
 }
 
 }  // namespace

@@ -67,10 +67,13 @@ class Player:
         except OSError:
             why = "it ended"
         if why:
-            self.leave()
-            raise Failed(self, why)
+            raise self.failed(why)
         assert reply is not None
         return reply
+
+    def failed(self, why: str) -> Failed:
+        self.leave()
+        return Failed(self, why)
 
     def call(self, place: int, seed: int) -> tuple[float, float]:
         """One call that is timed: ms by its own clock and by ours."""
@@ -79,7 +82,7 @@ class Player:
         told = self.ask("go").get("ns")
         seen = time.perf_counter_ns() - start
         if type(told) is not int or told <= 0:
-            raise Failed(self, "it does not say how long its call took")
+            raise self.failed("it does not say how long its call took")
         return told / 1e6, seen / 1e6
 
     def gave(self, changed: list[int]) -> Kept:
@@ -88,7 +91,7 @@ class Player:
         try:
             return read(self.results)
         except Exception as error:  # anybody may have written it
-            raise Failed(self, f"what its call gave cannot be read: {first_line(error)}") from error
+            raise self.failed(f"what its call gave cannot be read: {first_line(error)}") from error
 
     def leave(self) -> None:
         if self.guest is not None:
