@@ -328,7 +328,11 @@ Result<Program> merge_kernels(const Program& program, const std::vector<std::str
     MTMC_CHECK(kernel != nullptr, "no kernel " + name);
     values.insert(kernel->values.begin(), kernel->values.end());
   }
-  const std::set<ValueId> asked = values;
+  // Views that these kernels compute again are not theirs to make.
+  std::set<ValueId> asked = values;
+  for (const Kernel& kernel : program.kernels)
+    if (std::count(names.begin(), names.end(), kernel.name) == 0)
+      for (ValueId id : kernel.values) asked.erase(id);
   absorb_inputs(Links(program), values);
   Kernel merged;
   merged.name = names.front();

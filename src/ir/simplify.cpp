@@ -179,6 +179,13 @@ class Simplifier {
     return form;
   }
 
+  // (x div a) div b is x div (a*b).
+  static ExprP quotient(const ExprP& inner, int64_t by) {
+    if (inner->kind == Expr::Kind::call && inner->fn == Fn::div && is_constant(inner->args[1]))
+      return call(Fn::div, {inner->args[0], index_constant(inner->args[1]->integer * by)});
+    return call(Fn::div, {inner, index_constant(by)});
+  }
+
   // k*c*(x div c) + k*(x mod c) is k*x.
   static void rejoin(Linear& form) {
     for (bool changed = true; changed;) {
@@ -187,7 +194,7 @@ class Simplifier {
         if (rest.atom->kind != Expr::Kind::call || rest.atom->fn != Fn::mod || !is_constant(rest.atom->args[1]))
           continue;
         const int64_t by = rest.atom->args[1]->integer;
-        const ExprP whole = call(Fn::div, {rest.atom->args[0], rest.atom->args[1]});
+        const ExprP whole = quotient(rest.atom->args[0], by);
         const Term* found = form.find(whole);
         if (found == nullptr || found->coefficient != rest.coefficient * by) continue;
         const ExprP atom = rest.atom, inner = rest.atom->args[0];
@@ -276,12 +283,7 @@ class Simplifier {
     }
     const int64_t g = std::max(common_divisor(rest, by), coarse_divisor(rest, by));
     Linear result = whole;
-    ExprP inner = build(split(rest, g).first);
-    // (x div a) div b is x div (a*b).
-    if (inner->kind == Expr::Kind::call && inner->fn == Fn::div && is_constant(inner->args[1]))
-      result.add(call(Fn::div, {inner->args[0], index_constant(inner->args[1]->integer * (by / g))}), 1);
-    else
-      result.add(call(Fn::div, {inner, index_constant(by / g)}), 1);
+    result.add(quotient(build(split(rest, g).first), by / g), 1);
     return build(result);
   }
 

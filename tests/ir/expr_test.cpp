@@ -28,6 +28,12 @@ TEST(Simplify, SplitsOffWhatADivisorCannotReach) {
             "add(mul(a0, 64), a1)");
 }
 
+TEST(Simplify, JoinsTheDigitsOfANumber) {
+  // [4,2,8] flattened, taken apart, and put together: the middle digit is (x div 8) mod 2.
+  const ExprP x = axis(0), digits = x / c(16) * c(16) + x / c(8) % c(2) * c(8) + x % c(8);
+  EXPECT_EQ(to_string(simplify(digits, {64})), "a0");
+}
+
 TEST(Simplify, DecidesGuards) {
   const std::vector<int64_t> extents = {4};
   EXPECT_EQ(to_string(simplify(call(Fn::lt, {axis(0), c(4)}), extents)), "true");

@@ -47,6 +47,16 @@ void attention_cases(std::vector<Case>& cases, const std::string& dtype, const s
     const ValueId flat = m.op("reshape", {rows}, {{"shape", std::vector<int64_t>{33, 32}}});
     cases.push_back(m.one_kernel({m.op("linear", {flat, in(m, "[48,32]"), kNoValue})}, choices));
   }
+  for (const bool batched :
+       {true, false}) {  // no softmax: retention, and an MLP whose hidden features stay on the chip
+    Maker m(batched ? "retention" : "perceptron");
+    const ValueId x = in(m, batched ? "[2,3,41,16]" : "[70,16]"), y = in(m, batched ? "[2,3,16,41]" : "[16,41]");
+    const ValueId z = in(m, batched ? "[2,3,41,24]" : "[41,24]"), decay = in(m, batched ? "[3,41,41]" : "[41]");
+    const ValueId scores = m.op("matmul", {x, y});
+    const ValueId weights = batched ? m.op("mul", {scores, decay}) : m.op("relu", {m.op("add", {scores, decay})});
+    cases.push_back(m.one_kernel({m.op("tanh", {m.op("matmul", {weights, z})})}, choices,
+                                 {{"m", 32}, {"n", 16}, {"warps", 4}, {"stages", 2}}));
+  }
   if (dtype == "f32") return;
   Maker grouped("keys_that_are_computed");  // for heads in groups, before any query meets them
   const ValueId queries = in(grouped, "[1,2,260,16]"), keys = in(grouped, "[1,1,260,16]");
@@ -92,6 +102,18 @@ void expect_infinities(const std::string& device) {
           for (double& x : leaf) x = std::abs(x);  // so that an infinite key has a weight of 0, not NaN
         std::vector<double>& leaf = cases.back().leaves[which];
         leaf[leaf.size() / 3] = leaf[leaf.size() - 1] = value;
+      }
+  for (const char* precision : {"ieee", "two_part"})
+    for (size_t which = 0; which < 4; ++which)
+      for (const double value : {infinity, std::nan("")}) {
+        Maker m("not_finite_without_softmax");
+        const ValueId q = m.in("f32[1,2,33,16]"), k = m.in("f32[1,2,16,33]"), v = m.in("f32[1,2,33,16]");
+        const ValueId weights = m.op("mul", {m.op("matmul", {q, k}), m.in("f32[33,33]")});
+        cases.push_back(m.one_kernel({m.op("matmul", {weights, v})}, {{"precision", precision}}));
+        for (std::vector<double>& leaf : cases.back().leaves)
+          for (double& x : leaf) x = std::abs(x);
+        std::vector<double>& leaf = cases.back().leaves[which];
+        leaf[leaf.size() / 3] = value;
       }
   for (const bool causal :
        {false, true}) {  // a row whose products are all -inf is 0; keys that come after such ones count

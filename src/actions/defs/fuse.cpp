@@ -194,17 +194,34 @@ std::vector<Action> enumerate(const Program& program, const ActionContext& conte
   return Finder(program, context).actions();
 }
 
+// A view that a larger kernel of the region computes again: it is there for whoever else reads it, and costs nothing,
+// where the merged kernel would have to write it.
+bool stays_for_others(const Links& links, const Kernel& view, const std::vector<const Kernel*>& within) {
+  if (!is_view_kernel(links, view)) return false;
+  const auto has = [](const Kernel& kernel, ValueId id) {
+    return std::find(kernel.values.begin(), kernel.values.end(), id) != kernel.values.end();
+  };
+  return std::any_of(within.begin(), within.end(), [&](const Kernel* larger) {
+    return larger->values.size() > view.values.size() &&
+           std::all_of(view.values.begin(), view.values.end(), [&](ValueId id) { return has(*larger, id); });
+  });
+}
+
 Result<Program> apply(const Program& program, const Action& action, const ActionContext& context) {
   Program result = program;
   for (const auto& region : action.regions) {
     const std::set<ValueId> wanted(region.begin(), region.end());
+    std::vector<const Kernel*> within;
+    for (const Kernel& kernel : result.kernels)
+      if (std::all_of(kernel.values.begin(), kernel.values.end(), [&](ValueId id) { return wanted.count(id) > 0; }))
+        within.push_back(&kernel);
+    const Links links(result);
     std::vector<std::string> names;
     std::set<ValueId> covered;
-    for (const Kernel& kernel : result.kernels) {
-      if (!std::all_of(kernel.values.begin(), kernel.values.end(), [&](ValueId id) { return wanted.count(id) > 0; }))
-        continue;
-      names.push_back(kernel.name);
-      covered.insert(kernel.values.begin(), kernel.values.end());
+    for (const Kernel* kernel : within) {
+      if (stays_for_others(links, *kernel, within)) continue;
+      names.push_back(kernel->name);
+      covered.insert(kernel->values.begin(), kernel->values.end());
     }
     if (names.size() < 2)
       return refuse("fuse", "the region is not several kernels", std::to_string(names.size()) + " kernel(s)",

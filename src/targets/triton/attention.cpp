@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "targets/triton/contraction_printer.h"
+#include "targets/triton/pack.h"
+
 namespace mtmc::triton {
 
 bool loads_only(const ExprP& e, const std::vector<int>& tensors) {
@@ -41,8 +44,8 @@ AttentionAxes axes_of(const Group& group, const Attention& found) {
     return all;
   };
   axes.of_stage[found.scores] = identity(rank + 1);
-  axes.of_stage[found.weights] = identity(rank);
-  for (int row : {found.largest, found.sum}) {
+  if (found.softmax) axes.of_stage[found.weights] = identity(rank);
+  for (int row : found.softmax ? std::vector<int>{found.largest, found.sum} : std::vector<int>{}) {
     const Stage& stage = group.stages[row].stage;
     if (stage.rank() != rank - 1 || stage.reduce.size() != 1) throw Unsupported{"attention whose rows are not rows"};
     std::vector<int> own;
@@ -70,6 +73,9 @@ namespace {
 // Of heads: wider tiles of queries, keys and values leave room for sixteen rows. Two products and a softmax between
 // them, through memory, cost less then, by the forecast.
 constexpr int64_t kWidest = 256;
+// Bytes of a query and a value together, where there is no softmax: two products through memory have larger tiles, and
+// wider rows make up for what they read and write (by the forecast).
+constexpr int64_t kWidestUnnormalised = 1024;
 
 ExprP canonical(const AttentionAxes& axes, int s, const ExprP& e) {
   std::vector<ExprP> to;
@@ -85,24 +91,33 @@ class Finder {
     Attention found;
     found.scores = first, found.largest = first + 1, found.weights = first + 2, found.sum = first + 3;
     found.context = found.last = first + 4;
-    if (found.context >= static_cast<int>(group_.stages.size()) || !shaped(found)) return std::nullopt;
-    try {
-      const AttentionAxes axes = axes_of(group_, found);
-      if (std::max(axes.extents[axes.d], axes.extents[axes.e]) > kWidest || !computes(found, axes)) return std::nullopt;
-      extend(found);
-      if (!reads_alike(found, axes_of(group_, found))) return std::nullopt;
-    } catch (const Unsupported&) {
-      return std::nullopt;
-    }
-    for (int i : {found.scores, found.weights, found.sum, found.largest})
-      if (group_.tensors[group_.stages[i].dest].role == GroupTensor::Role::write || read_after(i, found.last))
-        return std::nullopt;
-    return found;
+    if (is_one_launch(found)) return found;
+    found.softmax = false;
+    found.context = found.last = first + 1;
+    if (is_one_launch(found)) return found;
+    return std::nullopt;
   }
 
  private:
   const Stage& stage(int s) const { return group_.stages[s].stage; }
   int dest(int s) const { return group_.stages[s].dest; }
+
+  bool is_one_launch(Attention& found) const {
+    if (found.context >= static_cast<int>(group_.stages.size()) || !shaped(found)) return false;
+    try {
+      const AttentionAxes axes = axes_of(group_, found);
+      if (std::max(axes.extents[axes.d], axes.extents[axes.e]) > kWidest) return false;
+      if (found.softmax ? !computes(found, axes) : !weighs(found, axes)) return false;
+      extend(found);
+      if (!reads_alike(found, axes_of(group_, found))) return false;
+    } catch (const Unsupported&) {
+      return false;
+    }
+    for (int i = found.scores; i < found.context; ++i)
+      if (group_.tensors[group_.stages[i].dest].role == GroupTensor::Role::write || read_after(i, found.last))
+        return false;
+    return true;
+  }
 
   // The stages are of the right kinds, each over one axis of every role.
   bool shaped(const Attention& found) const {
@@ -111,6 +126,7 @@ class Finder {
     if (!scores || !context) return false;
     for (const auto* c : {&*scores, &*context})
       if (c->m.size() != 1 || c->n.size() != 1 || c->k.size() != 1) return false;
+    if (!found.softmax) return scores->n[0] == stage(found.scores).rank() - 1;
     return stage(found.largest).combine == Combine::max && stage(found.sum).combine == Combine::sum &&
            stage(found.weights).combine == Combine::none && scores->n[0] == stage(found.scores).rank() - 1 &&
            stage(found.scores).type.shape == stage(found.weights).type.shape;
@@ -136,11 +152,30 @@ class Finder {
            !reads(v.right, dest(found.weights)) && !reads(v.right, dest(found.scores));
   }
 
+  // f32 also where an operand is in two f16 parts.
+  DType type_of(const ExprP& operand) const {
+    const ExprP e = narrow(operand);
+    return e->kind == Expr::Kind::load && has_low_part(group_, e->tensor) ? DType::f32 : e->dtype;
+  }
+
+  // The products of what is made of the scores, where their operands are of one type.
+  bool weighs(const Attention& found, const AttentionAxes& axes) const {
+    const Contraction &scores = *group_.stages[found.scores].contraction,
+                      &context = *group_.stages[found.context].contraction;
+    const ExprP weights = canonical(axes, found.context, context.left);
+    if (!reads(weights, dest(found.scores)) || reads(context.right, dest(found.scores))) return false;
+    const DType type = type_of(context.right);
+    for (const ExprP& e : {scores.left, scores.right, context.left})
+      if (type_of(e) != type) return false;
+    return (axes.extents[axes.d] + axes.extents[axes.e]) * bytes(type) <= kWidestUnnormalised;
+  }
+
   // Pointwise stages of the result's shape that look at the result, not at scores or weights.
   void extend(Attention& found) const {
     for (int next = found.context + 1; next < static_cast<int>(group_.stages.size()); ++next) {
       if (stage(next).combine != Combine::none || stage(next).type.shape != stage(found.context).type.shape) return;
-      if (reads(stage(next).body, dest(found.scores)) || reads(stage(next).body, dest(found.weights))) return;
+      if (reads(stage(next).body, dest(found.scores))) return;
+      if (found.softmax && reads(stage(next).body, dest(found.weights))) return;
       found.last = next;
     }
   }

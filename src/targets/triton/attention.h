@@ -10,9 +10,11 @@ namespace mtmc::triton {
 
 // Stages of a group: scores[b,m,t] = sum_d q k; largest[b,m] = max_t f(scores); weights[b,m,t] = exp(f(scores) -
 // largest); sum[b,m] = sum_t weights; context[b,m,e] = sum_t weights v, of weights or of weights / sum; then a
-// pointwise epilogue.
+// pointwise epilogue. Or without a softmax, as in linear attention, retention, state spaces in their parallel form and
+// MLPs of few features: context[b,m,e] = sum_t f(scores) v.
 struct Attention {
   int scores = 0, largest = 0, weights = 0, sum = 0, context = 0, last = 0;
+  bool softmax = true;      // else largest, weights and sum are none of the stages
   bool normalised = false;  // context is of weights / sum
 };
 

@@ -14,8 +14,9 @@ namespace mtmc::triton {
 namespace {
 
 constexpr double kLog2e = 1.4426950408889634;
-// Weights in two f16 parts are multiplied by 2^12, so that what small ones lose is below 2^-36 of the largest.
-constexpr int kWeightScale = 12;
+// Weights in two f16 parts are multiplied by 2^12, so that what small ones lose is below 2^-36 of the largest. Without
+// a softmax the largest of a row and block is brought there, from no less than 2^-100.
+constexpr int kWeightScale = 12, kSmallestPeak = -100;
 constexpr const char* kInfinity = "float(\"-inf\")";
 
 // Whether an operand is the high one of two parts (pack.cpp).
@@ -40,7 +41,7 @@ class AttentionPrinter : public StagePrinter {
       out_.fresh(word);
     for (Tile* tile : {&query_, &key_, &score_, &value_, &result_}) tile->extents = extents_;
     query_.name = "query", key_.name = "key", score_.name = "score", value_.name = "value", result_.name = "result";
-    f_ = body(found.largest);
+    f_ = found.softmax ? body(found.largest) : canonical(found.context, group.stages[found.context].contraction->left);
     parts_ = in_parts(group, operand(found.scores, true));
   }
 
@@ -49,8 +50,10 @@ class AttentionPrinter : public StagePrinter {
     const std::string m_shape = "[" + std::to_string(bm_) + "]";
     out_.line("acc = tl.zeros([" + std::to_string(bm_) + ", " + std::to_string(result_.columns.block) +
               "], tl.float32)");
-    out_.line("largest = tl.full(" + m_shape + ", " + kInfinity + ", tl.float32)");
-    out_.line("total = tl.zeros(" + m_shape + ", tl.float32)");
+    if (found_.softmax) {
+      out_.line("largest = tl.full(" + m_shape + ", " + kInfinity + ", tl.float32)");
+      out_.line("total = tl.zeros(" + m_shape + ", tl.float32)");
+    }
     const ExprP queries = operand(found_.scores, true);
     const auto query = [&](const ExprP& e) {
       return fetch(e, query_, {at_.m}, {at_.d}, m_start_, "0", bm_, query_.columns.block);
@@ -130,7 +133,7 @@ class AttentionPrinter : public StagePrinter {
 
   // select(t <= m, score, -inf): keys after the tile's last row need not be looked at.
   bool causal() const {
-    if (!is_masked(f_) || !is_fn(f_->args[0], Fn::le)) return false;
+    if (!found_.softmax || !is_masked(f_) || !is_fn(f_->args[0], Fn::le)) return false;
     const ExprP& condition = f_->args[0];
     return condition->args[0]->kind == Expr::Kind::axis && condition->args[0]->axis == at_.t &&
            condition->args[1]->kind == Expr::Kind::axis && condition->args[1]->axis == at_.m;
@@ -164,6 +167,29 @@ class AttentionPrinter : public StagePrinter {
     const std::string score = out_.fresh("score");
     multiply_keys(score, start);
     hold(found_.scores, {score, kRows | kColumns});
+    if (found_.softmax)
+      normalise(f, start);
+    else
+      weigh(start);
+    out_.close();
+  }
+
+  // Keys behind the last have no weight.
+  void weigh(const std::string& start) {
+    const Value weight = value(f_, score_);
+    const std::string mask = score_.mask(kColumns);
+    out_.line("weight = " + (mask.empty() ? weight.text : "tl.where(" + mask + ", " + weight.text + ", 0.0)"));
+    if (!parts_) return add_values("", start);
+    const std::string size = out_.fresh("size"), peak = out_.fresh("peak"), up = out_.fresh("up");
+    out_.line(size + " = tl.abs(weight)");
+    out_.line(peak + " = tl.max(tl.where(" + size + " < float(\"inf\"), " + size + ", 0.0), axis=1)");
+    out_.line(up + " = tl.exp2(" + std::to_string(kWeightScale) + " - tl.maximum(tl.floor(tl.log2(" + peak + ")), " +
+              std::to_string(kSmallestPeak) + "))");
+    out_.line("weight = weight * " + up + "[:, None]");
+    add_values("(1.0 / " + up + ")", start);
+  }
+
+  void normalise(const ExprP& f, const std::string& start) {
     // In powers of two: f * log2(e), folded into the scale where there is one.
     Value scaled = value(in_log2(f), score_);
     if (const std::string mask = score_.mask(kColumns); !mask.empty())
@@ -180,7 +206,6 @@ class AttentionPrinter : public StagePrinter {
     out_.line("total = total * " + shrink + " + tl.sum(weight, axis=1)");
     add_values(shrink, start);
     out_.line("largest = " + now);
-    out_.close();
   }
 
   // Small products first, so that what they add to is small as well.
@@ -202,7 +227,9 @@ class AttentionPrinter : public StagePrinter {
     out_.line(score + " = tl.dot(query, key, " + score + ")");
   }
 
-  void add_values(const std::string& shrink, const std::string& start) {
+  // `factor`: what a larger maximum makes of each row so far; without a softmax, what undoes the scale of weights in
+  // parts.
+  void add_values(const std::string& factor, const std::string& start) {
     const ExprP values = operand(found_.context, false);
     const std::string half = dtype_text(values->dtype);
     const auto fetched = [&](const std::string& hint, const ExprP& e) {
@@ -216,18 +243,25 @@ class AttentionPrinter : public StagePrinter {
     const std::string v = fetched("v", values);
     if (!parts_) {
       const std::string weight = values->dtype == DType::f32 ? "weight" : "weight.to(" + half + ")";
-      out_.line("acc = tl.dot(" + weight + ", " + v + ", acc * " + shrink + "[:, None]" + exactly(values) + ")");
+      const std::string acc = found_.softmax ? "acc * " + factor + "[:, None]" : "acc";
+      out_.line("acc = tl.dot(" + weight + ", " + v + ", " + acc + exactly(values) + ")");
       return;
     }
     const std::string v_low = fetched("v_low", low(values)), high = out_.fresh("weight_high"),
                       rest = out_.fresh("weight_low"), added = out_.fresh("added");
-    out_.line(high + " = weight.to(tl.float16)");
-    out_.line(rest + " = (weight - " + high + ".to(tl.float32)).to(tl.float16)");
+    // What is not finite is the low part, beside a high one that has its sign (as in packed operands).
+    const std::string finite = "tl.abs(weight) < float(\"inf\")", lost = "weight - " + high + ".to(tl.float32)";
+    const auto where_finite = [&](const std::string& then, const std::string& other) {
+      return found_.softmax ? then : "tl.where(" + finite + ", " + then + ", " + other + ")";
+    };
+    out_.line(high + " = " + where_finite("weight", "tl.where(weight < 0, -1.0, 1.0)") + ".to(tl.float16)");
+    out_.line(rest + " = (" + where_finite(lost, "weight") + ").to(tl.float16)");
     out_.line(added + " = tl.dot(" + rest + ", " + v + ")");
     out_.line(added + " = tl.dot(" + high + ", " + v_low + ", " + added + ")");
     out_.line(added + " = tl.dot(" + high + ", " + v + ", " + added + ")");
     // Matrix units cut partial sums off: long sums are added up here.
-    out_.line("acc = acc * " + shrink + "[:, None] + " + added);
+    out_.line("acc = " + (found_.softmax ? "acc * " + factor + "[:, None] + " + added
+                                         : "acc + " + added + " * " + factor + "[:, None]"));
   }
 
   static std::string exactly(const ExprP& e) { return e->dtype == DType::f32 ? ", input_precision=\"tf32x3\"" : ""; }
@@ -266,6 +300,14 @@ class AttentionPrinter : public StagePrinter {
 
   void finish() {
     const unsigned all = kRows | kColumns;
+    const std::string total = found_.softmax ? finish_rows() : "";
+    keep(found_.context, {found_.normalised ? "acc / " + total : "acc", all}, DType::f32, result_);
+    for (int s = found_.context + 1; s <= found_.last; ++s)
+      keep(s, value(body(s), result_), stage(s).body->dtype, result_);
+  }
+
+  // The name of the sums of the weights.
+  std::string finish_rows() {
     out_.line("largest = largest * " + format_double(1 / kLog2e));
     if (parts_)
       for (const char* scaled : {"total", "acc"})
@@ -274,9 +316,7 @@ class AttentionPrinter : public StagePrinter {
     out_.line(total + " = total[:, None]");
     hold(found_.sum, {total, kRows});
     hold(found_.largest, {"largest[:, None]", kRows});
-    keep(found_.context, {found_.normalised ? "acc / " + total : "acc", all}, DType::f32, result_);
-    for (int s = found_.context + 1; s <= found_.last; ++s)
-      keep(s, value(body(s), result_), stage(s).body->dtype, result_);
+    return total;
   }
 
   const Attention& found_;

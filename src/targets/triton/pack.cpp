@@ -73,17 +73,20 @@ class Operands : Packer {
     scales_.clear();
     const ExprP value = split(context, false, "value", false);
     const int made = contract(scores, query, key);
-    for (int s = attention.scores + 1; s < attention.context; ++s) {
-      GroupStage stage = group.stages[s];
-      stage.stage.body = transform(stage.stage.body, [&](const ExprP& e) -> ExprP {
+    const auto undo = [&](const ExprP& body) {
+      return transform(body, [&](const ExprP& e) -> ExprP {
         if (e->kind != Expr::Kind::load || e->tensor != scores.dest) return e;
         ExprP score = load(made, DType::f32, e->args);
         for (const ExprP& factor : undone) score = score * substitute_axes(factor, e->args);
         return cast(e->dtype, score);
       });
+    };
+    for (int s = attention.scores + 1; s < attention.context; ++s) {
+      GroupStage stage = group.stages[s];
+      stage.stage.body = undo(stage.stage.body);
       push(stage);
     }
-    undo_scales(context, contract(context, context.contraction->left, value));
+    undo_scales(context, contract(context, undo(context.contraction->left), value));
   }
 
   bool needs_packing(const GroupStage& stage) const {

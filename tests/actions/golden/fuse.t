@@ -66,3 +66,26 @@ program blocked {
   return %3
 }
 kernel k0 = { %1 %2 %3 } reduction
+====
+program shared_view {
+  %0 = input "x" : f32[4,6,8]
+  %1 = reshape(%0, shape=[24,8]) : f32[24,8]
+  %2 = exp(%1) : f32[24,8]
+  %3 = softmax(%2, dim=-1) : f32[24,8]
+  %4 = relu(%3) : f32[24,8]
+  %5 = sum(%1) : f32[]
+  return %4, %5
+}
+>>> fuse %2 %3 ; fuse %1 %2 %3 %4
+program shared_view {
+  %0 = input "x" : f32[4,6,8]
+  %1 = reshape(%0, shape=[24,8]) : f32[24,8]
+  %2 = exp(%1) : f32[24,8]
+  %3 = softmax(%2, dim=-1) : f32[24,8]
+  %4 = relu(%3) : f32[24,8]
+  %5 = sum(%1) : f32[]
+  return %4, %5
+}
+kernel k0 = { %1 } library
+kernel k1 = { %1 %2 %3 %4 } reduction
+kernel k4 = { %5 } library

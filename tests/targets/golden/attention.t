@@ -290,3 +290,83 @@ def k0_out_rounded(exps, row_sum, v, out_rounded):
         _warn_about_gradients(self)
         return v5
 
+====
+program retention {
+  %0 = input "q" : f32[1,2,64,16]
+  %1 = input "k" : f32[1,2,16,64]
+  %2 = input "v" : f32[1,2,64,16]
+  %3 = input "decay" : f32[2,64,64]
+  %4 = matmul(%0, %1) : f32[1,2,64,64]
+  %5 = mul(%4, %3) : f32[1,2,64,64]
+  %6 = matmul(%5, %2) : f32[1,2,64,16]
+  return %6
+}
+kernel k0 = { %4 %5 %6 } attention precision:ieee
+>>> cpu
+// k0: matmul, mul, matmul
+extern "C" void k0_matmul_mul_matmul(const float* __restrict q, const float* __restrict k_, const float* __restrict v, const float* __restrict decay, float* __restrict out_product) {
+  #pragma omp parallel for collapse(2) schedule(static)
+  for (long i0 = 0; i0 < 2; ++i0)
+  for (long i1 = 0; i1 < 64; ++i1) {
+    alignas(64) float product[64];
+    {  // product: matmul
+      sweep(0, 64, [&](long j2, auto n) __attribute__((always_inline)) {
+        vec<float> acc = splat<float>(0);
+        for (long r3 = 0; r3 < 16; ++r3) {
+          acc = acc + (splat<float>(q[(((i0 * 1024) + (i1 * 16)) + r3)]) * load(k_ + (((i0 * 1024) + j2) + (r3 * 64)), n));
+        }
+        store(product + j2, acc, n);
+      });
+    }
+    {  // out_product: matmul
+      sweep(0, 16, [&](long j2, auto n) __attribute__((always_inline)) {
+        vec<float> acc = splat<float>(0);
+        for (long r3 = 0; r3 < 64; ++r3) {
+          acc = acc + (splat<float>((product[r3] * decay[(((i0 * 4096) + (i1 * 64)) + r3)])) * load(v + (((i0 * 1024) + j2) + (r3 * 16)), n));
+        }
+        store(out_product + (((i0 * 1024) + (i1 * 16)) + j2), acc, n);
+      });
+    }
+  }
+}
+    def forward(self, q, k, v, decay):
+        q = _expect("q", q, (1, 2, 64, 16), torch.float32)
+        k = _expect("k", k, (1, 2, 16, 64), torch.float32)
+        v = _expect("v", v, (1, 2, 64, 16), torch.float32)
+        decay = _expect("decay", decay, (2, 64, 64), torch.float32)
+        v6 = torch.empty((1, 2, 64, 16), dtype=torch.float32)
+        _library.k0_matmul_mul_matmul(q.data_ptr(), k.data_ptr(), v.data_ptr(), decay.data_ptr(), v6.data_ptr())
+        _warn_about_gradients(self)
+        return v6
+
+>>> triton
+@triton.jit
+def k0_matmul_mul_matmul(decay, out_product, q_tiles, k__tiles, v_tiles):
+    pid = tl.program_id(0)
+    tile = pid % 1
+    head = pid // 1
+    m = tl.arange(0, 64)
+    d = tl.arange(0, 16)
+    e = tl.arange(0, 16)
+    acc = tl.zeros([64, 16], tl.float32)
+    query = q_tiles.load([head * 64, 0])
+    for start_1 in range(0, 64, 32):
+        t = start_1 + tl.arange(0, 32)
+        key = k__tiles.load([head * 16, start_1])
+        score = tl.dot(query, key, input_precision="tf32x3")
+        decay_ = tl.load(decay + (head * 4096 + m[:, None] * 64 + t[None, :]))
+        weight = (score * decay_)
+        v_1 = v_tiles.load([start_1 + head * 64, 0])
+        acc = tl.dot(weight, v_1, acc, input_precision="tf32x3")
+    out_product_value = acc  # matmul
+    tl.store(out_product + (head * 1024 + m[:, None] * 16 + e[None, :]), out_product_value)
+    def forward(self, q, k, v, decay):
+        q = _expect("q", q, (1, 2, 64, 16), torch.float32)
+        k = _expect("k", k, (1, 2, 16, 64), torch.float32)
+        v = _expect("v", v, (1, 2, 64, 16), torch.float32)
+        decay = _expect("decay", decay, (2, 64, 64), torch.float32)
+        v6 = torch.empty((1, 2, 64, 16), dtype=torch.float32, device=_DEVICE)
+        _launch(k0_matmul_mul_matmul, 2, decay, v6, _tiles(q, 128, 16, 64, 16), _tiles(k, 32, 64, 16, 32), _tiles(v, 128, 16, 32, 16), warps=4, stages=2)
+        _warn_about_gradients(self)
+        return v6
+
