@@ -53,6 +53,7 @@ JudgeOptions complete_options(JudgeOptions options) {
   const char* python = std::getenv("MTMC_PYTHON");
   if (options.python.empty()) options.python = python != nullptr ? python : "python3";
   if (options.source.empty()) options.source = std::filesystem::path(MTMC_SOURCE_DIR) / "python";
+  options.seed = seed_or_any(options.seed);
   if (options.threads == 0) options.threads = static_cast<int>(usable_cores().size());
   if (options.memory_bytes == 0) {
     options.memory_bytes =

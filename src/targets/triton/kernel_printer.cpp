@@ -156,14 +156,9 @@ class Kernels {
   std::string part_of(const Frame& frame) const {
     const GroupStage& stage = group().stages[frame.first];
     const std::vector<int64_t> extents = stage.stage.extents();
-    const auto along = [&](std::initializer_list<const std::vector<int>*> axes) {
-      int64_t extent = 1;
-      for (const std::vector<int>* list : axes)
-        for (int a : *list) extent *= extents[a];
-      return std::to_string(extent);
-    };
     const Contraction& c = *stage.contraction;
-    return "of" + along({&c.batch, &c.m}) + "x" + along({&c.n}) + "x" + along({&c.k}) + "_";
+    const int64_t rows = product(extents, c.batch) * product(extents, c.m);
+    return fmt::format("of{}x{}x{}_", rows, product(extents, c.n), product(extents, c.k));
   }
 
   Numbers numbers_of(const Frame& frame, const Numbers& numbers) const {
