@@ -36,12 +36,12 @@ from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import process_tree
 from mtmc.keeper.starter import Starter, send
 from mtmc.rivals import inductor
-from mtmc.task.task import TaskError, first_line, load_task
+from mtmc.task.task import load_task
 from mtmc.wire.forms import make, offsets, span_of, tensors_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.outputs import lazy, tensors
 from mtmc.wire.plain import load_state
-from mtmc.wire.task_error import out_of_memory
+from mtmc.wire.task_error import TaskError, first_line, out_of_memory
 
 COMPILED = ("compile", "max-autotune")
 FOREVER = 1e6  # seconds: whoever asks has a limit of its own

@@ -25,6 +25,7 @@ from torch.overrides import TorchFunctionMode
 from mtmc.scan.operators import NotRun, called_graphs, operator_hash
 from mtmc.scan.syntax import hashes
 from mtmc.task.task import load_task
+from mtmc.wire.task_error import first_line
 
 SEPARATOR = "#" * 146
 SECONDS = 60  # for one file
@@ -101,7 +102,7 @@ def fingerprint(path: Path) -> dict[str, Any]:
     except NotRun as error:
         found["unread"] = str(error)
     except Exception as error:
-        found["unread"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        found["unread"] = first_line(error)
     return found
 
 
