@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import POISON, release
+from mtmc.device.memory import POISON, release
 from mtmc.wire import blobs
 
 DRIVER = "libcuda.so.1"

@@ -13,8 +13,9 @@ import torch
 
 from mtmc.device import triton_seed
 from mtmc.device.cuda import DeviceError
-from mtmc.device.device import Device, device_named, release
+from mtmc.device.device import Device, device_named
 from mtmc.device.digest import digest
+from mtmc.device.memory import release
 from mtmc.referee.budgets import Budgets, Draw, compare
 from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_kinds
 from mtmc.referee.kept_draws import KeptDraws

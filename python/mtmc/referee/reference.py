@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch.func import functional_call
 
-from mtmc.device.device import Device, generator_on, random_state, seed_all
+from mtmc.device.device import Device
 from mtmc.device.digest import digest
+from mtmc.device.random_state import generator_on, random_state, seed_all
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.slices import Run
 from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen

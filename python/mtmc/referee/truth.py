@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from mtmc.device.device import random_state
+from mtmc.device.random_state import random_state
 from mtmc.referee.definitions import definition_of
 from mtmc.referee.in_range import check_on_gpu
 from mtmc.referee.pieces import in_pieces

@@ -27,7 +27,8 @@ import torch
 from torch.utils._pytree import tree_map
 
 from mtmc.device import kernel_calls
-from mtmc.device.device import Device, device_named, release
+from mtmc.device.device import Device, device_named
+from mtmc.device.memory import release
 from mtmc.device.turn import seconds_waited, turn
 from mtmc.guest.candidate import Entries, entries_of
 from mtmc.guest.stopwatch import MOST_APART, Stopwatch

@@ -22,7 +22,9 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import NO_MEMORY, made_on, seed_all
+from mtmc.device.device import made_on
+from mtmc.device.memory import NO_MEMORY
+from mtmc.device.random_state import seed_all
 from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
 from mtmc.task.input_spec import InputSpec, parse_input

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from mtmc.device.device import random_state
+from mtmc.device.random_state import random_state
 from mtmc.task.task import Task, seed_everything
 from mtmc.wire.plain import plain_tensors
 from mtmc.wire.task_error import TaskError, first_line, needs_gpu
