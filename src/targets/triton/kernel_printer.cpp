@@ -338,12 +338,8 @@ class Kernels {
         axis.stage_axis.push_back(part == parts.end() ? -1 : part->second);
       }
     }
-    if (more.last == frame.last) return;
-    try {
-      guess(more);
-      frame = std::move(more);
-    } catch (const Unsupported&) {  // then they are launches like any other
-    }
+    if (more.last != frame.last && is_printable(more))
+      frame = std::move(more);  // else they are launches like any other
   }
 
   // A frame of attention, where it can be one launch.
@@ -351,13 +347,18 @@ class Kernels {
     const auto attention = find_attention(group(), from);
     if (!attention) return false;
     const Frame frame = frame_over(group(), from, attention->last);
+    if (!is_printable(frame)) return false;
+    frames_.push_back(frame);
+    return true;
+  }
+
+  bool is_printable(const Frame& frame) const {
     try {
       guess(frame);
+      return true;
     } catch (const Unsupported&) {
       return false;
     }
-    frames_.push_back(frame);
-    return true;
   }
 
   bool fits(const Frame& frame) const {
@@ -374,12 +375,7 @@ class Kernels {
       if (frame.last > frame.first && walks_windows(frame, s)) return false;
     }
     if (frame.shared.empty() && all > static_cast<double>(8 * kLightWork)) return false;
-    try {
-      guess(frame);
-      return true;
-    } catch (const Unsupported&) {
-      return false;
-    }
+    return is_printable(frame);
   }
 
   // Whether a stage walks a window for each result of a long row, which a launch of whole rows makes in a loop: alone,
