@@ -1,5 +1,7 @@
 #include "targets/triton/kernel_printer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
