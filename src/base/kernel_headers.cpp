@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "base/variables.h"
 
 namespace mtmc {
 
@@ -19,11 +19,6 @@ constexpr const char* kHeaders =
     "#include <algorithm>\n#include <cmath>\n#include <cstdint>\n#include <cstdlib>\n#include <cstring>\n"
     "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n";
 constexpr double kSeconds = 60;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // What `-march=native` means here.
 std::string processor() {
@@ -36,7 +31,7 @@ std::string processor() {
 }
 
 std::filesystem::path make_headers() {
-  const std::string compiler = variable("CXX").empty() ? "g++" : variable("CXX"), home = variable("HOME");
+  const std::string compiler = variable("CXX", "g++"), home = variable("HOME");
   const auto version = run({{compiler, "--version"}, {}, {}, kSeconds});
   if (home.empty() || !version.ok() || version->exit_code != 0) return {};
   const std::string key = short_hash(version->out + kKernelFlags + kHeaders + processor());

@@ -221,6 +221,7 @@ Status LineProcess::send(const std::string& line) {
 }
 
 Result<std::string> LineProcess::receive(double timeout_seconds) {
+  const auto failed = [](const char* wrong) { return Error{"waiting for a child process", wrong, "", ""}; };
   const double deadline = now_seconds() + timeout_seconds;
   while (true) {
     const size_t end = buffer_.find('\n');
@@ -230,18 +231,18 @@ Result<std::string> LineProcess::receive(double timeout_seconds) {
       return line;
     }
     const double left = deadline - now_seconds();
-    if (left <= 0) return Error{"waiting for a child process", "timed out", "", ""};
+    if (left <= 0) return failed("timed out");
     pollfd fd = {from_child_, POLLIN, 0};
     if (poll(&fd, 1, static_cast<int>(std::min(left, 0.5) * 1000) + 1) <= 0) {
       // A dead child's own children may hold its pipe open: nothing more will come.
       if (alive()) continue;
-      return Error{"waiting for a child process", "closed", "", ""};
+      return failed("closed");
     }
     char buffer[65536];
     const ssize_t got = read(from_child_, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     wait_if_stopping();
-    if (got <= 0) return Error{"waiting for a child process", "closed", "", ""};
+    if (got <= 0) return failed("closed");
     buffer_.append(buffer, static_cast<size_t>(got));
   }
 }

@@ -22,10 +22,6 @@ class Tokenizer {
   // An Error for what is malformed, and for kinds of tokenizers that are none of the above.
   static Result<Tokenizer> from_json(const Json& json);
   static Result<Tokenizer> from_file(const std::filesystem::path& path);
-  // From the arrays that a GGUF file holds. `pre` names the pre-tokenizer: smollm, llama-bpe, qwen2, deepseek-coder,
-  // gpt-2; type 3 is a special token, 4 another added one.
-  static Result<Tokenizer> from_gguf(const std::string& pre, const std::vector<std::string>& tokens,
-                                     const std::vector<int32_t>& types, const std::vector<std::string>& merges);
 
   // The tokens of `text`, which must be UTF-8. `special` adds what the template puts around (a begin-of-text token).
   Result<std::vector<TokenId>> encode(std::string_view text, bool special) const;
@@ -41,7 +37,8 @@ class Tokenizer {
   std::shared_ptr<const TokenizerParts> parts_;
 };
 
-// What a GGUF file says of its tokenizer as a tokenizer.json; see from_gguf.
+// The arrays that a GGUF file holds of its tokenizer, as a tokenizer.json. `pre` names the pre-tokenizer: smollm,
+// llama-bpe, qwen2, deepseek-coder, gpt-2; type 3 is a special token, 4 another added one.
 Result<Json> tokenizer_json(const std::string& pre, const std::vector<std::string>& tokens,
                             const std::vector<int32_t>& types, const std::vector<std::string>& merges);
 

@@ -260,10 +260,4 @@ Result<Json> tokenizer_json(const std::string& pre, const std::vector<std::strin
               {"model", model}};
 }
 
-Result<Tokenizer> Tokenizer::from_gguf(const std::string& pre, const std::vector<std::string>& tokens,
-                                       const std::vector<int32_t>& types, const std::vector<std::string>& merges) {
-  MTMC_TRY(const Json json, tokenizer_json(pre, tokens, types, merges));
-  return from_json(json);
-}
-
 }  // namespace mtmc

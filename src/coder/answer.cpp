@@ -15,6 +15,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
+#include "base/variables.h"
 
 namespace mtmc {
 namespace {
@@ -322,8 +323,7 @@ Status check_code(const std::string& code, CodeKind kind) {
   TempDir folder;
   const auto file = folder.path() / "kernel.py";
   MTMC_RETURN_IF_ERROR(write_file(file, code));
-  const char* python = std::getenv("MTMC_PYTHON");
-  std::vector<std::string> argv = {python != nullptr ? python : "python3", "-m", "mtmc.answer.check", file.string()};
+  std::vector<std::string> argv = {python_program(), "-m", "mtmc.answer.check", file.string()};
   if (kind == CodeKind::script) argv.emplace_back("--script");
   MTMC_TRY(const Finished done, run({.argv = std::move(argv), .timeout_seconds = kCheckSeconds}));
   const Json json = Json::parse(done.out, nullptr, false);

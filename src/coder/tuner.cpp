@@ -1,6 +1,5 @@
 #include "coder/tuner.h"
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -8,6 +7,7 @@
 #include "base/kernel_headers.h"
 #include "base/trace.h"
 #include "base/turn.h"
+#include "base/variables.h"
 
 namespace mtmc {
 namespace {
@@ -28,13 +28,11 @@ Json texts(const std::vector<TensorType>& types) {
 
 Status PythonTuner::warm_up() {
   if (process_ && process_->alive()) return ok_status();
-  const char* python = std::getenv("MTMC_PYTHON");
   auto environment = memory_is_kept();
   if (device_ == "cpu") environment["CPATH"] = kernel_include_path();
-  MTMC_TRY(LineProcess started,
-           LineProcess::start({.argv = {python ? python : "python3", "-m", "mtmc.tune.tuner", device_},
-                               .directory = folder_.path(),
-                               .environment = environment}));
+  MTMC_TRY(LineProcess started, LineProcess::start({.argv = {python_program(), "-m", "mtmc.tune.tuner", device_},
+                                                    .directory = folder_.path(),
+                                                    .environment = environment}));
   process_.emplace(std::move(started));
   return ok_status();
 }

@@ -74,7 +74,7 @@ int open_folder(const std::filesystem::path& folder) {
 class ProcessJudge final : public Judge {
  public:
   explicit ProcessJudge(JudgeOptions options)
-      : options_(complete(std::move(options))),
+      : options_(complete_options(std::move(options))),
         folder_(memory_folder()),
         draws_(open_folder(private_tasks())),
         guests_(options_, shared(), draws_),
@@ -95,10 +95,6 @@ class ProcessJudge final : public Judge {
   Result<Offline> offline(const Task& task, const Candidate& candidate);
 
  private:
-  static JudgeOptions complete(JudgeOptions options) {
-    options.seed = seed_or_any(options.seed);
-    return complete_options(std::move(options));
-  }
   Status open(const Task& task);
   Result<Verdict> attempt(const Task& task, const Candidate& candidate, Tier tier);
   Result<Verdict> examined(const Candidate& candidate, Tier tier);

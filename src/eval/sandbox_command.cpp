@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/kernel_headers.h"
 #include "base/tempdir.h"
+#include "base/variables.h"
 
 namespace mtmc {
 
@@ -50,9 +51,9 @@ bool bubblewrap_works() {
 }  // namespace
 
 JudgeOptions complete_options(JudgeOptions options) {
-  const char* python = std::getenv("MTMC_PYTHON");
-  if (options.python.empty()) options.python = python != nullptr ? python : "python3";
+  if (options.python.empty()) options.python = python_program();
   if (options.source.empty()) options.source = std::filesystem::path(MTMC_SOURCE_DIR) / "python";
+  options.seed = seed_or_any(options.seed);
   if (options.threads == 0) options.threads = static_cast<int>(usable_cores().size());
   if (options.memory_bytes == 0) {
     options.memory_bytes =
@@ -64,8 +65,7 @@ JudgeOptions complete_options(JudgeOptions options) {
 Command python_command(const JudgeOptions& options, const std::string& module) {
   Command command;
   command.argv = {options.python, "-m", module};
-  const char* path = std::getenv("PYTHONPATH");
-  const std::string before = path != nullptr && *path != 0 ? ":" + std::string(path) : "";
+  const std::string path = variable("PYTHONPATH"), before = path.empty() ? "" : ":" + path;
   command.environment = memory_is_kept();
   command.environment["PYTHONPATH"] = options.source.string() + before;
   command.environment["PYTHONDONTWRITEBYTECODE"] = "1";
@@ -81,8 +81,7 @@ Command referee_command(const JudgeOptions& options) {
   // It lends none of its memory, and what gigabytes in double leave free must fit the next ones.
   command.environment["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True";
   // Its own kernels are compiled once for all runs, and nobody else's lie beside them.
-  const char* home = std::getenv("HOME");
-  const std::filesystem::path base = home != nullptr && *home != 0 ? home : std::filesystem::temp_directory_path();
+  const std::filesystem::path base = variable("HOME", std::filesystem::temp_directory_path().string());
   command.environment["TRITON_CACHE_DIR"] = base / ".cache/mtmc/referee";
   command.environment["TRITON_INTERPRET"] = "0";
   return command;

@@ -7,7 +7,7 @@
 
 namespace mtmc {
 
-// Fills in what was left to us: Python, source folder, threads, memory.
+// Fills in what was left to us: Python, source folder, seed, threads, memory.
 JudgeOptions complete_options(JudgeOptions options);
 Command python_command(const JudgeOptions& options, const std::string& module);
 // Nothing is timed in the referee: its threads sleep when they wait, and leave the cores to those that are.

@@ -32,7 +32,7 @@ Timing timing_of(const Json& nanoseconds) {
 class TrustingJudge final : public Judge {
  public:
   explicit TrustingJudge(const JudgeOptions& options)
-      : options_(complete(options)), folder_(memory_folder()), process_("process", command()) {
+      : options_(complete_options(options)), folder_(memory_folder()), process_("process", command()) {
     claim_folder(folder_.path());
   }
 
@@ -71,11 +71,6 @@ class TrustingJudge final : public Judge {
   void reseed(uint64_t seed) override { options_.seed = seed_or_any(seed), facts_.reset(); }
 
  private:
-  static JudgeOptions complete(JudgeOptions options) {
-    options.seed = seed_or_any(options.seed);
-    return complete_options(std::move(options));
-  }
-
   Command command() const {
     Command command = trusting_command(options_);
     command.environment["TRITON_CACHE_DIR"] = kernels();

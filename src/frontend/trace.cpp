@@ -1,20 +1,15 @@
 #include "frontend/trace.h"
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
+#include "base/variables.h"
 
 namespace mtmc {
 namespace {
-
-std::string interpreter() {
-  const char* chosen = std::getenv("MTMC_PYTHON");
-  return chosen && *chosen ? chosen : "python3";
-}
 
 std::string last_lines(const std::string& text, size_t most) {
   std::vector<std::string> lines = split(std::string(trim(text)), '\n');
@@ -46,15 +41,17 @@ struct Desk {
 Result<Traced> trace(const std::string& task_json, double timeout_seconds) {
   const Desk desk;
   MTMC_RETURN_IF_ERROR(write_file(desk.task, task_json));
-  MTMC_TRY(
-      const Finished done,
-      run({{interpreter(), "-m", "mtmc.trace.trace", desk.task.string(), desk.out.string()}, {}, {}, timeout_seconds}));
+  MTMC_TRY(const Finished done,
+           run({{python_program(), "-m", "mtmc.trace.trace", desk.task.string(), desk.out.string()},
+                {},
+                {},
+                timeout_seconds}));
   if (done.timed_out) return too_long(task_json, timeout_seconds);
   if (done.exit_code > 128)
     return Error{doing(task_json), "the tracer was ended by a signal", std::to_string(done.exit_code - 128),
                  "enough memory for the module and its inputs"};
   if (done.exit_code == 1 && done.err.find("No module named") != std::string::npos)
-    return Error{doing(task_json), "Python lacks a package", last_lines(done.err, 1), "torch in " + interpreter()};
+    return Error{doing(task_json), "Python lacks a package", last_lines(done.err, 1), "torch in " + python_program()};
   MTMC_CHECK(done.exit_code == 0 || done.exit_code == 2, "the tracer failed:\n" + last_lines(done.err, 30));
   return desk.found();
 }
@@ -62,7 +59,7 @@ Result<Traced> trace(const std::string& task_json, double timeout_seconds) {
 void Tracer::begin_next() {
   ready_ = std::move(next_);
   next_.reset();
-  auto started = LineProcess::start({{interpreter(), "-m", "mtmc.trace.trace", "--wait"}});
+  auto started = LineProcess::start({{python_program(), "-m", "mtmc.trace.trace", "--wait"}});
   if (started.ok()) next_ = std::move(started).value();  // else trace() says what is wrong
 }
 

@@ -1,13 +1,13 @@
 #include "generate/python.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
+#include "base/variables.h"
 
 namespace mtmc {
 namespace {
@@ -18,8 +18,7 @@ constexpr size_t kLastWords = 500;
 }  // namespace
 
 Result<Json> ask_python(const std::string& doing, const std::string& module, const Json& request) {
-  const char* chosen = std::getenv("MTMC_PYTHON");
-  const std::string python = chosen && *chosen ? chosen : "python3";
+  const std::string python = python_program();
   const TempDir folder;
   const auto asked = folder.path() / "request.json", told = folder.path() / "report.json";
   MTMC_RETURN_IF_ERROR(write_file(asked, request.dump()));

@@ -32,6 +32,8 @@ Result<WrittenTasks> write_tasks(const TaskRequest& request) {
       for (Match& match : matches(own, others)) {
         among.insert(match.file);
         fs::remove(match.file, code);
+        if (code)
+          return Error{"leaving out a task that a benchmark has", code.message(), match.file, "a file to remove"};
         written.left_out.push_back(std::move(match));
       }
     }

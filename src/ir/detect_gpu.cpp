@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/variables.h"
 #include "ir/hardware.h"
 #include "ir/hardware_cache.h"
 
@@ -49,9 +50,7 @@ Result<std::optional<Hardware>> detect_gpu() {
   const std::string key = gpu_key();
   if (key.empty()) return std::optional<Hardware>();
   if (const auto known = kept_hardware("gpu", key)) return known;
-  const char* python = std::getenv("MTMC_PYTHON");
-  MTMC_TRY(const Finished done,
-           run({{python != nullptr && *python != 0 ? python : "python3", "-m", "mtmc.device.hardware"}, {}, {}, 180}));
+  MTMC_TRY(const Finished done, run({{python_program(), "-m", "mtmc.device.hardware"}, {}, {}, 180}));
   const Json found = Json::parse(done.out, nullptr, false);
   if (done.exit_code != 0 || !found.is_object())
     return Error{"measuring the GPU", "torch cannot use it", std::string(trim(done.err.substr(0, 400))),

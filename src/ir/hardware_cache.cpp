@@ -1,21 +1,18 @@
 #include "ir/hardware_cache.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/variables.h"
 
 namespace mtmc {
 namespace {
 
 std::filesystem::path cache_file(const std::string& kind, const std::string& key) {
-  const char* home = std::getenv("XDG_CACHE_HOME");
-  const char* user = std::getenv("HOME");
-  const std::filesystem::path base =
-      home && *home ? std::filesystem::path(home) : std::filesystem::path(user && *user ? user : "/tmp") / ".cache";
+  const std::filesystem::path base = variable("XDG_CACHE_HOME", variable("HOME", "/tmp") + "/.cache");
   return base / "mtmc" / (kind + "-" + short_hash(key) + ".json");
 }
 

@@ -46,12 +46,6 @@ std::vector<const Node*> Links::nodes(const std::vector<ValueId>& values) const 
 
 namespace {
 
-std::vector<ValueId> ascending(std::vector<ValueId> ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  return ids;
-}
-
 bool holds(const std::vector<ValueId>& sorted, ValueId id) {
   return std::binary_search(sorted.begin(), sorted.end(), id);
 }

@@ -26,6 +26,12 @@ const T& typed(const Attrs& attrs, std::string_view key) {
 
 }  // namespace
 
+std::vector<ValueId> ascending(std::vector<ValueId> ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
 int64_t Attrs::integer(std::string_view key) const { return typed<int64_t>(*this, key); }
 int64_t Attrs::integer(std::string_view key, int64_t otherwise) const { return has(key) ? integer(key) : otherwise; }
 double Attrs::number(std::string_view key) const {
@@ -182,11 +188,8 @@ void each_read(const Program& program, const Makers& makers, Visit visit) {
       }
 }
 
-std::vector<std::vector<ValueId>> each_once(std::vector<std::vector<ValueId>> lists) {
-  for (std::vector<ValueId>& ids : lists) {
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-  }
+std::vector<std::vector<ValueId>> all_ascending(std::vector<std::vector<ValueId>> lists) {
+  for (std::vector<ValueId>& ids : lists) ids = ascending(std::move(ids));
   return lists;
 }
 
@@ -195,7 +198,7 @@ std::vector<std::vector<ValueId>> each_once(std::vector<std::vector<ValueId>> li
 std::vector<std::vector<ValueId>> Program::reads_of_all() const {
   std::vector<std::vector<ValueId>> reads(kernels.size());
   each_read(*this, Makers(*this), [&](size_t k, ValueId id) { reads[k].push_back(id); });
-  return each_once(std::move(reads));
+  return all_ascending(std::move(reads));
 }
 
 std::vector<std::vector<ValueId>> Program::writes_of_all() const {
@@ -209,7 +212,7 @@ std::vector<std::vector<ValueId>> Program::writes_of_all() const {
   each_read(*this, makers, [&](size_t, ValueId id) { write(id); });
   for (ValueId id : outputs) write(id);
   for (const StateUpdate& state : states) write(state.value);
-  return each_once(std::move(writes));
+  return all_ascending(std::move(writes));
 }
 
 ValueId Program::next_id() const { return values.empty() ? 0 : values.back().id + 1; }

@@ -32,6 +32,8 @@ namespace mtmc {
 
 using ValueId = int;
 constexpr ValueId kNoValue = -1;  // an absent optional operand, printed `none`
+// In ascending order, each once.
+std::vector<ValueId> ascending(std::vector<ValueId> ids);
 
 using AttrValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, DType>;
 

@@ -56,6 +56,12 @@ int64_t product(const Shape& shape) {
   return count;
 }
 
+int64_t product(const Shape& shape, const std::vector<int>& axes) {
+  int64_t count = 1;
+  for (const int axis : axes) count *= shape[static_cast<size_t>(axis)];
+  return count;
+}
+
 int64_t TensorType::elements() const { return product(shape); }
 
 std::string to_string(const TensorType& type) {

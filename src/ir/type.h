@@ -38,6 +38,7 @@ std::optional<TensorType> parse_type(std::string_view text);
 // Row-major strides in elements.
 std::vector<int64_t> contiguous_strides(const Shape& shape);
 int64_t product(const Shape& shape);
+int64_t product(const Shape& shape, const std::vector<int>& axes);  // of these axes only
 // The common shape of two operands by broadcasting; nullopt when they do not fit.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 

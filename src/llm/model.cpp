@@ -1,13 +1,13 @@
 #include "llm/model.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "base/variables.h"
 #include "llm_data.h"
 
 namespace mtmc {
@@ -15,6 +15,7 @@ namespace {
 
 constexpr const char* kFindingModel = "finding the language model";
 constexpr const char* kAnyKey = "MTMC_LLM_KEY";
+constexpr const char* kNamesTable = "MTMC_MODELS";
 constexpr const char* kRow = R"([{"name": "NAME", "url": "https://HOST/v1", "input": 1.0, "output": 2.0}])";
 
 // In capitals, as such names are, and as keys are not: the name is printed.
@@ -22,12 +23,6 @@ bool is_variable(const std::string& name) {
   const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
   return !name.empty() && letter(name[0]) &&
          std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-// What the user says with a variable of the environment; empty: nothing.
-std::string named_table() {
-  const char* named = std::getenv("MTMC_MODELS");
-  return named == nullptr ? "" : named;
 }
 
 // Rows by name; the later table's fields win.
@@ -61,7 +56,7 @@ Result<Json> all_rows(const std::filesystem::path& user_table) {
   Json rows = Json::array();
   for (const auto& [stem, text] : kModelTables) MTMC_RETURN_IF_ERROR(merge(rows, Json::parse(text), std::string(stem)));
   if (!std::filesystem::exists(user_table)) {
-    if (named_table().empty() || user_table != named_table()) return rows;
+    if (variable(kNamesTable).empty() || user_table != variable(kNamesTable)) return rows;
     return Error{"reading the user's models", "there is no such file", "MTMC_MODELS=" + user_table.string(),
                  std::string("a file with ") + kRow};
   }
@@ -90,11 +85,8 @@ Result<ModelFacts> facts_of(const Json& row) {
 }  // namespace
 
 std::filesystem::path user_models_path() {
-  if (std::string named = named_table(); !named.empty()) return named;
-  if (const char* config = std::getenv("XDG_CONFIG_HOME"); config != nullptr && *config != 0)
-    return std::filesystem::path(config) / "mtmc/models.json";
-  const char* home = std::getenv("HOME");
-  return std::filesystem::path(home != nullptr ? home : "/") / ".config/mtmc/models.json";
+  if (std::string named = variable(kNamesTable); !named.empty()) return named;
+  return std::filesystem::path(variable("XDG_CONFIG_HOME", variable("HOME") + "/.config")) / "mtmc/models.json";
 }
 
 Result<ModelFacts> find_model(const std::string& name, const std::string& base_url,

@@ -55,6 +55,29 @@ Result<std::vector<int>> resolve_axes(const OpCall& call, std::string_view attr,
   return std::vector<int>(axes.begin(), axes.end());
 }
 
+Result<Slice> slice_of(const OpCall& call) {
+  const TensorType& x = call.type(0);
+  if (x.rank() == 0) return refusal(call, "a scalar has no dimension");
+  Slice slice;
+  MTMC_TRY(slice.axis, resolve_axis(call, call.attrs.integer("dim", 0), x.rank()));
+  const int64_t extent = x.shape[slice.axis];
+  const auto bound = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, int64_t(0), extent); };
+  slice.start = bound(call.attrs.integer("start", 0));
+  slice.step = call.attrs.integer("step", 1);
+  if (slice.step < 1) return refusal(call, "the step must be positive", std::to_string(slice.step), "at least 1");
+  const int64_t end = std::max(bound(call.attrs.integer("end", extent)), slice.start);
+  slice.count = (end - slice.start + slice.step - 1) / slice.step;
+  return slice;
+}
+
+Result<int64_t> index_on(const OpCall& call, int axis) {
+  const int64_t index = call.attrs.integer("index"), extent = call.type(0).shape[axis];
+  if (index < -extent || index >= extent)
+    return refusal(call, "index out of range", std::to_string(index),
+                   std::to_string(-extent) + " to " + std::to_string(extent - 1));
+  return index < 0 ? index + extent : index;
+}
+
 int axis_of(const OpCall& call, std::string_view attr, int64_t otherwise, int rank) {
   return resolve_axis(call, call.attrs.integer(attr, otherwise), rank).value();
 }

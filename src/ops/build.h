@@ -23,6 +23,14 @@ Status require_operands(const OpCall& call, int least, int most);
 Result<int> resolve_axis(const OpCall& call, int64_t dim, int rank);
 // Several, ascending and without repeats; `attr` absent or empty means all.
 Result<std::vector<int>> resolve_axes(const OpCall& call, std::string_view attr, int rank);
+// What Python's slice takes of an axis of the first operand: attributes dim (0), start, end, step.
+struct Slice {
+  int axis = 0;
+  int64_t start = 0, step = 1, count = 1;
+};
+Result<Slice> slice_of(const OpCall& call);
+// The attribute `index` on an axis of the first operand, negative ones from the end.
+Result<int64_t> index_on(const OpCall& call, int axis);
 // For definitions, where infer has checked already.
 int axis_of(const OpCall& call, std::string_view attr, int64_t otherwise, int rank);
 std::vector<int> axes_of(const OpCall& call, std::string_view attr, int rank);

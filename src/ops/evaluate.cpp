@@ -101,6 +101,19 @@ double float_call(Fn fn, double a, double b) {
   }
 }
 
+template <typename T>
+bool compares(Fn fn, T a, T b) {
+  switch (fn) {
+    case Fn::lt: return a < b;
+    case Fn::le: return a <= b;
+    case Fn::eq: return a == b;
+    case Fn::ne: return a != b;
+    case Fn::gt: return a > b;
+    case Fn::ge: return a >= b;
+    default: MTMC_CHECK(false, "no comparison " + std::string(name(fn)));
+  }
+}
+
 int64_t integer_call(Fn fn, int64_t a, int64_t b) {
   const auto wide = [](int64_t v) { return static_cast<uint64_t>(v); };  // overflow wraps
   switch (fn) {
@@ -113,7 +126,7 @@ int64_t integer_call(Fn fn, int64_t a, int64_t b) {
     case Fn::div:
     case Fn::mod: {
       if (b == 0 || (b == -1 && a == std::numeric_limits<int64_t>::min())) return 0;
-      const int64_t q = a / b - (a % b != 0 && (a < 0) != (b < 0));
+      const int64_t q = floor_div(a, b);
       return fn == Fn::div ? q : a - q * b;
     }
     case Fn::pow: return integer_pow(a, b);
@@ -126,13 +139,7 @@ int64_t integer_call(Fn fn, int64_t a, int64_t b) {
     case Fn::bit_xor: return a ^ b;
     case Fn::shl: return b < 0 || b > 63 ? 0 : static_cast<int64_t>(wide(a) << b);
     case Fn::shr: return b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
-    case Fn::lt: return a < b;
-    case Fn::le: return a <= b;
-    case Fn::eq: return a == b;
-    case Fn::ne: return a != b;
-    case Fn::gt: return a > b;
-    case Fn::ge: return a >= b;
-    default: MTMC_CHECK(false, "no integer function " + std::string(name(fn)));
+    default: return compares(fn, a, b);
   }
 }
 
@@ -140,13 +147,7 @@ int64_t float_test(Fn fn, double a, double b) {
   switch (fn) {
     case Fn::isnan: return std::isnan(a);
     case Fn::isinf: return std::isinf(a);
-    case Fn::lt: return a < b;
-    case Fn::le: return a <= b;
-    case Fn::eq: return a == b;
-    case Fn::ne: return a != b;
-    case Fn::gt: return a > b;
-    case Fn::ge: return a >= b;
-    default: MTMC_CHECK(false, "no test of floats " + std::string(name(fn)));
+    default: return compares(fn, a, b);
   }
 }
 

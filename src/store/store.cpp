@@ -1,9 +1,9 @@
 #include "store/store.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/hash.h"
+#include "base/variables.h"
 
 namespace mtmc {
 
@@ -24,10 +24,6 @@ std::string hash_task(const Task& task, std::string_view source, std::string_vie
 
 std::filesystem::path store_path(const std::string& option) {
   if (!option.empty()) return option;
-  const auto variable = [](const char* name) -> std::string {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-  };
   if (const std::string path = variable("MTMC_STORE"); !path.empty()) return path;
   if (const std::string data = variable("XDG_DATA_HOME"); !data.empty())
     return std::filesystem::path(data) / "mtmc" / "store.db";

@@ -71,8 +71,7 @@ double contraction_rate(const Group& group, const Kernel& kernel, const GroupSta
   const std::string way = way_of(kernel, stage);
   if (way == "two_part") {
     if (!attention && triton::splits_in_loop(group, stage, kernel.number("in_loop", -1))) {
-      double rows = 1;
-      for (const int a : stage.contraction->m) rows *= static_cast<double>(stage.stage.extents()[a]);
+      const auto rows = static_cast<double>(product(stage.stage.extents(), stage.contraction->m));
       return kTwoPartInLoop * rows / (kTileRows * std::ceil(rows / kTileRows)) * hardware.flops_f16;
     }
     const double share = attention ? kTwoPartAttention : stage.op.starts_with("conv") ? kTwoPartConvolution : kTwoPart;

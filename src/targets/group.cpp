@@ -302,15 +302,16 @@ class GroupBuilder {
     return static_cast<int>(group.tensors.size()) - 1;
   }
 
+  static bool stands(const Raw& raw) { return raw.live && raw.kept; }
+
   Result<Group> assemble() {
     Group group;
     std::map<ValueId, int> reads;
     std::map<int, int> dest;  // raw -> tensor
-    for (const Raw& raw : raws_) {
-      if (!raw.live || !raw.kept) continue;
-      for (const Expr* e : loads_of(raw.stage.body))
-        if (e->tensor >= 0) reads.emplace(e->tensor, 0);
-    }
+    for (const Raw& raw : raws_)
+      if (stands(raw))
+        for (const Expr* e : loads_of(raw.stage.body))
+          if (e->tensor >= 0) reads.emplace(e->tensor, 0);
     for (auto& [id, tensor] : reads) {
       const Value& value = program_.value(id);
       tensor = add_tensor(
@@ -320,40 +321,51 @@ class GroupBuilder {
     for (const bool written : {true, false})
       for (size_t i = 0; i < raws_.size(); ++i) {
         const Raw& raw = raws_[i];
-        if (!raw.live || !raw.kept || raw.written != written) continue;
+        if (!stands(raw) || raw.written != written) continue;
         const std::string base = raw.stage.name.empty() ? raw.node->op : raw.stage.name;
         dest[static_cast<int>(i)] =
             written ? add_tensor(group, GroupTensor::Role::write, raw.value, "out_" + base, raw.stage.type)
                     : add_tensor(group, GroupTensor::Role::scratch, raw.value, base, raw.stage.type);
       }
+    for (size_t i = 0; i < raws_.size(); ++i)
+      if (stands(raws_[i])) {
+        group.stages.push_back(stage_of(raws_[i], group, reads, dest));
+        group.stages.back().dest = dest.at(static_cast<int>(i));
+      }
+    group.name = group_name();
+    if (group.stages.empty())
+      return Error{"building kernel " + kernel_.name, "nothing outside it needs what it computes", "", ""};
+    return group;
+  }
+
+  // The same stage over the group's tensors: what a program's values and other raw stages became.
+  GroupStage stage_of(const Raw& raw, const Group& group, const std::map<ValueId, int>& reads,
+                      const std::map<int, int>& dest) const {
+    GroupStage stage;
+    stage.stage = raw.stage;
+    stage.stage.body = transform(raw.stage.body, [&](const ExprP& e) -> ExprP {
+      if (e->kind != Expr::Kind::load) return e;
+      const int tensor = e->tensor >= 0 ? reads.at(e->tensor) : dest.at(-1 - e->tensor);
+      const DType stored = group.tensors[tensor].type.dtype;
+      return cast(e->dtype, load(tensor, stored, e->args, e->guard, e->other ? cast(stored, e->other) : nullptr));
+    });
+    stage.op = raw.node->op;
+    stage.location = raw.node->location;
+    stage.contraction = classify_contraction(stage.stage);
+    stage.tf32 = in_tf32(*raw.node);
+    return stage;
+  }
+
+  // "k0_linear_gelu": at most four operators, one after another.
+  std::string group_name() const {
     std::vector<std::string> ops;
-    for (size_t i = 0; i < raws_.size(); ++i) {
-      const Raw& raw = raws_[i];
-      if (!raw.live || !raw.kept) continue;
-      GroupStage stage;
-      stage.stage = raw.stage;
-      stage.stage.body = transform(raw.stage.body, [&](const ExprP& e) -> ExprP {
-        if (e->kind != Expr::Kind::load) return e;
-        const int tensor = e->tensor >= 0 ? reads.at(e->tensor) : dest.at(-1 - e->tensor);
-        const DType stored = group.tensors[tensor].type.dtype;
-        return cast(e->dtype, load(tensor, stored, e->args, e->guard, e->other ? cast(stored, e->other) : nullptr));
-      });
-      stage.dest = dest.at(static_cast<int>(i));
-      stage.op = raw.node->op;
-      stage.location = raw.node->location;
-      stage.contraction = classify_contraction(stage.stage);
-      stage.tf32 = in_tf32(*raw.node);
-      group.stages.push_back(std::move(stage));
-    }
     for (ValueId id : kernel_.values) {
       const std::string& op = program_.producer(id)->op;
       if (ops.size() < 4 && (ops.empty() || ops.back() != op)) ops.push_back(op);
     }
-    group.name = kernel_.name;
-    for (const std::string& op : ops) group.name += "_" + identifier(op);
-    if (group.stages.empty())
-      return Error{"building kernel " + kernel_.name, "nothing outside it needs what it computes", "", ""};
-    return group;
+    std::string text = kernel_.name;
+    for (const std::string& op : ops) text += "_" + identifier(op);
+    return text;
   }
 
   const Program& program_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "base/text.h"
 
@@ -17,6 +18,15 @@ void no_choices(const Group&, const Hardware&, Kernel&) {}
 std::vector<Numbers> no_candidates(const Program&, const Kernel&, const Hardware&) { return {}; }
 std::vector<std::string> no_precisions(const Program&, const Kernel&) { return {}; }
 bool always_distinguishes(const Program&, const Choice&, const Hardware&) { return true; }
+
+void tiled_products(const Group&, const Hardware&, Kernel& kernel) {
+  if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
+}
+
+Result<Machine> gpu_machine() {
+  MTMC_TRY(const std::optional<Hardware> gpu, detect_gpu());
+  return gpu ? Machine{*gpu} : Machine{h200_hardware(), false};
+}
 
 bool TargetDef::reads(std::string_view word) const {
   return std::find(words.begin(), words.end(), word) != words.end();

@@ -57,6 +57,11 @@ std::vector<Numbers> no_candidates(const Program& program, const Kernel& kernel,
 std::vector<std::string> no_precisions(const Program& program, const Kernel& kernel);
 bool always_distinguishes(const Program& alone, const Choice& choice, const Hardware& hardware);
 
+// What several say. An unblocked product is of no use to anybody.
+void tiled_products(const Group& group, const Hardware& hardware, Kernel& kernel);
+// Without a GPU here, kernels are still printed, and priced as on an H200.
+Result<Machine> gpu_machine();
+
 struct TargetDef {
   std::string_view name, doc;
   Device device = Device::none;

@@ -14,6 +14,7 @@
 #include "base/cores.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/variables.h"
 
 namespace mtmc {
 namespace {
@@ -60,10 +61,7 @@ Result<Json> reply_of(LineProcess& member, const std::string& task) {
   return reply;
 }
 
-Command remote(const std::string& address) {
-  const char* python = std::getenv("MTMC_PYTHON");
-  return {.argv = {python != nullptr && *python != 0 ? python : "python3", "-m", "mtmc.crew.remote", address}};
-}
+Command remote(const std::string& address) { return {.argv = {python_program(), "-m", "mtmc.crew.remote", address}}; }
 
 // One member's life. A member dies with the thread that began it, so this is its thread.
 Status keep_at_work(const Command& command, Shared& shared) {

@@ -1,11 +1,11 @@
 #include "workbench/function_server.h"
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/tempdir.h"
 #include "base/turn.h"
+#include "base/variables.h"
 #include "frontend/import.h"
 
 namespace mtmc {
@@ -15,9 +15,7 @@ Result<Json> FunctionServer::ask(const Json& request, const std::map<std::string
   // Golden code runs on the GPU that others may be timing on.
   const Turn turn(turns == Turns::ours ? turn_file() : std::filesystem::path(), Turn::With::others);
   if (!process_ || !process_->alive()) {
-    const char* python = std::getenv("MTMC_PYTHON");
-    Command command{.argv = {python && *python ? python : "python3", "-m", "mtmc.tritonbench.serve"},
-                    .environment = environment};
+    Command command{.argv = {python_program(), "-m", "mtmc.tritonbench.serve"}, .environment = environment};
     // Whoever asks torch whether there are GPUs initialises CUDA otherwise, and none of its children has any then.
     command.environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1";
     MTMC_TRY(process_, LineProcess::start(std::move(command)));

@@ -34,10 +34,13 @@ Result<std::string> instruction_of(const fs::path& file) {
 }
 
 // What a candidate must not read: golden code, wherever the checkout has it, and the key.
-Json hidden_from(const fs::path& file, const std::string& key_file) {
+Result<Json> hidden_from(const fs::path& file, const std::string& key_file) {
   Json hidden = Json::array({file.string()});
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(file.parent_path().parent_path(), ignored))
+  const fs::path checkout = file.parent_path().parent_path();
+  std::error_code wrong;
+  const fs::directory_iterator all(checkout, wrong);
+  if (wrong) return Error{"hiding golden code", wrong.message(), checkout.string(), "a folder that can be read"};
+  for (const auto& entry : all)
     if (entry.path().extension().string().starts_with(".json")) hidden.push_back(entry.path().string());
   if (!key_file.empty()) hidden.push_back(fs::absolute(key_file).string());
   return hidden;
@@ -92,39 +95,22 @@ void add_times(Json& row, const Json& found, const Hardware& hardware) {
 }  // namespace
 
 Result<Json> ScriptWorker::row(const SuiteTask& task, const WorkPlace& place) {
-  const std::string device(to_string(place.bench.target().device));
-  if (device == "none")
-    return Error{"choosing a target", "tritonbench runs its candidates", "null", "a target whose kernels run here"};
+  MTMC_TRY(const std::string device, device_of(place));
   const Json files = Json::parse(task.task.json);
   const fs::path file = files.at("file").get<std::string>();
+  MTMC_TRY(const Json hidden, hidden_from(file, place.bench.options().llm.key_file));
   Json request = {{"op", "golden"},
                   {"file", file.string()},
                   {"folder", fs::absolute(place.folder).string()},
                   {"device", device},
-                  {"hidden", hidden_from(file, place.bench.options().llm.key_file)}};
+                  {"hidden", hidden}};
   const std::map<std::string, std::string> environment = {{"TRITON_INTERPRET", device == "cpu" ? "1" : "0"}};
   MTMC_TRY(const Json golden, server_.ask(request, environment));
   const std::string excluded = golden.at("excluded");
-  Json row = {{"task", task.name},
-              {"error", nullptr},
-              {"target", place.bench.target().name},
-              {"hardware", place.bench.hardware().name},
-              {"excluded", excluded.empty() ? Json() : Json(excluded)},
-              {"golden_fails", golden.at("failed")},
-              {"goldens", goldens_},
-              {"called", false},
-              {"executed", false},
-              {"strict", false},
-              {"reconstructed", nullptr},
-              {"reason", golden.at("failed")},
-              {"certified", false},
-              {"answer", "refused"},
-              {"speedup", {{"eager", nullptr}}},
-              {"sizes", performance_ ? "performance" : "tests"}};
+  Json row = begun_row(task, place, performance_, excluded.empty() ? Json() : Json(excluded), golden.at("failed"));
+  row.update({{"goldens", goldens_}, {"certified", false}, {"answer", "refused"}, {"speedup", {{"eager", nullptr}}}});
   if (performance_)
-    row.update({{"sizes_each", performance_->each},
-                {"sizes_largest", performance_->largest},
-                {"strict_at_sizes", nullptr},
+    row.update({{"strict_at_sizes", nullptr},
                 {"untimed", golden.at("failed").get<std::string>().empty() ? "it is not strictly right"
                                                                            : "its golden code does not run here"}});
   if (!golden.at("failed").get<std::string>().empty()) return row;

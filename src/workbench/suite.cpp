@@ -14,9 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool defines_model(const fs::path& file) {
-  const auto text = read_file(file);
-  return text.ok() && (text->starts_with("class Model(") || text->find("\nclass Model(") != text->npos);
+bool defines_model(const std::string& text) {
+  return text.starts_with("class Model(") || text.find("\nclass Model(") != text.npos;
 }
 
 // "2_b" before "10_a": digits are compared as numbers.
@@ -32,12 +31,14 @@ const SuiteDef* find_suite(std::string_view name) {
 
 std::vector<const SuiteDef*> all_suites() { return {std::begin(kSuites), std::end(kSuites)}; }
 
-std::vector<SuiteTask> tasks_of_folder(const fs::path& folder, const std::string& prefix) {
+Result<std::vector<SuiteTask>> tasks_of_folder(const fs::path& folder, const std::string& prefix) {
   std::vector<SuiteTask> tasks;
   std::error_code code;
   for (const auto& entry : fs::directory_iterator(folder, code)) {
     const fs::path file = fs::absolute(entry.path()).lexically_normal();
-    if (file.extension() != ".py" || !entry.is_regular_file(code) || !defines_model(file)) continue;
+    if (file.extension() != ".py" || !entry.is_regular_file(code)) continue;
+    MTMC_TRY(const std::string text, read_file(file));
+    if (!defines_model(text)) continue;
     const std::string name = prefix + file.stem().string();
     const Json json = {{"name", file.stem().string()}, {"file", file.string()}, {"module", nullptr}, {"attr", "Model"}};
     tasks.push_back({name, {file.stem().string(), json.dump()}});

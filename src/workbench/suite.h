@@ -40,7 +40,8 @@ const SuiteDef* find_suite(std::string_view name);
 std::vector<const SuiteDef*> all_suites();
 
 // Help for those who read folders. The Python files in `folder` that define a class Model, each named `prefix` + its
-// stem: a module and its arguments as KernelBench writes them (Model, get_inputs, get_init_inputs).
-std::vector<SuiteTask> tasks_of_folder(const std::filesystem::path& folder, const std::string& prefix);
+// stem: a module and its arguments as KernelBench writes them (Model, get_inputs, get_init_inputs). None where there is
+// no such folder. An Error: a file cannot be read.
+Result<std::vector<SuiteTask>> tasks_of_folder(const std::filesystem::path& folder, const std::string& prefix);
 
 }  // namespace mtmc

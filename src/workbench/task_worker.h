@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 
 #include "base/json.h"
 #include "base/result.h"
@@ -34,6 +35,12 @@ struct WorkerOptions {
   // well.
   std::optional<PerformanceSizes> performance;
 };
+
+// The device that candidates run on. An Error: the target runs none.
+Result<std::string> device_of(const WorkPlace& place);
+// What a row begins with: nothing is right yet. `failed`: why the task's own code does not run here; empty: it does.
+Json begun_row(const SuiteTask& task, const WorkPlace& place, const std::optional<PerformanceSizes>& sizes,
+               const Json& excluded, const Json& failed);
 
 class TaskWorker {
  public:

@@ -16,6 +16,7 @@
 #include "base/tempdir.h"
 #include "base/text.h"
 #include "base/trace.h"
+#include "base/variables.h"
 
 namespace mtmc {
 namespace {
@@ -146,6 +147,15 @@ TEST(CompileKernelHeaders, are_used_by_the_compiler_and_change_nothing) {
   const auto without = run({words, scratch.path(), {{"CPATH", ""}}, 60});
   ASSERT_TRUE(without.ok() && without->exit_code == 0);
   EXPECT_EQ(*read_file(scratch.path() / "with.o"), *read_file(scratch.path() / "without.o"));
+}
+
+TEST(Variables, ThatAreEmptyAreNotSet) {
+  setenv("MTMC_TEST", "word", 1);
+  EXPECT_EQ(variable("MTMC_TEST", "other"), "word");
+  setenv("MTMC_TEST", "", 1);
+  EXPECT_EQ(variable("MTMC_TEST", "other"), "other");
+  unsetenv("MTMC_TEST");
+  EXPECT_EQ(variable("MTMC_TEST"), "");
 }
 
 TEST(Trace, SaysWhatWasWaitedForWhenItIsWanted) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -23,9 +24,15 @@ def model_of(name: str) -> torch.nn.Module:
     return module.ModelNew()
 
 
+def recorded_call(name: str, *arguments: torch.Tensor) -> list[tuple[Any, dict[str, Any], dict[str, Any]]]:
+    model = model_of(name)
+    with torch.no_grad():
+        return ahead.recorded(lambda: model(*arguments))
+
+
 def test_launches_are_recorded_and_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    launches = ahead.recorded_call(model_of("gpu_softmax_rows"), [torch.zeros(4, 100)])
+    launches = recorded_call("gpu_softmax_rows", torch.zeros(4, 100))
     assert [launch[0].fn.__name__ for launch in launches] == ["softmax_rows"]
     assert launches[0][1]["columns"] == 100 and launches[0][1]["block"] == 128
     ahead.compile_for(launches[0], 90)
@@ -34,7 +41,7 @@ def test_launches_are_recorded_and_compiled(tmp_path: Path, monkeypatch: pytest.
 
 def test_what_the_compiler_says_is_raised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    kernel, given, options = ahead.recorded_call(model_of("gpu_softmax_rows"), [torch.zeros(4, 100)])[0]
+    kernel, given, options = recorded_call("gpu_softmax_rows", torch.zeros(4, 100))[0]
     with pytest.raises(Exception, match="power of 2"):
         ahead.compile_for((kernel, {**given, "block": 100}, options), 90)
 

@@ -68,6 +68,18 @@ def test_what_takes_long_is_left_to_the_judge(tmp_path: Path, monkeypatch: pytes
     assert check_against_eager(task, eager, wrong, dict) is None
 
 
+def test_a_graph_that_fails_without_words_is_told_by_the_error_s_name(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(module_text("return torch.relu(x)"))
+    task = load_task({"name": "module", "file": str(file), "attr": "Model"})
+
+    def failing(*_: Any) -> Any:
+        raise AssertionError
+
+    with pytest.raises(TaskError, match="fails on a fresh draw of the inputs: got AssertionError"):
+        check_against_eager(task, task.make_model(0), failing, dict)
+
+
 def test_results_that_eager_lays_out_in_order_are_put_in_order(tmp_path: Path) -> None:
     file = tmp_path / "module.py"
     file.write_text(module_text("return x + 1, (x.t() * 2).t()", ""))

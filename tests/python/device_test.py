@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from mtmc.device.cuda import FILL_SHARED
-from mtmc.device.device import UNUSED_BYTES, Cpu, random_state, release, seed_all
+from mtmc.device.device import Cpu
+from mtmc.device.memory import UNUSED_BYTES, release
+from mtmc.device.random_state import random_state, seed_all
 
 
 def test_seeding_is_what_torch_does() -> None:

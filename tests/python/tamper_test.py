@@ -10,7 +10,7 @@ import statistics
 import pytest
 import torch
 
-from mtmc.device import device
+from mtmc.device import random_state
 from mtmc.guest import runner
 from mtmc.guest.tamper import Snapshot
 
@@ -24,14 +24,14 @@ def test_whatever_is_replaced_or_removed_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(math, "sqrt", lambda x: x)
     monkeypatch.setattr(torch.nn.Module, "train", lambda self, mode=True: self)
     monkeypatch.setattr(runner.Runner, "on_go", lambda self, _: {"ns": 1})
-    monkeypatch.setattr(device, "seed_all", device.random_state)
+    monkeypatch.setattr(random_state, "seed_all", random_state.random_state)
     monkeypatch.delattr(statistics, "median")
     found = changes()
     assert sorted(found) == [
         "Module.train",
         "Runner.on_go",
         "math.sqrt",
-        "mtmc.device.device.seed_all",
+        "mtmc.device.random_state.seed_all",
         "statistics.median",
     ]
 

@@ -47,6 +47,14 @@ def test_more_random_calls_than_eager_made_are_refused() -> None:
         run_wide(lambda: (torch.rand(3), torch.rand(3)), record.drawn)
 
 
+def test_an_error_without_words_is_told_by_its_name() -> None:
+    def bare() -> None:
+        raise AssertionError
+
+    with pytest.raises(TruthError, match="AssertionError"):
+        run_wide(bare, [])
+
+
 def test_ties_point_into_the_values() -> None:
     x = torch.tensor([[1.0, 3.0, 3.0], [5.0, 4.0, 5.0]], dtype=torch.float64)
     index, ties = run_wide(lambda: x.argmax(dim=1), [])

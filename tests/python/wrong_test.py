@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from mtmc.device.device import POISON
+from mtmc.device.memory import POISON
 from mtmc.referee.measure import PIECE
 from mtmc.referee.truth import Ties
 from mtmc.referee.wrong import first_wrong

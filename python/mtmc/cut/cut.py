@@ -10,13 +10,10 @@ tried}.
 from __future__ import annotations
 
 import collections
-import json
-import logging
 import random
 import subprocess
 import sys
 import tempfile
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +26,7 @@ from mtmc.scan.scan import fingerprint
 from mtmc.scan.syntax import file_hash
 from mtmc.task.task import load_task
 from mtmc.trace.trace import trace
+from mtmc.wire.report import report
 
 TRIES = 6  # windows of one sample, until one is a task
 LARGEST_FILE = 2 << 20  # bytes of a sample's code: the largest take minutes to run on nothing
@@ -134,13 +132,7 @@ class Cutter:
 
 
 def main(argv: list[str]) -> int:
-    if len(argv) != 2:
-        print("usage: python -m mtmc.cut.cut REQUEST.json REPORT.json", file=sys.stderr)
-        return 2
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-    Path(argv[1]).write_text(json.dumps(Cutter(json.loads(Path(argv[0]).read_text())).run()))
-    return 0
+    return report(argv, "mtmc.cut.cut", lambda request: Cutter(request).run())
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import POISON, release
+from mtmc.device.memory import POISON, release
 from mtmc.wire import blobs
 
 DRIVER = "libcuda.so.1"
@@ -60,6 +60,14 @@ class DeviceError(RuntimeError):
     """The driver refused, or a kernel failed some time before."""
 
 
+def check(driver: ctypes.CDLL, code: int) -> None:
+    """What a call of the driver returned: a DeviceError unless it succeeded."""
+    if code:
+        text = ctypes.c_char_p()
+        driver.cuGetErrorString(code, ctypes.byref(text))
+        raise DeviceError(f"CUDA error: {(text.value or b'unknown').decode()} ({code})")
+
+
 class _Handle(ctypes.Structure):
     _fields_ = (("reserved", ctypes.c_ubyte * HANDLE_BYTES),)
 
@@ -93,10 +101,7 @@ class Cuda:
         self.reset_l2()
 
     def _check(self, code: int) -> None:
-        if code:
-            text = ctypes.c_char_p()
-            self.driver.cuGetErrorString(code, ctypes.byref(text))
-            raise DeviceError(f"CUDA error: {(text.value or b'unknown').decode()} ({code})")
+        check(self.driver, code)
 
     def synchronize(self) -> None:
         """Waits for all streams of this process; raises what a kernel did wrong, even where the candidate hid it."""

@@ -5,23 +5,19 @@ memory. Which device a candidate is judged on is part of the judge's requests; n
 from __future__ import annotations
 
 import os
-import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import torch
 
 from mtmc.device import kernel_calls
+from mtmc.device.memory import NO_MEMORY, POISON
 
 SWEEP_BYTES = 64 << 20  # larger than the caches of the machines we know; the judge may say otherwise
 COPY_BYTES = 256 << 20
 WAKE_NS, WAKE_ELEMENTS = 2_000_000, 1 << 16  # elements: enough for torch to use all threads
 WAKE_CALLS = 400  # at most: the clock may be a candidate's
-UNUSED_BYTES = 1 << 30  # of the GPU's memory that a process may sit on
-NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
-POISON = 0xFE  # the pattern of fresh memory, byte by byte: fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
 
 class Device(Protocol):
@@ -147,49 +143,3 @@ def made_on(where: torch.device, make: Callable[[], Any]) -> Any:
         if NO_MEMORY.search(str(error)):
             raise
         return make()
-
-
-def release(enough: float = 1.0) -> None:
-    """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much and less than this part of
-    all memory is free: several processes work on the same gigabytes."""
-    if not torch.cuda.is_initialized():
-        return
-    held = (
-        torch.cuda.memory_stats_as_nested_dict()
-    )  # the same as a flat list is sorted first, as often as it is asked for
-    if held["reserved_bytes"]["all"]["current"] - held["allocated_bytes"]["all"]["current"] > UNUSED_BYTES:
-        free, of_all = torch.cuda.mem_get_info()
-        if free < enough * of_all:
-            torch.cuda.empty_cache()
-
-
-def generator_on(where: torch.device, seed: int) -> torch.Generator:
-    return torch.Generator(device=where).manual_seed(seed)
-
-
-def seed_all(seed: int) -> None:
-    """torch.manual_seed for the devices that are used: for each of the others it takes down a stack, a millisecond in all."""
-    torch.default_generator.manual_seed(seed)
-    if torch.cuda.is_initialized():
-        torch.cuda.manual_seed_all(seed)
-
-
-@contextmanager
-def random_state_kept() -> Iterator[None]:
-    """Whatever random numbers are drawn within, those behind it are the same."""
-    on_gpu = torch.cuda.get_rng_state() if torch.cuda.is_initialized() else None
-    on_host = torch.get_rng_state()
-    try:
-        yield
-    finally:
-        torch.set_rng_state(on_host)
-        if on_gpu is not None:
-            torch.cuda.set_rng_state(on_gpu)
-
-
-def random_state() -> torch.Tensor:
-    """The states of all generators that this process uses."""
-    states = [torch.get_rng_state()]
-    if torch.cuda.is_initialized():
-        states.append(torch.cuda.get_rng_state())
-    return torch.cat(states)

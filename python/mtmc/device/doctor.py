@@ -8,6 +8,8 @@ import platform
 import sys
 from typing import Any
 
+from mtmc.wire.task_error import first_line
+
 
 def version_of(package: str) -> str | None:
     try:
@@ -31,7 +33,7 @@ def findings() -> dict[str, Any]:
     try:
         import torch
     except (ImportError, OSError) as error:  # OSError: a shared library that does not load
-        found["torch_error"] = str(error).splitlines()[0]
+        found["torch_error"] = first_line(error)
         return found
     found["threads"] = torch.get_num_threads()
     found["cuda"] = torch.version.cuda

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import torch
 
-from mtmc.device.device import POISON
+from mtmc.device.memory import POISON
 
 LEAST = 1 << 16  # elements
 BLOCK, STEP = 1 << 16, 2048  # elements of one program of `differ`, and of one of its steps

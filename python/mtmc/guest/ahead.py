@@ -104,8 +104,3 @@ def compile_for(launch: tuple[Any, dict[str, Any], dict[str, Any]], capability: 
     signature = {p.name: "constexpr" if p.is_constexpr else mangle_type(given[p.name]) for p in kernel.params}
     source = ASTSource(kernel, signature, constexprs={(kernel.arg_names.index(k),): v for k, v in constants.items()})
     triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
-
-
-def recorded_call(model: torch.nn.Module, arguments: list[Any]) -> list[tuple[Any, dict[str, Any], dict[str, Any]]]:
-    with torch.no_grad():
-        return recorded(lambda: model(*arguments))

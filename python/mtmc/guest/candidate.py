@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import made_on, seed_all
+from mtmc.device.device import made_on
+from mtmc.device.random_state import seed_all
 from mtmc.device.unfilled import built
 from mtmc.guest.failures import classify
 from mtmc.wire.arguments import load_arguments

@@ -16,6 +16,7 @@ import torch
 
 from mtmc.device.device import Device
 from mtmc.wire.modes import DispatchMode
+from mtmc.wire.task_error import first_line
 
 # Operators that only make, view or copy memory.
 PLUMBING = frozenset(
@@ -68,7 +69,7 @@ def profile_kernels(call: Callable[[], Any], device: Device, names: set[str]) ->
             device.synchronize()
         ran = [(e.name, e.time_range.elapsed_us()) for e in record.function_events if e.device_type.name == "CUDA"]
     except RuntimeError as error:
-        return {"own_kernel_share": None, "library_use": "", "note": f"no-profile: {str(error).splitlines()[0][:80]}"}
+        return {"own_kernel_share": None, "library_use": "", "note": f"no-profile: {first_line(error)[:80]}"}
     if not ran:
         return {"own_kernel_share": None, "library_use": "", "note": "no-profile: no kernel was recorded"}
     pattern = (

@@ -18,8 +18,10 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 from mtmc.device.cuda import DeviceError
-from mtmc.device.device import device_named, random_state, release
+from mtmc.device.device import device_named
 from mtmc.device.digest import digest
+from mtmc.device.memory import release
+from mtmc.device.random_state import random_state
 from mtmc.guest import ahead, unplug
 from mtmc.guest.audit import Audit
 from mtmc.guest.candidate import Entries, Refused, assign, construct, entries_of, import_candidate, load_weights, match
@@ -82,9 +84,8 @@ class Runner:
         except DeviceError as error:  # of a kernel that was started before
             reason, message = classify(error, "crashed", self.file)
             reply = {"fail": reason, "message": message}
-        except (
-            RuntimeError
-        ) as error:  # ours fail on the GPU for what the candidate did to it: memory, or an earlier kernel
+        except RuntimeError as error:
+            # Ours fail on the GPU for what the candidate did to it: memory, or an earlier kernel.
             reason, message = classify(error, "", self.file)
             reply = {"fail": reason, "message": message}
             if not reason or self.device.name == "cpu":

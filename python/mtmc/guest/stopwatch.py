@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import Device, random_state_kept, seed_all
+from mtmc.device.device import Device
+from mtmc.device.random_state import random_state_kept, seed_all
 from mtmc.wire import blobs
 from mtmc.wire.forms import Form, form_of, make_all, rebuilt, scalar_of, span_of
 from mtmc.wire.outputs import lazy, tensors

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import generator_on
+from mtmc.device.random_state import generator_on
 from mtmc.referee import layouts
 from mtmc.referee.layouts import Change, has_alike, has_turns, is_float, map_leaves, one_tensor
 from mtmc.task.task import Task

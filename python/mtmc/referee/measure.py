@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from mtmc.device import one_pass
-from mtmc.device.device import POISON
+from mtmc.device.memory import POISON
 from mtmc.referee.tails import ROUNDING, added, smallest_whole, tails
 from mtmc.referee.truth import Ties
 from mtmc.wire.blobs import bits, same_bits

@@ -13,8 +13,8 @@ from mtmc.referee.draws import seed_of
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.reference import Eager, EagerError
 from mtmc.referee.weights import second_weights
-from mtmc.task.task import TaskError, first_line
 from mtmc.wire.arguments import load_arguments
+from mtmc.wire.task_error import TaskError, first_line
 
 
 def choose_second(draws: KeptDraws) -> None:

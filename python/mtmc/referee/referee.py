@@ -13,8 +13,9 @@ import torch
 
 from mtmc.device import triton_seed
 from mtmc.device.cuda import DeviceError
-from mtmc.device.device import Device, device_named, release
+from mtmc.device.device import Device, device_named
 from mtmc.device.digest import digest
+from mtmc.device.memory import release
 from mtmc.referee.budgets import Budgets, Draw, compare
 from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_kinds
 from mtmc.referee.kept_draws import KeptDraws
@@ -23,21 +24,21 @@ from mtmc.referee.masked import MaskedDraws
 from mtmc.referee.measure import Measurement
 from mtmc.referee.nulls import measure_nulls
 from mtmc.referee.opening import choose_second, moving_entries, save_constructor
-from mtmc.referee.reference import EagerError, Reference, State
+from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.touched import nominal_bytes, touched_bytes
 from mtmc.referee.truth import TruthError
 from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, turned_weights
 from mtmc.referee.wrong import wrong_of
 from mtmc.task.asked import Asked, imported_by
-from mtmc.task.task import TaskError, first_line, load_task
+from mtmc.task.task import load_task
 from mtmc.wire import blobs
 from mtmc.wire.blobs import structure_of
 from mtmc.wire.forms import FormError, overlap, ranges, sharing, spans
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, saying_where, serve
 from mtmc.wire.outputs import bytes_of_all, self_overlapping, tensors
 from mtmc.wire.plain import is_plain
-from mtmc.wire.task_error import out_of_memory
+from mtmc.wire.task_error import TaskError, first_line, out_of_memory
 
 ENOUGH = 1 / 3  # of the GPU's memory that others may want: to get it anew takes as long as a measurement
 MOST_NUDGED = 1 << 28  # bytes of weights: of larger ones there is no copy with a few other elements
@@ -269,21 +270,10 @@ class Referee:
             value, state, left = self._returned(draw, request)
         except (FormError, DeviceError) as error:
             return {"mismatch": "tampered", "detail": first_line(error)}
-        if (structure := structure_of(value)) != draw.eager.structure:
-            return {"mismatch": "wrong-shape", "detail": f"returns {structure} instead of {draw.eager.structure}"}
-        if missing := [name for name in draw.eager.after[call] if name not in state and not is_plain(name)]:
-            return {"mismatch": "state-differs", "detail": f"{missing[0]} is not there"}
+        laid_out = of_own_layout(request["draw"].rpartition("-")[0])
+        if mismatch := _mismatch(draw.eager, call, value, left, state, laid_out):
+            return mismatch
         leaves = blobs.leaves(value) + left
-        if len(leaves) != len(draw.eager.calls[call]):  # a name of a part that reads like a structure
-            return {"mismatch": "wrong-shape", "detail": f"returns {len(leaves)} leaves"}
-        for index, (c, ordered) in enumerate(zip(blobs.leaves(value), draw.eager.ordered, strict=False)):
-            if (
-                ordered
-                and disordered(c, draw.eager.calls[call][index])
-                and of_own_layout(request["draw"].rpartition("-")[0])
-            ):
-                detail = f"output {index} is not contiguous, and eager's is"
-                return {"mismatch": "wrong-shape", "detail": detail}
         found = digest(value)
         known = self.measured.get(request["draw"], ("", []))
         again = found == known[0] and draw.eager.repeats and not left  # every call is the same to us
@@ -382,6 +372,21 @@ class Referee:
 def _own_spans(results: Any, draw: Draw) -> list[tuple[int, int]]:
     """Where the tensors of a result lie, but for those that share memory in eager, too."""
     return [span for span, shared in zip(spans(results["list"][0]), draw.eager.aliases, strict=True) if not shared]
+
+
+def _mismatch(eager: Eager, call: int, value: Any, left: list[Any], state: State, laid_out: bool) -> Message:
+    """Why what a call returned cannot be compared with eager's; empty: it can. `laid_out`: it must lie in memory as eager's."""
+    if (structure := structure_of(value)) != eager.structure:
+        return {"mismatch": "wrong-shape", "detail": f"returns {structure} instead of {eager.structure}"}
+    if missing := [name for name in eager.after[call] if name not in state and not is_plain(name)]:
+        return {"mismatch": "state-differs", "detail": f"{missing[0]} is not there"}
+    leaves = blobs.leaves(value)
+    if len(leaves + left) != len(eager.calls[call]):  # a name of a part that reads like a structure
+        return {"mismatch": "wrong-shape", "detail": f"returns {len(leaves + left)} leaves"}
+    for index, (c, ordered) in enumerate(zip(leaves, eager.ordered, strict=False)):
+        if laid_out and ordered and disordered(c, eager.calls[call][index]):
+            return {"mismatch": "wrong-shape", "detail": f"output {index} is not contiguous, and eager's is"}
+    return {}
 
 
 def disordered(c: Any, e: Any) -> bool:

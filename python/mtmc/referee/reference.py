@@ -12,19 +12,21 @@ from typing import Any
 import torch
 from torch.func import functional_call
 
-from mtmc.device.device import Device, generator_on, random_state, seed_all
+from mtmc.device.device import Device
 from mtmc.device.digest import digest
+from mtmc.device.random_state import generator_on, random_state, seed_all
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.slices import Run
 from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
 from mtmc.task.plain_state import drawn_at_random
 from mtmc.task.scalars import ScalarReads
-from mtmc.task.task import Task, first_line
+from mtmc.task.task import Task
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import same_bits, structure_of
 from mtmc.wire.forms import sharing
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
+from mtmc.wire.task_error import first_line
 
 CALLS = 2  # a module with state is called twice from the same state
 COPIED_BYTES = 1 << 30  # larger results stay where eager put them, when that is memory of their own
@@ -174,38 +176,22 @@ class Reference:
                 arguments = blobs_copy(pristine)
             # Aliases: a module may also change the shape of what it was given.
             given = [(tensor.detach(), tensor._version) for tensor in outputs.tensors(arguments)]
-            self.device.synchronize()
-            record, start = Record(), time.perf_counter()
-            try:
-                with record:
-                    result = self.model(*arguments)
-                self.device.synchronize()
-            except torch.OutOfMemoryError:
-                raise
-            except Exception as error:
-                raise EagerError(first_line(error)) from error
-            seconds = time.perf_counter() - start
-            if self.device.lends and any(tensor.device.type == "cpu" for tensor in outputs.tensors(result)):
-                raise EagerError("a tensor that it returns lies on the host: only memory of the GPU is looked at")
+            result, random, seconds = self._called(arguments)
             if not results:
-                mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
-                aliases = outputs.aliasing(outputs.tensors(result), mine)
-                structure, overlapping = structure_of(result), outputs.self_overlapping(result)
-                ordered = [isinstance(leaf, torch.Tensor) and leaf.is_contiguous() for leaf in blobs.leaves(result)]
-                shared = sharing(outputs.spans(result))
+                about = self._about(result, arguments)
             if self.written is None:
                 self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
             # what is returned may be the state itself, which moves on
             leaves = [*blobs.leaves(result), *(given[i][0] for i in self.written)]
-            once = self._versions() == versions and not record.drawn
-            results.append([_own(leaf, once and not any(aliases)) for leaf in leaves])
-            drawn.append(record.drawn)
+            once = self._versions() == versions and not random
+            results.append([_own(leaf, once and not any(about["aliases"])) for leaf in leaves])
+            drawn.append(random)
             if once:
                 results, drawn, after = results * count, drawn * count, [{}] * count
                 break
             written = self._versions() != versions
             after.append({n: v.clone() for n, v in self.state_of(self.model).items()} if written else {})
-            if not moves and not record.drawn:
+            if not moves and not random:
                 break
         del held  # until here, so that no other tensor lay where one of them was
         changed = changed_in(after, state)
@@ -217,17 +203,42 @@ class Reference:
         return Eager(
             calls=results,
             after=[{name: states[name] for name in state if name in changed and name in states} for states in after],
-            structure=structure,
             random_state=digest(random_state()),
             drawn=drawn,
             written=self.written,
             modified=modified,
-            aliases=aliases,
-            overlapping=overlapping,
-            ordered=ordered,
-            sharing=shared,
             seconds=seconds,
+            **about,
         )
+
+    def _called(self, arguments: list[Any]) -> tuple[Any, list[Any], float]:
+        """The result of a call, the random numbers that it drew, and its seconds."""
+        self.device.synchronize()
+        record, start = Record(), time.perf_counter()
+        try:
+            with record:
+                result = self.model(*arguments)
+            self.device.synchronize()
+        except torch.OutOfMemoryError:
+            raise
+        except Exception as error:
+            raise EagerError(first_line(error)) from error
+        seconds = time.perf_counter() - start
+        if self.device.lends and any(tensor.device.type == "cpu" for tensor in outputs.tensors(result)):
+            raise EagerError("a tensor that it returns lies on the host: only memory of the GPU is looked at")
+        return result, record.drawn, seconds
+
+    def _about(self, result: Any, arguments: list[Any]) -> dict[str, Any]:
+        """What Eager says of a result beside its values."""
+        mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
+        leaves = blobs.leaves(result)
+        return {
+            "structure": structure_of(result),
+            "aliases": outputs.aliasing(outputs.tensors(result), mine),
+            "overlapping": outputs.self_overlapping(result),
+            "ordered": [isinstance(leaf, torch.Tensor) and leaf.is_contiguous() for leaf in leaves],
+            "sharing": sharing(outputs.spans(result)),
+        }
 
     def _lent(self, arguments: list[Any]) -> list[Any]:
         """Copies, which the module may write to; large arguments of one that has been seen not to write to any are lent."""
@@ -303,13 +314,7 @@ class Reference:
         widths: Widths,
     ) -> Truth:
         """`move`: none where the arguments are lent."""
-        own = self.state_of(model)
-        cut = any(own[name].shape != value.shape for name, value in state.items())  # a few channels of the weights
-        given = {name: widen(value, widths).clone() for name, value in state.items()} if cut else {}
-        if not cut:
-            with torch.no_grad():
-                # Parameters and buffers widen as they are copied.
-                self.load(model, {n: widen(value, widths) if is_plain(n) else value for n, value in state.items()})
+        given = self._put(model, state, widths)
         calls, ties, after = [], [], []
         for index in range(len(eager.calls)):
             if index and eager.repeats:
@@ -319,9 +324,9 @@ class Reference:
             if index == 0 or eager.modified or eager.written:
                 wide = map_leaves(arguments, partial(_fresh, move=move, widths=widths)) if move else arguments
             left = [tensor.detach() for tensor in outputs.tensors(wide)]
-            call = (
-                partial(functional_call, model, given, tuple(wide), tie_weights=False) if cut else partial(model, *wide)
-            )
+            call = partial(model, *wide)
+            if given:
+                call = partial(functional_call, model, given, tuple(wide), tie_weights=False)
             result, found = run_wide(call, eager.drawn[index], widths)
             leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(left[i] for i in eager.written)]]
             if index == 0:
@@ -329,11 +334,21 @@ class Reference:
             if eager.state:
                 leaves = [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
             calls.append(leaves)
-            now = given if cut else self.state_of(model)
+            now = given or self.state_of(model)
             after.append({name: widen(now[name], widths).clone() for name in eager.state})
         if len(calls[0]) != len(eager.calls[0]):
             raise TruthError("in double the module returns another number of outputs")
         return Truth(calls, after, ties)
+
+    def _put(self, model: torch.nn.Module, state: State, widths: Widths) -> State:
+        """Puts a state into a module. A few channels of the weights do not fit there: they are returned, for each call."""
+        own = self.state_of(model)
+        if any(own[name].shape != value.shape for name, value in state.items()):
+            return {name: widen(value, widths).clone() for name, value in state.items()}
+        with torch.no_grad():
+            # Parameters and buffers widen as they are copied.
+            self.load(model, {n: widen(value, widths) if is_plain(n) else value for n, value in state.items()})
+        return {}
 
 
 def changed_in(states: list[State], before: State) -> set[str]:

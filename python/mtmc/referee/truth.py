@@ -16,11 +16,12 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from mtmc.device.device import random_state
+from mtmc.device.random_state import random_state
 from mtmc.referee.definitions import definition_of
 from mtmc.referee.in_range import check_on_gpu
 from mtmc.referee.pieces import in_pieces
 from mtmc.wire.modes import DispatchMode
+from mtmc.wire.task_error import first_line
 
 WIDER = {
     torch.float16: torch.float64,
@@ -191,7 +192,7 @@ def run_wide(call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER) 
     except (TruthError, torch.OutOfMemoryError):
         raise
     except Exception as error:
-        raise TruthError(f"{type(error).__name__}: {str(error).splitlines()[0]}") from error
+        raise TruthError(first_line(error)) from error
     finally:
         torch.set_default_dtype(default)
     return result, mode.ties

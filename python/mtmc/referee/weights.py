@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import torch
 
-from mtmc.device.device import generator_on
+from mtmc.device.random_state import generator_on
 from mtmc.wire.plain import State
 
 TINY = 2.0**-10  # mean size of a parameter: what it scales can be left out unseen

@@ -27,7 +27,8 @@ import torch
 from torch.utils._pytree import tree_map
 
 from mtmc.device import kernel_calls
-from mtmc.device.device import Device, device_named, release
+from mtmc.device.device import Device, device_named
+from mtmc.device.memory import release
 from mtmc.device.turn import seconds_waited, turn
 from mtmc.guest.candidate import Entries, entries_of
 from mtmc.guest.stopwatch import MOST_APART, Stopwatch
@@ -36,12 +37,12 @@ from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import process_tree
 from mtmc.keeper.starter import Starter, send
 from mtmc.rivals import inductor
-from mtmc.task.task import TaskError, first_line, load_task
+from mtmc.task.task import load_task
 from mtmc.wire.forms import make, offsets, span_of, tensors_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.outputs import lazy, tensors
 from mtmc.wire.plain import load_state
-from mtmc.wire.task_error import out_of_memory
+from mtmc.wire.task_error import TaskError, first_line, out_of_memory
 
 COMPILED = ("compile", "max-autotune")
 FOREVER = 1e6  # seconds: whoever asks has a limit of its own

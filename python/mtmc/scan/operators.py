@@ -16,6 +16,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from mtmc.wire.task_error import first_line
+
 PLAIN = {
     "view", "_unsafe_view", "reshape", "t", "transpose", "permute", "expand", "unsqueeze", "squeeze", "detach", "alias",
     "clone", "contiguous", "_to_copy", "lift_fresh", "lift", "copy", "unbind", "split", "split_with_sizes", "chunk",
@@ -98,7 +100,7 @@ def operator_hash(build: Callable[[], torch.nn.Module], draw: Callable[[], list[
             with recorder:
                 outputs = model(*inputs)
     except Exception as error:
-        raise NotRun(f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}") from error
+        raise NotRun(first_line(error)) from error
     names = [recorder.name(one) for one in tree_leaves(outputs) if isinstance(one, torch.Tensor)]
     return digest("graph", *names)
 
@@ -137,7 +139,7 @@ def called_graphs(namespace: dict[str, Any], run: Callable[[], Any]) -> list[str
         with torch.device("meta"), torch.no_grad():
             run()
     except Exception as error:
-        why = f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}"
+        why = first_line(error)
     if not found:
         raise NotRun(why or "its tests call nothing")
     return sorted(set(found))

@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
-import logging
 import signal
 import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +22,8 @@ from torch.overrides import TorchFunctionMode
 from mtmc.scan.operators import NotRun, called_graphs, operator_hash
 from mtmc.scan.syntax import hashes
 from mtmc.task.task import load_task
+from mtmc.wire.report import report
+from mtmc.wire.task_error import first_line
 
 SEPARATOR = "#" * 146
 SECONDS = 60  # for one file
@@ -101,7 +100,7 @@ def fingerprint(path: Path) -> dict[str, Any]:
     except NotRun as error:
         found["unread"] = str(error)
     except Exception as error:
-        found["unread"] = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        found["unread"] = first_line(error)
     return found
 
 
@@ -112,17 +111,9 @@ def files_of(paths: list[str]) -> list[Path]:
     return found
 
 
-def main(argv: list[str]) -> int:
-    if len(argv) != 2:
-        print("usage: python -m mtmc.scan.scan REQUEST.json REPORT.json", file=sys.stderr)
-        return 2
-    warnings.simplefilter("ignore")
-    logging.disable(logging.WARNING)
-    paths = json.loads(Path(argv[0]).read_text())["paths"]
-    files = {str(path): fingerprint(path) for path in files_of(paths)}
-    Path(argv[1]).write_text(json.dumps({"files": files}))
-    return 0
+def fingerprints(request: dict[str, Any]) -> dict[str, Any]:
+    return {"files": {str(path): fingerprint(path) for path in files_of(request["paths"])}}
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(report(sys.argv[1:], "mtmc.scan.scan", fingerprints))

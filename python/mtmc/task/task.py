@@ -22,7 +22,9 @@ from typing import Any
 
 import torch
 
-from mtmc.device.device import NO_MEMORY, made_on, seed_all
+from mtmc.device.device import made_on
+from mtmc.device.memory import NO_MEMORY
+from mtmc.device.random_state import seed_all
 from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
 from mtmc.task.input_spec import InputSpec, parse_input
@@ -234,35 +236,15 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
     weights and arguments will lie on the device."""
     data = source if isinstance(source, dict) else json.loads(Path(source).read_text())
     doing = f"loading {data.get('name') or data.get('file') or data.get('module')}"
-    if data.get("file"):
-        namespace = import_file(Path(data["file"]).resolve(), doing)
-        where = Path(data["file"]).name
-    else:
-        where = data["module"]
-        if data.get("path") and data["path"] not in sys.path:
-            sys.path.append(data["path"])
-        namespace = import_module(where, doing)
+    namespace, where = user_code(data, doing)
     attr = data.get("attr") or "Model"
-    if not hasattr(namespace, attr):
-        offered = [
-            name
-            for name, value in vars(namespace).items()
-            if is_module_class(value) and value.__module__ == namespace.__name__
-        ]
-        found = "the classes " + " ".join(offered) if offered else "no module class"
-        raise TaskError(doing, f"{where} has no {attr}", found, f"a class or function named {attr}")
-    value = getattr(namespace, attr)
-    kind = data.get("kind") or ("class" if isinstance(value, type) or not callable(value) else "function")
-    if kind == "class" and not is_module_class(value):
-        raise TaskError(
-            doing,
-            f"{attr} is not a module class",
-            type(value).__name__,
-            "a subclass of torch.nn.Module",
-        )
     entry = data.get("entry") or "get_inputs"
     inputs = data.get("inputs")
-    named = data.get("named_inputs") or {}
+    value = code_named(attr, namespace, where, doing)
+    kind = data.get("kind") or ("class" if isinstance(value, type) or not callable(value) else "function")
+    if kind == "class" and not is_module_class(value):
+        got, wanted = type(value).__name__, "a subclass of torch.nn.Module"
+        raise TaskError(doing, f"{attr} is not a module class", got, wanted)
     if inputs is None and not hasattr(namespace, entry):
         raise TaskError(doing, f"{where} has no {entry}()", "", f"a function {entry}() or --input such as f32[64,512]")
     mode = data.get("mode") or getattr(namespace, "MODE", "train")
@@ -281,10 +263,29 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
         entry=entry,
         where=device,
     )
-    if not named:
+    if not (named := data.get("named_inputs")):
         return task
     given = {name: spec_of(value) for name, value in named.items()}
     return replace(task, inputs=in_order(task.forward_signature, task.inputs or [], given))
+
+
+def user_code(data: dict[str, Any], doing: str) -> tuple[ModuleType, str]:
+    """The file or module that a task names, imported, and what it is called in messages."""
+    if data.get("file"):
+        return import_file(Path(data["file"]).resolve(), doing), Path(data["file"]).name
+    if data.get("path") and data["path"] not in sys.path:
+        sys.path.append(data["path"])
+    return import_module(data["module"], doing), data["module"]
+
+
+def code_named(attr: str, namespace: ModuleType, where: str, doing: str) -> Any:
+    """What a task is about. A TaskError: nothing has this name."""
+    if not hasattr(namespace, attr):
+        values = vars(namespace).items()
+        offered = [k for k, v in values if is_module_class(v) and v.__module__ == namespace.__name__]
+        found = "the classes " + " ".join(offered) if offered else "no module class"
+        raise TaskError(doing, f"{where} has no {attr}", found, f"a class or function named {attr}")
+    return getattr(namespace, attr)
 
 
 def spec_of(value: Any) -> Any:

@@ -10,10 +10,10 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from mtmc.device.device import random_state
+from mtmc.device.random_state import random_state
 from mtmc.task.task import Task, seed_everything
 from mtmc.wire.plain import plain_tensors
-from mtmc.wire.task_error import TaskError, needs_gpu
+from mtmc.wire.task_error import TaskError, first_line, needs_gpu
 
 DRAWS = (1, 2)
 CHEAP_SECONDS = 3.0  # of a call of eager
@@ -88,7 +88,7 @@ def check_against_eager(
                     ours, our_spec = pytree.tree_flatten(traced(*clone_inputs(inputs)))
                 except Exception as error:
                     wrong = "the traced graph fails on a fresh draw of the inputs"
-                    raise TaskError(doing, wrong, str(error).strip().splitlines()[0]) from error
+                    raise TaskError(doing, wrong, first_line(error)) from error
                 again = standing(traced_state()) != before
             where = f"draw {seed}, call {call}"
             if our_spec != their_spec:

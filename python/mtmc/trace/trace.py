@@ -39,10 +39,10 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import ExportedProgram
-from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
+from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, OutputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
-from mtmc.device.device import NO_MEMORY
+from mtmc.device.memory import NO_MEMORY
 from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import Held, constructor_source
@@ -287,21 +287,10 @@ def write_graph(
             continue
         if not isinstance(spec.arg, TensorArgument):
             raise TaskError(f"tracing {task.name}", "an argument that is no tensor", str(spec.target or spec.arg))
-        node = placeholders[spec.arg.name]
-        leaf = {"name": node.name, "kind": KINDS.get(spec.kind, "input")}
-        leaf["target"] = (
-            of_user[node.name] if spec.kind == InputKind.USER_INPUT else seen.keys.get(spec.target, spec.target)
-        )
-        if leaf["target"] in constants:
-            leaf |= {"kind": "constant", "target": leaf["target"][1:]}
+        leaf = leaf_of(task, placeholders[spec.arg.name], spec, of_user, constants, seen)
         if leaf["kind"] == "input" and not leaf["target"].isidentifier():
-            opening.append(f"{node.name} = {leaf['target']}")
-            leaf["target"] = node.name
-        value = node.meta["val"]
-        leaf |= {"type": type_text(value), **strides(value)}
-        if leaf["type"] is None:
-            wrong = f"{leaf['kind']} {leaf['target']} is {value.dtype}"
-            raise TaskError(f"tracing {task.name}", wrong, "", "a real dense tensor")
+            opening.append(f"{leaf['name']} = {leaf['target']}")
+            leaf["target"] = leaf["name"]
         if spec.kind == InputKind.CONSTANT_TENSOR and not is_attribute(model, spec.target):
             constant = exported.constants[spec.target]
             if constant.numel() <= INLINE_CONSTANT:
@@ -332,6 +321,25 @@ def write_graph(
         "states": states,
         "held": held,
     }
+
+
+def leaf_of(
+    task: Task, node: torch.fx.Node, spec: InputSpec, of_user: dict[str, str], constants: set[str], seen: Exported
+) -> dict[str, Any]:
+    """A tensor that the graph begins with: what it is, where it comes from (an expression over forward's parameters, or the
+    name of an attribute), and its type."""
+    leaf = {"name": node.name, "kind": KINDS.get(spec.kind, "input")}
+    if spec.kind == InputKind.USER_INPUT:
+        leaf["target"] = of_user[node.name]
+    else:
+        leaf["target"] = seen.keys.get(spec.target, spec.target)
+    if leaf["target"] in constants:
+        leaf |= {"kind": "constant", "target": leaf["target"][1:]}
+    value = node.meta["val"]
+    if (kind := type_text(value)) is None:
+        wrong = f"{leaf['kind']} {leaf['target']} is {value.dtype}"
+        raise TaskError(f"tracing {task.name}", wrong, "", "a real dense tensor")
+    return leaf | {"type": kind, **strides(value)}
 
 
 def results(

@@ -10,7 +10,7 @@ import sys
 
 import torch
 
-from mtmc.device.cuda import DRIVER, DeviceError
+from mtmc.device.cuda import DRIVER, DeviceError, check
 
 CHUNK_BYTES = 64 << 20  # that there are; a multiple of what the driver maps
 PINNED, ON_DEVICE, READ_WRITE = (
@@ -78,10 +78,7 @@ class Hollow:
         self._check(self.driver.cuMemAddressFree(ctypes.c_uint64(address), size))
 
     def _check(self, code: int) -> None:
-        if code:
-            text = ctypes.c_char_p()
-            self.driver.cuGetErrorString(code, ctypes.byref(text))
-            raise DeviceError(f"CUDA error: {(text.value or b'unknown').decode()} ({code})")
+        check(self.driver, code)
 
 
 KEPT: list[object] = []  # what torch calls must not go away

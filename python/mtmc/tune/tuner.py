@@ -35,11 +35,8 @@ HOPELESS = 3.0  # times the best so far: not timed any further
 SHORTEST = 0.002  # seconds: a sample repeats the call until it takes at least this long
 SAMPLES = 9  # of each version that is not hopeless, when time allows
 
-LEAST_BUILDERS, BUILDERS, BUILDERS_BYTES = (
-    2,
-    14,
-    32 << 30,
-)  # processes that compile; the most bytes of task for one of them
+LEAST_BUILDERS, BUILDERS = 2, 14  # processes that compile
+BUILDERS_BYTES = 32 << 30  # the most bytes of task for one of them
 PRELOADED = ["mtmc.tune.versions", "mtmc.guest.ahead", "mtmc.device.cuda", "mtmc.device.triton_seed_kernel"]
 
 Call = Callable[[], Any]

@@ -9,12 +9,6 @@
 namespace mtmc {
 namespace {
 
-std::vector<ValueId> sorted(std::vector<ValueId> values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  return values;
-}
-
 // What makes two places of a rule one class: the same nodes, wired the same way, in kernels of the same kind.
 std::string place_key(const Links& links, const std::vector<ValueId>& region) {
   Kernel place;
@@ -35,7 +29,7 @@ Result<Program> apply(const Program& program, const Action& action, const Action
     for (const Node& node : result.nodes) {
       if (std::find(region.begin(), region.end(), node.outputs[0]) == region.end()) continue;
       auto edit = rule->match(result, node);
-      if (edit && sorted(edit->region) == region) found = std::move(edit);
+      if (edit && ascending(edit->region) == region) found = std::move(edit);
     }
     if (!found) return refuse("simplify", "the region is not this pattern", action.detail);
     MTMC_TRY(result, apply_edit(result, *rule, *found, context));
@@ -52,7 +46,7 @@ std::vector<Action> enumerate(const Program& program, const ActionContext& conte
     for (const Node& node : program.nodes) {
       const auto edit = rule->match(program, node);
       if (!edit || !apply_edit(program, *rule, *edit, context).ok()) continue;
-      const std::vector<ValueId> region = sorted(edit->region);
+      const std::vector<ValueId> region = ascending(edit->region);
       const std::string key = place_key(links, region);
       if (!classes.count(key)) order.push_back(key);
       classes[key].push_back(region);

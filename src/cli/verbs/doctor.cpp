@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <sys/utsname.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
+#include "base/variables.h"
 #include "cli/verb.h"
 
 namespace mtmc {
@@ -22,11 +22,6 @@ struct Finding {
   std::string name, found;  // `found` is empty when the piece is missing
   std::string cost;         // of its absence; or a remark
 };
-
-std::string variable(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != 0 ? value : otherwise;
-}
 
 // The first line that a command prints; empty when it fails.
 std::string first_line(std::vector<std::string> argv) {
@@ -71,7 +66,7 @@ Finding find_sandbox() {
 }
 
 Result<Json> ask_python() {
-  const std::string python = variable("MTMC_PYTHON", "python3");
+  const std::string python = python_program();
   MTMC_TRY(const Finished done, run({{python, "-m", "mtmc.device.doctor"}, {}, {}, 120}));
   Json found = Json::parse(done.out, nullptr, false);
   if (done.exit_code != 0 || !found.is_object())

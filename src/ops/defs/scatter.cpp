@@ -6,37 +6,20 @@ namespace {
 
 using Types = Result<std::vector<TensorType>>;
 
-// The replaced part of operand 0: start, step and count along one axis (select: one index, the axis is not in src).
-struct Part {
-  int axis = 0;
-  int64_t start = 0, step = 1, count = 1;
-};
-Result<Part> part_of(const OpCall& call) {
+// The replaced part of operand 0 (select: one index, the axis is not in src).
+Result<Slice> part_of(const OpCall& call) {
+  if (call.op != "select_scatter") return slice_of(call);
   const TensorType& x = call.type(0);
   if (x.rank() == 0) return refusal(call, "a scalar has no dimension");
-  Part part;
+  Slice part;
   MTMC_TRY(part.axis, resolve_axis(call, call.attrs.integer("dim", 0), x.rank()));
-  const int64_t extent = x.shape[part.axis];
-  if (call.op == "select_scatter") {
-    const int64_t index = call.attrs.integer("index");
-    if (index < -extent || index >= extent)
-      return refusal(call, "index out of range", std::to_string(index),
-                     std::to_string(-extent) + " to " + std::to_string(extent - 1));
-    part.start = index < 0 ? index + extent : index;
-    return part;
-  }
-  const auto bound = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, int64_t(0), extent); };
-  part.start = bound(call.attrs.integer("start", 0));
-  part.step = call.attrs.integer("step", 1);
-  if (part.step < 1) return refusal(call, "the step must be positive", std::to_string(part.step), "at least 1");
-  const int64_t end = std::max(bound(call.attrs.integer("end", extent)), part.start);
-  part.count = (end - part.start + part.step - 1) / part.step;
+  MTMC_TRY(part.start, index_on(call, part.axis));
   return part;
 }
 
 Types infer_part(const OpCall& call) {
   MTMC_RETURN_IF_ERROR(require_operands(call, 2, 2));
-  MTMC_TRY(const Part part, part_of(call));
+  MTMC_TRY(const Slice part, part_of(call));
   TensorType source = call.type(0);
   source.shape[part.axis] = part.count;
   if (call.op == "select_scatter") source.shape.erase(source.shape.begin() + part.axis);
@@ -47,7 +30,7 @@ Types infer_part(const OpCall& call) {
 
 Definition define_part(const OpCall& call) {
   const TensorType& x = call.type(0);
-  const Part part = part_of(call).value();
+  const Slice part = part_of(call).value();
   const Indices at = spatial(x.rank());
   const ExprP offset = at[part.axis] - index_constant(part.start);
   Indices from = at;

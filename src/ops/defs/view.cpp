@@ -164,54 +164,31 @@ Result<Shape> expand(const OpCall& call) {
 }
 Indices expand_index(const OpCall& call, const Indices& at) { return broadcast_indices(shape_of(call), at); }
 
-// Python's slice: start, end and step along one axis.
-struct Range {
-  int axis = 0;
-  int64_t start = 0, step = 1, count = 0;
-};
-Result<Range> range_of(const OpCall& call) {
-  const int rank = call.type(0).rank();
-  if (rank == 0) return refusal(call, "a scalar has no dimension");
-  Range range;
-  MTMC_TRY(range.axis, resolve_axis(call, call.attrs.integer("dim", 0), rank));
-  const int64_t extent = shape_of(call)[range.axis];
-  const auto bound = [&](int64_t at) { return std::clamp(at < 0 ? at + extent : at, int64_t(0), extent); };
-  range.start = bound(call.attrs.integer("start", 0));
-  range.step = call.attrs.integer("step", 1);
-  if (range.step < 1) return refusal(call, "the step must be positive", std::to_string(range.step), "at least 1");
-  const int64_t end = std::max(bound(call.attrs.integer("end", extent)), range.start);
-  range.count = (end - range.start + range.step - 1) / range.step;
-  return range;
-}
 Result<Shape> slice(const OpCall& call) {
-  MTMC_TRY(const Range range, range_of(call));
+  MTMC_TRY(const Slice part, slice_of(call));
   Shape shape = shape_of(call);
-  shape[range.axis] = range.count;
+  shape[part.axis] = part.count;
   return shape;
 }
 Indices slice_index(const OpCall& call, const Indices& at) {
-  const Range range = range_of(call).value();
+  const Slice part = slice_of(call).value();
   Indices index = at;
-  index[range.axis] = at[range.axis] * index_constant(range.step) + index_constant(range.start);
+  index[part.axis] = at[part.axis] * index_constant(part.step) + index_constant(part.start);
   return index;
 }
 
 Result<Shape> select_one(const OpCall& call) {
   if (call.type(0).rank() == 0) return refusal(call, "a scalar has no dimension");
   MTMC_TRY(const int axis, resolve_axis(call, call.attrs.integer("dim"), call.type(0).rank()));
+  MTMC_RETURN_IF_ERROR(index_on(call, axis));
   Shape shape = shape_of(call);
-  const int64_t index = call.attrs.integer("index"), extent = shape[axis];
-  if (index < -extent || index >= extent)
-    return refusal(call, "index out of range", std::to_string(index),
-                   std::to_string(-extent) + " to " + std::to_string(extent - 1));
   shape.erase(shape.begin() + axis);
   return shape;
 }
 Indices select_index(const OpCall& call, const Indices& at) {
   const int which = axis_of(call, "dim", 0, call.type(0).rank());
-  const int64_t index = call.attrs.integer("index");
   Indices all = at;
-  all.insert(all.begin() + which, index_constant(index < 0 ? index + shape_of(call)[which] : index));
+  all.insert(all.begin() + which, index_constant(index_on(call, which).value()));
   return all;
 }
 

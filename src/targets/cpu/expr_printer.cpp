@@ -1,6 +1,8 @@
 #include "targets/cpu/expr_printer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/text.h"
 #include "targets/infix.h"
@@ -88,6 +90,94 @@ Printed wrapped(Printed value, DType dtype) {
   if (dtype == DType::u8) return {"(" + value.text + " & 255)", value.reg, value.vector};
   const std::string shift = std::to_string(32 - bits);
   return {"((" + value.text + " << " + shift + ") >> " + shift + ")", value.reg, value.vector};
+}
+
+// Behind a condition.
+size_t first_operand(Fn fn) { return fn == Fn::select ? 1 : 0; }
+
+// The register kind that a call's operands are converted to: index arithmetic is int in vectors unless a loaded long
+// meets it.
+Reg common_kind(Fn fn, const std::vector<Printed>& args, bool vector) {
+  const auto operands = std::span(args).subspan(first_operand(fn));
+  const auto is_long = [](const Printed& one) { return one.reg == Reg::i64; };
+  const auto is_long_vector = [](const Printed& one) { return one.reg == Reg::i64 && one.vector; };
+  const bool long_lanes = std::any_of(operands.begin(), operands.end(), is_long_vector);
+  if (!vector) return std::any_of(operands.begin(), operands.end(), is_long) ? Reg::i64 : operands[0].reg;
+  if (long_lanes || !is_long(operands[0])) return long_lanes ? Reg::i64 : operands[0].reg;
+  const bool scalars_by_lane = fn == Fn::select && args[0].vector && !args[1].vector && !args[2].vector;
+  return scalars_by_lane ? Reg::i64 : Reg::i32;
+}
+
+bool is_floating(Reg kind) { return kind == Reg::f32 || kind == Reg::f64; }
+
+std::string named_call(const std::string& name, const std::vector<std::string>& args) {
+  return name + "(" + join(args, ", ") + ")";
+}
+
+// A call of scalars of one kind, but for the condition of a select.
+std::string scalar_call(Fn fn, const std::vector<std::string>& args, Reg kind) {
+  const bool floating = is_floating(kind);
+  const std::string &a = args[0], typed = "<" + reg_type(kind) + ">", fn_name(name(fn));
+  switch (fn) {
+    case Fn::neg: return "(-" + a + ")";
+    case Fn::rsqrt: return "(1 / sqrt(" + a + "))";
+    case Fn::isnan: return "(" + a + " != " + a + ")";
+    case Fn::logical_not: return "(!" + a + ")";
+    case Fn::abs:
+    case Fn::isinf: return named_call("std::" + fn_name, args);
+    case Fn::round: return named_call("std::nearbyint", args);
+    case Fn::floor:
+    case Fn::ceil:
+    case Fn::trunc: return floating ? named_call("std::" + fn_name, args) : a;
+    case Fn::select: return "(" + a + " ? " + args[1] + " : " + args[2] + ")";
+    case Fn::div:
+      if (floating) break;
+      return named_call("floor_div" + typed, args);
+    case Fn::mod:
+      if (floating) return "(" + a + " - " + args[1] + " * std::floor(" + a + " / " + args[1] + "))";
+      return named_call("floor_mod" + typed, args);
+    case Fn::min:
+    case Fn::max: return named_call(fn_name + typed, args);
+    default: break;
+  }
+  if (const char* sign = infix(fn)) return "(" + a + " " + sign + " " + args[1] + ")";
+  return named_call(fn_name, args);
+}
+
+// The same of vectors. `condition`: of a select between conditions, which are masks.
+std::string vector_call(Fn fn, const std::vector<std::string>& args, Reg kind, bool condition) {
+  const bool floating = is_floating(kind);
+  const std::string &a = args[0], fn_name(name(fn));
+  switch (fn) {
+    case Fn::neg: return "(-" + a + ")";
+    case Fn::rsqrt: return "(1 / sqrt(" + a + "))";
+    case Fn::isnan: return "compare(" + a + " != " + a + ")";
+    case Fn::isinf:
+      return "(compare(" + a + " == " + a + ") & compare(" + a + " - " + a + " != " + a + " - " + a + "))";
+    case Fn::logical_not: return "(~" + a + ")";
+    case Fn::abs: return "select(compare(" + a + " < 0), -" + a + ", " + a + (floating ? " + 0" : "") + ")";
+    case Fn::round: return named_call("nearbyint", args);
+    case Fn::floor:
+    case Fn::ceil:
+    case Fn::trunc: return floating ? named_call(fn_name, args) : a;
+    case Fn::select:
+      return condition ? "((" + a + " & " + args[1] + ") | (~" + a + " & " + args[2] + "))"
+                       : named_call("select", args);
+    case Fn::div:
+      if (floating) break;
+      return named_call("floor_div_lanes", args);
+    case Fn::mod:
+      if (floating) return "(" + a + " - " + args[1] + " * floor(" + a + " / " + args[1] + "))";
+      return named_call("floor_mod_lanes", args);
+    case Fn::min:
+    case Fn::max: return named_call(fn_name, args);
+    default: break;
+  }
+  if (const char* sign = infix(fn)) {
+    const std::string text = "(" + a + " " + sign + " " + args[1] + ")";
+    return is_compare(fn) && kind != Reg::b1 ? "compare" + text : text;
+  }
+  return named_call(fn_name, args);
 }
 
 }  // namespace
@@ -250,72 +340,16 @@ Printed ExprPrinter::print_call(const ExprP& expr, std::vector<std::string>& lin
     args.push_back(print_node(arg, lines));
     vector |= args.back().vector;
   }
-  const Fn fn = expr->fn;
-  const size_t first = fn == Fn::select ? 1 : 0;
-  // Operands of one register kind: index arithmetic is int in vectors unless a loaded long meets it.
-  Reg kind = args[first].reg;
-  for (size_t i = first; i < args.size(); ++i)
-    if (args[i].reg == Reg::i64 && (!vector || args[i].vector)) kind = Reg::i64;
-  if (vector && kind == Reg::i64) {
-    bool long_lanes = false;
-    for (size_t i = first; i < args.size(); ++i) long_lanes |= args[i].vector && args[i].reg == Reg::i64;
-    if (!long_lanes && !(fn == Fn::select && args[0].vector && !args[1].vector && !args[2].vector)) kind = Reg::i32;
-  }
-  if (fn == Fn::select && vector && kind == Reg::i64) kind = Reg::i64;
-  for (size_t i = first; i < args.size(); ++i) {
-    args[i] = convert(args[i], kind);
+  const Reg kind = common_kind(expr->fn, args, vector);
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (i >= first_operand(expr->fn)) args[i] = convert(args[i], kind);
     if (vector) args[i] = splat(args[i]);
   }
-  if (vector) args[0] = splat(args[0]);
-  const auto result = [&](std::string text) {
-    return wrapped(Printed{std::move(text), expr->dtype == DType::b1 ? Reg::b1 : kind, vector}, expr->dtype);
-  };
-  const bool floating = kind == Reg::f32 || kind == Reg::f64;
-  const std::string& a = args[0].text;
-  const std::string fn_name(name(fn));
-  switch (fn) {
-    case Fn::neg: return result("(-" + a + ")");
-    case Fn::abs:
-      if (!vector) return result(floating ? "std::abs(" + a + ")" : "std::abs(" + a + ")");
-      return result("select(compare(" + a + " < 0), -" + a + ", " + a + (floating ? " + 0" : "") + ")");
-    case Fn::rsqrt: return result("(1 / sqrt(" + a + "))");
-    case Fn::isnan: return result(vector ? "compare(" + a + " != " + a + ")" : "(" + a + " != " + a + ")");
-    case Fn::isinf:
-      return result(vector
-                        ? "(compare(" + a + " == " + a + ") & compare(" + a + " - " + a + " != " + a + " - " + a + "))"
-                        : "std::isinf(" + a + ")");
-    case Fn::logical_not: return result(vector ? "(~" + a + ")" : "(!" + a + ")");
-    case Fn::round: return result(vector ? "nearbyint(" + a + ")" : "std::nearbyint(" + a + ")");
-    case Fn::floor:
-    case Fn::ceil:
-    case Fn::trunc: return result(floating ? (vector ? "" : "std::") + fn_name + "(" + a + ")" : a);
-    case Fn::select:
-      if (!vector) return result("(" + a + " ? " + args[1].text + " : " + args[2].text + ")");
-      if (expr->dtype == DType::b1)
-        return result("((" + a + " & " + args[1].text + ") | (~" + a + " & " + args[2].text + "))");
-      return result("select(" + a + ", " + args[1].text + ", " + args[2].text + ")");
-    case Fn::div:
-      if (!floating)
-        return result((vector ? "floor_div_lanes(" : "floor_div<" + reg_type(kind) + ">(") + a + ", " + args[1].text +
-                      ")");
-      break;
-    case Fn::mod:
-      if (floating && !vector)
-        return result("(" + a + " - " + args[1].text + " * std::floor(" + a + " / " + args[1].text + "))");
-      if (floating) return result("(" + a + " - " + args[1].text + " * floor(" + a + " / " + args[1].text + "))");
-      return result((vector ? "floor_mod_lanes(" : "floor_mod<" + reg_type(kind) + ">(") + a + ", " + args[1].text +
-                    ")");
-    case Fn::min:
-    case Fn::max:
-      if (!vector) return result(fn_name + "<" + reg_type(kind) + ">(" + a + ", " + args[1].text + ")");
-      return result(fn_name + "(" + a + ", " + args[1].text + ")");
-    default: break;
-  }
-  if (const char* sign = infix(fn)) {
-    const std::string text = "(" + a + " " + sign + " " + args[1].text + ")";
-    return result(vector && is_compare(fn) && kind != Reg::b1 ? "compare" + text : text);
-  }
-  return result(fn_name + "(" + a + (args.size() > 1 ? ", " + args[1].text : "") + ")");
+  std::vector<std::string> texts;
+  for (const Printed& arg : args) texts.push_back(arg.text);
+  const bool condition = expr->dtype == DType::b1;
+  const std::string text = vector ? vector_call(expr->fn, texts, kind, condition) : scalar_call(expr->fn, texts, kind);
+  return wrapped({text, condition ? Reg::b1 : kind, vector}, expr->dtype);
 }
 
 }  // namespace mtmc

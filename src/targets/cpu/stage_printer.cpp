@@ -12,6 +12,19 @@ using Reg = Printed::Reg;
 
 constexpr int64_t kFlush = 4096;  // f32 partial sums are added into a double at least this often
 
+ExprPrinter::Context context_of(const StagePlan& plan, int vector_axis) {
+  ExprPrinter::Context context;
+  context.group = plan.group;
+  for (const AxisLoop& one : plan.loops) {
+    context.axes.push_back(one.name);
+    context.extents.push_back(one.extent);
+  }
+  context.vector_axis = vector_axis;
+  context.offsets = plan.offsets;
+  context.strides = plan.strides;
+  return context;
+}
+
 class StagePrinter : BlockLines {
  public:
   explicit StagePrinter(const StagePlan& plan)
@@ -63,18 +76,7 @@ class StagePrinter : BlockLines {
            loop(a).end + ", [&](long " + loop(a).name + ", auto n" + parameters + ") __attribute__((always_inline))";
   }
 
-  ExprPrinter printer(bool vector) const {
-    ExprPrinter::Context context;
-    context.group = plan_.group;
-    for (const AxisLoop& one : plan_.loops) {
-      context.axes.push_back(one.name);
-      context.extents.push_back(one.extent);
-    }
-    context.vector_axis = vector ? vector_ : -1;
-    context.offsets = plan_.offsets;
-    context.strides = plan_.strides;
-    return ExprPrinter(std::move(context));
-  }
+  ExprPrinter printer(bool vector) const { return ExprPrinter(context_of(plan_, vector ? vector_ : -1)); }
   const GroupTensor& dest() const { return plan_.group->tensors[plan_.stage->dest]; }
   std::vector<ExprP> dest_indices() const {
     std::vector<ExprP> indices;
@@ -376,16 +378,8 @@ class StagePrinter : BlockLines {
 
 // What one lane-step along axis a costs: 1 for a unit-stride access, little for none, much for gathers.
 double access_cost(const StagePlan& plan, int tensor, const std::vector<ExprP>& indices, const ExprP& guard, int a) {
-  ExprPrinter::Context context;
-  context.group = plan.group;
-  for (const AxisLoop& one : plan.loops) {
-    context.axes.push_back(one.name);
-    context.extents.push_back(one.extent);
-  }
-  context.vector_axis = a;
-  context.strides = plan.strides;
   std::optional<int64_t> stride;
-  ExprPrinter(context).address(tensor, indices, &stride);
+  ExprPrinter(context_of(plan, a)).address(tensor, indices, &stride);
   if (guard && uses_axis(guard, a)) return stride == 1 ? 3 : 12;
   if (!stride) return 8;
   if (*stride == 0) return 0.5;

@@ -60,8 +60,7 @@ void contraction_tiles(const Group& group, const Frame& frame, int main, const H
     int64_t& tile = numbers["tile" + std::to_string(p)];
     while (tile > 24 && tiles() < 2 * hardware.cores) tile = round_up(tile / 2, 12);
   }
-  int64_t depth = 1;
-  for (int a : stage.contraction->k) depth *= stage.stage.extents()[a];
+  const int64_t depth = product(stage.stage.extents(), stage.contraction->k);
   // The packed columns of one K block take at most half the second-level cache.
   int64_t width = 1;
   if (product_plan)

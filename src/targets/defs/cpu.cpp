@@ -172,11 +172,6 @@ std::vector<Numbers> candidates(const Program& program, const Kernel& kernel, co
   return all;
 }
 
-// An unblocked product is of no use to anybody.
-void initial_choices(const Group&, const Hardware&, Kernel& kernel) {
-  if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
-}
-
 bool distinguishes(const Program& alone, const Choice& choice, const Hardware& hardware) {
   Kernel changed = alone.kernels[0];
   changed.choices[std::string(choice.key)] = choice.word;
@@ -201,7 +196,7 @@ const TargetDef cpu_def{.name = "cpu",
                         .emit = emit,
                         .supports = supports,
                         .candidates = candidates,
-                        .initial_choices = initial_choices,
+                        .initial_choices = tiled_products,
                         .distinguishes = distinguishes};
 
 }  // namespace mtmc

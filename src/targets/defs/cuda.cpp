@@ -19,12 +19,6 @@ Result<Code> emit(const Program& program, const Hardware& hardware, const Module
   return print_module(program, shell, parts);
 }
 
-// Without a GPU nothing can be said of such code.
-Result<Machine> machine() {
-  MTMC_TRY(const std::optional<Hardware> gpu, detect_gpu());
-  return gpu ? Machine{*gpu} : Machine{h200_hardware(), false};
-}
-
 }  // namespace
 
 extern const TargetDef cuda_def;
@@ -34,7 +28,7 @@ const TargetDef cuda_def{.name = "cuda",
                          .needs = "GPU",
                          .handwritten = true,
                          .words = {},
-                         .machine = machine,
+                         .machine = gpu_machine,
                          .cost = gpu_cost,
                          .emit = emit,
                          .supports = supports};

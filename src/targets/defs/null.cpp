@@ -33,10 +33,6 @@ Status supports(const Program& program, const Kernel& kernel, const Hardware&) {
   return can_generate(program, kernel.values);
 }
 
-void initial_choices(const Group&, const Hardware&, Kernel& kernel) {
-  if (kernel.family == Family::contraction) kernel.choices["tiled"] = "";
-}
-
 // A reduction that no loop over tiles runs in parallel.
 bool has_serial_reduction(const Group& group) {
   for (const Frame& frame : build_frames(group)) {
@@ -71,7 +67,7 @@ const TargetDef null_def{.name = "null",
                          .cost = cost,
                          .emit = emit,
                          .supports = supports,
-                         .initial_choices = initial_choices,
+                         .initial_choices = tiled_products,
                          .distinguishes = distinguishes};
 
 }  // namespace mtmc

@@ -268,12 +268,6 @@ std::vector<std::string> precisions(const Program& program, const Kernel& kernel
   return group.ok() ? ways_to_multiply(triton::ungroup(*group)) : std::vector<std::string>{};
 }
 
-// Without a GPU, kernels are still printed, and priced as on an H200.
-Result<Machine> machine() {
-  MTMC_TRY(const std::optional<Hardware> gpu, detect_gpu());
-  return gpu ? Machine{*gpu} : Machine{h200_hardware(), false};
-}
-
 }  // namespace
 
 extern const TargetDef triton_def;
@@ -289,7 +283,7 @@ const TargetDef triton_def{.name = "triton",
                            .graphs = true,
                            .words = {"tiled", "pipelined", "order", "split", "precision", "window"},
                            .measured = kMeasured,
-                           .machine = machine,
+                           .machine = gpu_machine,
                            .cost = gpu_cost,
                            .emit = emit,
                            .supports = supports,

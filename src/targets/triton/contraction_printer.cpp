@@ -139,11 +139,7 @@ void ContractionPrinter::neighbours_last() {
   });
 }
 
-int64_t ContractionPrinter::extent_of(const std::vector<int>& axes) const {
-  int64_t extent = 1;
-  for (int a : axes) extent *= extents_[a];
-  return extent;
-}
+int64_t ContractionPrinter::extent_of(const std::vector<int>& axes) const { return product(extents_, axes); }
 
 // What a step of the loop over K loads: an operand may be computed of several tensors.
 int64_t ContractionPrinter::bytes_of_step() const {

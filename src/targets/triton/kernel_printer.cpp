@@ -1,5 +1,7 @@
 #include "targets/triton/kernel_printer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -156,14 +158,9 @@ class Kernels {
   std::string part_of(const Frame& frame) const {
     const GroupStage& stage = group().stages[frame.first];
     const std::vector<int64_t> extents = stage.stage.extents();
-    const auto along = [&](std::initializer_list<const std::vector<int>*> axes) {
-      int64_t extent = 1;
-      for (const std::vector<int>* list : axes)
-        for (int a : *list) extent *= extents[a];
-      return std::to_string(extent);
-    };
     const Contraction& c = *stage.contraction;
-    return "of" + along({&c.batch, &c.m}) + "x" + along({&c.n}) + "x" + along({&c.k}) + "_";
+    const int64_t rows = product(extents, c.batch) * product(extents, c.m);
+    return fmt::format("of{}x{}x{}_", rows, product(extents, c.n), product(extents, c.k));
   }
 
   Numbers numbers_of(const Frame& frame, const Numbers& numbers) const {
@@ -343,12 +340,8 @@ class Kernels {
         axis.stage_axis.push_back(part == parts.end() ? -1 : part->second);
       }
     }
-    if (more.last == frame.last) return;
-    try {
-      guess(more);
-      frame = std::move(more);
-    } catch (const Unsupported&) {  // then they are launches like any other
-    }
+    if (more.last != frame.last && is_printable(more))
+      frame = std::move(more);  // else they are launches like any other
   }
 
   // A frame of attention, where it can be one launch.
@@ -356,13 +349,18 @@ class Kernels {
     const auto attention = find_attention(group(), from);
     if (!attention) return false;
     const Frame frame = frame_over(group(), from, attention->last);
+    if (!is_printable(frame)) return false;
+    frames_.push_back(frame);
+    return true;
+  }
+
+  bool is_printable(const Frame& frame) const {
     try {
       guess(frame);
+      return true;
     } catch (const Unsupported&) {
       return false;
     }
-    frames_.push_back(frame);
-    return true;
   }
 
   bool fits(const Frame& frame) const {
@@ -379,12 +377,7 @@ class Kernels {
       if (frame.last > frame.first && walks_windows(frame, s)) return false;
     }
     if (frame.shared.empty() && all > static_cast<double>(8 * kLightWork)) return false;
-    try {
-      guess(frame);
-      return true;
-    } catch (const Unsupported&) {
-      return false;
-    }
+    return is_printable(frame);
   }
 
   // Whether a stage walks a window for each result of a long row, which a launch of whole rows makes in a loop: alone,

@@ -17,9 +17,7 @@ constexpr double kSmallest = 1e-30;  // maxima below it are not scaled up any fu
 // error of a sum of positive terms is 4.4e-9 of it for each element; a library's grows with the square root of K
 // (1.3e-8), and less where it adds chunks of K.
 int64_t promotion(const GroupStage& stage, const Hardware& hardware) {
-  const std::vector<int64_t> extents = stage.stage.extents();
-  int64_t k = 1;
-  for (int a : stage.contraction->k) k *= extents[a];
+  const int64_t k = product(stage.stage.extents(), stage.contraction->k);
   return k < 1024 || chunks_of_k(stage, hardware) > 1 ? 128 : 256;
 }
 

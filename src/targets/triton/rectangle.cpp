@@ -27,11 +27,6 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
   ExprP flat = flat_index(expr->args, tensor.strides);
   const Affine form = affine(simplify(flat, extents), static_cast<int>(extents.size()));
   if (!form.ok || form.base < 0) return std::nullopt;
-  const auto extent_of = [&](const std::vector<int>& axes) {
-    int64_t extent = 1;
-    for (int a : axes) extent *= extents[a];
-    return extent;
-  };
   const auto stride_of = [&](const std::vector<int>& axes) -> int64_t {
     for (size_t i = 0; i + 1 < axes.size(); ++i)
       if (form.coefficients[axes[i]] != form.coefficients[axes[i + 1]] * extents[axes[i + 1]]) return -1;
@@ -41,9 +36,10 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
   const int64_t whole = 16 / bytes(tensor.type.dtype);
   Rectangle view;
   view.tensor = expr->tensor;
-  if (inner_stride == 1 && outer_stride > 0 && outer_stride % whole == 0 && outer_stride >= extent_of(inner)) {
+  if (inner_stride == 1 && outer_stride > 0 && outer_stride % whole == 0 && outer_stride >= product(extents, inner)) {
     view.width = outer_stride;
-  } else if (outer_stride == 1 && inner_stride > 0 && inner_stride % whole == 0 && inner_stride >= extent_of(outer)) {
+  } else if (outer_stride == 1 && inner_stride > 0 && inner_stride % whole == 0 &&
+             inner_stride >= product(extents, outer)) {
     view.width = inner_stride;
     view.inner_across = false;
   } else {
@@ -64,7 +60,7 @@ std::optional<Rectangle> find_rectangle(const Group& group, const ExprP& expr, c
   view.base_down = form.base / view.width;
   view.base_right = form.base % view.width;
   // Nothing may reach over the end of a row: outside the view there are zeros.
-  int64_t reach = view.base_right + extent_of(view.inner_across ? inner : outer) - 1;
+  int64_t reach = view.base_right + product(extents, view.inner_across ? inner : outer) - 1;
   for (const auto& [axis, step] : view.right) reach += step * (extents[axis] - 1);
   if (reach >= view.width) return std::nullopt;
   return view;

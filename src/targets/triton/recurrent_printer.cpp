@@ -9,6 +9,7 @@
 #include "ops/recurrence.h"
 #include "targets/frame.h"
 #include "targets/triton/recurrent_text.h"
+#include "targets/triton/tile.h"
 
 namespace mtmc {
 namespace {
@@ -22,12 +23,6 @@ int64_t most_programs(const Hardware& hardware) { return hardware.cores - hardwa
 // Bytes of weights and exchanged tiles that one of them has.
 int64_t most_shared(const Hardware& hardware) { return hardware.shared_bytes - (7 << 10); }
 
-int64_t power_of_two(int64_t n) {
-  int64_t p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
-
 // How the work is cut. A slice is `units` units of one layer and direction: `columns` columns of weights, the sums of
 // a unit side by side.
 struct Plan {
@@ -39,10 +34,10 @@ struct Plan {
 Result<Plan> plan_of(const Recurrence& r, const std::string& doing, const Hardware& hardware) {
   const int64_t most = most_programs(hardware);
   Plan plan;
-  plan.rows = power_of_two(std::max<int64_t>(16, r.batch));
-  plan.sums = power_of_two(static_cast<int64_t>(r.sums.size()));
-  plan.input_depth = power_of_two(std::max<int64_t>({16, r.inputs, r.layers > 1 ? r.inputs_of(1) : 0}));
-  plan.state_depth = power_of_two(std::max<int64_t>(16, r.hidden));
+  plan.rows = triton::power_of_two(std::max<int64_t>(16, r.batch));
+  plan.sums = triton::power_of_two(static_cast<int64_t>(r.sums.size()));
+  plan.input_depth = triton::power_of_two(std::max<int64_t>({16, r.inputs, r.layers > 1 ? r.inputs_of(1) : 0}));
+  plan.state_depth = triton::power_of_two(std::max<int64_t>(16, r.hidden));
   if (plan.sums > 4) return Error{doing, "too many sums a unit", std::to_string(r.sums.size()), "at most 4"};
   if (plan.rows > 64) return Error{doing, "the batch is too large", std::to_string(r.batch), "at most 64"};
   const int64_t size = r.steps * r.batch * std::max(r.inputs, r.directions * r.hidden * r.layers);

@@ -61,13 +61,8 @@ Split split(Group& group, const GroupStage& stage, const Products& products, int
 
 int64_t tiles_of(const GroupStage& stage) {
   const std::vector<int64_t> extents = stage.stage.extents();
-  const auto extent_of = [&](const std::vector<int>& axes) {
-    int64_t extent = 1;
-    for (int a : axes) extent *= extents[a];
-    return extent;
-  };
   const Contraction& c = *stage.contraction;
-  return blocks(extent_of(c.m), kTile) * blocks(extent_of(c.n), kTile) * extent_of(c.batch);
+  return blocks(product(extents, c.m), kTile) * blocks(product(extents, c.n), kTile) * product(extents, c.batch);
 }
 
 int64_t chunks_of_k(const GroupStage& stage, const Hardware& hardware) {

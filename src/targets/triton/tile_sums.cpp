@@ -21,6 +21,8 @@ struct Walk {
   std::vector<int> reduced;     // its axes along them
   std::vector<int> of_product;  // and the product's
   std::vector<ExprP> axis_at;   // each other axis of it over the dimensions; null: it has nothing to do with them
+
+  int64_t row_count() const { return product(shape, rows); }
 };
 
 class TileSums {
@@ -90,23 +92,33 @@ class TileSums {
   }
 
   std::optional<Walk> walk_of(const GroupStage& one, const ExprP& body) const {
-    const Stage& s = one.stage;
-    const GroupStage& product = group_.stages[*product_];
+    const Expr* read = read_of(body);
+    if (!read || one.stage.body->dtype != DType::f32) return std::nullopt;
     Walk walk;
-    int made = -1;
+    walk.shape = result_.tensors[read->tensor].type.shape;
+    walk.read = read->args;
+    if (!place_axes(one.stage, walk) || !fills_tiles(walk)) return std::nullopt;
+    if (!rows_.empty() && rows_ != walk.of_product) return std::nullopt;  // of another part of the same product
+    return walk;
+  }
+
+  // The one element of what the launch makes that a body reads; null: several, some only where a guard holds, or none.
+  const Expr* read_of(const ExprP& body) const {
+    const Expr* read = nullptr;
     for (const Expr* e : loads_of(body)) {
       if (!in(made_, e->tensor)) {
-        if (is_made_from(group_, *product_, e->tensor)) return std::nullopt;  // later than the product
+        if (is_made_from(group_, *product_, e->tensor)) return nullptr;  // later than the product
         continue;
       }
-      if (e->guard || (made >= 0 && (made != e->tensor || !same(walk.read, e->args)))) return std::nullopt;
-      made = e->tensor, walk.read = e->args;
+      if (e->guard || (read && (read->tensor != e->tensor || !same(read->args, e->args)))) return nullptr;
+      read = e;
     }
-    if (made < 0 || s.body->dtype != DType::f32) return std::nullopt;
-    const Shape& shape = walk.shape = result_.tensors[made].type.shape;
-    std::vector<int> axes;  // of the product, those that are longer than 1
-    for (int a = 0; a < product.stage.rank(); ++a)
-      if (product.stage.type.shape[a] > 1) axes.push_back(a);
+    return read;
+  }
+
+  // Says which dimensions are rows, and where each axis of a reduction is; whether it is known of all.
+  bool place_axes(const Stage& s, Walk& walk) const {
+    const std::vector<int> axes = axes_of_product();
     const std::vector<int64_t> extents = s.extents();
     walk.axis_at.resize(extents.size());
     std::vector<bool> known(extents.size(), false);
@@ -116,45 +128,53 @@ class TileSums {
       return true;
     };
     auto of_product = axes.begin();
-    for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+    for (int d = 0; d < static_cast<int>(walk.shape.size()); ++d) {
       const ExprP& e = walk.read[d];
-      if (shape[d] == 1) continue;
+      const int64_t extent = walk.shape[d];
+      if (extent == 1) continue;
       const int axis_of_product = *of_product++;
       if (e->kind == Expr::Kind::axis) {
-        if (!know(e->axis, shape[d], axis(d))) return std::nullopt;
-        if (e->axis >= s.rank() && in(product.contraction->m, axis_of_product))
+        if (!know(e->axis, extent, axis(d))) return false;
+        if (e->axis >= s.rank() && in(contraction().m, axis_of_product))
           walk.rows.push_back(d), walk.reduced.push_back(e->axis), walk.of_product.push_back(axis_of_product);
         continue;
       }
       const auto along = outer_and_inner(e, extents);  // channels in groups, say
-      if (!along) return std::nullopt;
+      if (!along) return false;
       const auto [outer, inner] = *along;
       const int64_t each = extents[inner];
-      if (shape[d] % each != 0 || !know(outer, shape[d] / each, axis(d) / index_constant(each)) ||
+      if (extent % each != 0 || !know(outer, extent / each, axis(d) / index_constant(each)) ||
           !know(inner, each, axis(d) % index_constant(each)))
-        return std::nullopt;
+        return false;
     }
-    for (int a = 0; a < static_cast<int>(extents.size()); ++a)
-      if (!known[a] && extents[a] > 1) return std::nullopt;
-    const int64_t rows = rows_of(walk), tiles = blocks(rows, kTileRows);
-    const bool even = 8 * tiles * kTileRows <= 9 * rows;  // or the last tiles are idle for an eighth of the time
-    const Contraction& c = *product.contraction;
+    for (size_t a = 0; a < extents.size(); ++a)
+      if (!known[a] && extents[a] > 1) return false;
+    return true;
+  }
+
+  // Whether the last tiles are not idle for an eighth of the time, and there are enough of them to keep a GPU busy.
+  bool fills_tiles(const Walk& walk) const {
+    const int64_t rows = walk.row_count(), tiles = blocks(rows, kTileRows);
     int64_t matrices = 1, columns = 1;
-    for (const int a : axes)
-      if (!in(walk.of_product, a)) (in(c.n, a) ? columns : matrices) *= product.stage.type.shape[a];
-    if (walk.rows.empty() || !even || matrices * tiles * blocks(columns, kTileRows) < kBusyTiles) return std::nullopt;
-    if (!rows_.empty() && rows_ != walk.of_product) return std::nullopt;  // of another part of the same product
-    return walk;
+    for (const int a : axes_of_product())
+      if (!in(walk.of_product, a)) (in(contraction().n, a) ? columns : matrices) *= product_stage().stage.type.shape[a];
+    return !walk.rows.empty() && 8 * tiles * kTileRows <= 9 * rows &&
+           matrices * tiles * blocks(columns, kTileRows) >= kBusyTiles;
+  }
+
+  const GroupStage& product_stage() const { return group_.stages[*product_]; }
+  const Contraction& contraction() const { return *product_stage().contraction; }
+  // Those that are longer than 1.
+  std::vector<int> axes_of_product() const {
+    std::vector<int> axes;
+    for (int a = 0; a < product_stage().stage.rank(); ++a)
+      if (product_stage().stage.type.shape[a] > 1) axes.push_back(a);
+    return axes;
   }
 
   static bool same(const std::vector<ExprP>& a, const std::vector<ExprP>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](const ExprP& x, const ExprP& y) { return to_string(x) == to_string(y); });
-  }
-  int64_t rows_of(const Walk& walk) const {
-    int64_t rows = 1;
-    for (const int d : walk.rows) rows *= walk.shape[d];
-    return rows;
   }
 
   // A part's axes: the dimensions that are not rows, if they are longer than 1, then the tile; along a row of it.
@@ -183,7 +203,7 @@ class TileSums {
   }
   // Null: all rows of all tiles are there.
   ExprP inside(const Walk& walk) const {
-    const int64_t rows = rows_of(walk);
+    const int64_t rows = walk.row_count();
     return rows % kTileRows == 0 ? nullptr : call(Fn::lt, {row(walk), index_constant(rows)});
   }
   // What the reduction combines, over a part's axes.
@@ -203,10 +223,10 @@ class TileSums {
   }
   // How many rows a tile has.
   ExprP count(const Walk& walk, int tile) const {
-    const int64_t rest = rows_of(walk) % kTileRows;
+    const int64_t rest = walk.row_count() % kTileRows;
     const auto number_of = [](int64_t n) { return number(static_cast<double>(n)); };
     if (rest == 0) return number_of(kTileRows);
-    return select(call(Fn::lt, {axis(tile), index_constant(rows_of(walk) / kTileRows)}), number_of(kTileRows),
+    return select(call(Fn::lt, {axis(tile), index_constant(walk.row_count() / kTileRows)}), number_of(kTileRows),
                   number_of(rest));
   }
 
@@ -219,7 +239,7 @@ class TileSums {
     s.name += "_of_tile";
     s.type = {DType::f32, {}};
     for (const int d : others(walk)) s.type.shape.push_back(walk.shape[d]);
-    s.type.shape.push_back(blocks(rows_of(walk), kTileRows));
+    s.type.shape.push_back(blocks(walk.row_count(), kTileRows));
     s.reduce = {kTileRows};
     const ExprP live = inside(walk);
     s.body = simplify(live ? select(live, body, neutral(s.combine, DType::f32)) : body, s.extents());
@@ -251,7 +271,7 @@ class TileSums {
     std::vector<int64_t> reduce;
     for (size_t i = 0; i < s.reduce.size(); ++i)
       if (!in(walk.reduced, s.rank() + static_cast<int>(i))) reduce.push_back(s.reduce[i]);
-    reduce.push_back(blocks(rows_of(walk), kTileRows));
+    reduce.push_back(blocks(walk.row_count(), kTileRows));
     s.reduce = std::move(reduce);
     s.body = simplify(body, s.extents());
     combinations_.push_back(std::move(made));

@@ -69,44 +69,52 @@ class Windows : Packer {
     }
     if (!read) return;
     const int rank = stage.stage.rank();
+    const auto to = axes_over(read->args, rank);
+    if (!to) return;
+    GroupStage moved = stage;
+    moved.stage.type.shape = from.stage.type.shape;
+    moved.stage.body = simplify(substitute_axes(stage.stage.body, *to), moved.stage.extents());
+    for (int a = 0; a < rank; ++a) {
+      const ExprP inside =
+          simplify(call(Fn::lt, {(*to)[a], index_constant(stage.stage.type.shape[a])}), moved.stage.extents());
+      if (!is_constant(inside)) moved.placed = moved.placed ? call(Fn::logical_and, {moved.placed, inside}) : inside;
+      moved.place.push_back((*to)[a]);
+    }
+    stage = std::move(moved);
+  }
+
+  // Each of a stage's axes over the dimensions that it reads: one of them, or p + s * q where one is its remainder by s
+  // and another its quotient. Nothing where it reads otherwise, or an axis is not told by what it reads.
+  static std::optional<std::vector<ExprP>> axes_over(const std::vector<ExprP>& read, int rank) {
     std::vector<ExprP> to(rank), remainders(rank), quotients(rank);
     std::vector<int64_t> steps(rank, 0);
     const auto parts = [&](const ExprP& e, Fn fn) {
       return e->kind == Expr::Kind::call && e->fn == fn && e->args[0]->kind == Expr::Kind::axis &&
              is_constant(e->args[1]);
     };
-    for (size_t d = 0; d < read->args.size(); ++d) {
-      const ExprP& e = read->args[d];
+    for (size_t d = 0; d < read.size(); ++d) {
+      const ExprP& e = read[d];
       const ExprP here = axis(static_cast<int>(d));
       if (e->kind == Expr::Kind::axis && !to[e->axis]) {
         to[e->axis] = here;
       } else if (parts(e, Fn::mod) || parts(e, Fn::div)) {
         const int a = e->args[0]->axis;
         const int64_t step = e->args[1]->integer;
-        if (steps[a] != 0 && steps[a] != step) return;
+        if (steps[a] != 0 && steps[a] != step) return std::nullopt;
         steps[a] = step;
         ExprP& part = e->fn == Fn::mod ? remainders[a] : quotients[a];
-        if (part) return;
+        if (part) return std::nullopt;
         part = e->fn == Fn::mod ? here : here * index_constant(step);
       } else if (!is_index_constant(e, 0)) {
-        return;
+        return std::nullopt;
       }
     }
     for (int a = 0; a < rank; ++a) {
       const bool in_parts = remainders[a] && quotients[a];  // one of them alone says only half of where a is
-      if (bool(to[a]) == in_parts || (!in_parts && (remainders[a] || quotients[a]))) return;
+      if (bool(to[a]) == in_parts || (!in_parts && (remainders[a] || quotients[a]))) return std::nullopt;
       if (in_parts) to[a] = remainders[a] + quotients[a];
     }
-    GroupStage moved = stage;
-    moved.stage.type.shape = from.stage.type.shape;
-    moved.stage.body = simplify(substitute_axes(stage.stage.body, to), moved.stage.extents());
-    for (int a = 0; a < rank; ++a) {
-      const ExprP inside =
-          simplify(call(Fn::lt, {to[a], index_constant(stage.stage.type.shape[a])}), moved.stage.extents());
-      if (!is_constant(inside)) moved.placed = moved.placed ? call(Fn::logical_and, {moved.placed, inside}) : inside;
-      moved.place.push_back(to[a]);
-    }
-    stage = std::move(moved);
+    return to;
   }
 
   std::vector<ExprP> sides_of(const Joined& joined) {

@@ -5,7 +5,7 @@ namespace mtmc {
 namespace {
 
 Result<std::vector<SuiteTask>> tasks(const std::filesystem::path& root) {
-  std::vector<SuiteTask> found = tasks_of_folder(root, "");
+  MTMC_TRY(std::vector<SuiteTask> found, tasks_of_folder(root, ""));
   if (found.empty())
     return Error{"opening the suite files", "no task file in this folder", "'" + root.string() + "'",
                  "Python files that define Model and get_inputs"};

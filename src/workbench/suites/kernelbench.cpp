@@ -1,5 +1,8 @@
 // KernelBench (arXiv 2502.10517): a checkout of ScalingIntelligence/KernelBench, whose tasks lie in
 // KernelBench/level1 to level4.
+#include <algorithm>
+#include <iterator>
+
 #include "workbench/suite.h"
 
 namespace mtmc {
@@ -13,7 +16,8 @@ Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
   std::vector<SuiteTask> all;
   for (int level = 1; level <= 4; ++level) {
     const std::string name = "level" + std::to_string(level);
-    for (SuiteTask& task : tasks_of_folder(folder / name, name + "/")) all.push_back(std::move(task));
+    MTMC_TRY(std::vector<SuiteTask> of_level, tasks_of_folder(folder / name, name + "/"));
+    std::move(of_level.begin(), of_level.end(), std::back_inserter(all));
   }
   if (all.empty())
     return Error{"opening the suite kernelbench", "no level1 with task files", "'" + root.string() + "'",

@@ -45,7 +45,7 @@ Result<std::vector<SuiteTask>> tasks(const std::filesystem::path& root) {
     MTMC_RETURN_IF_ERROR(write_file(root / (name + ".py"), module_of(product)));
     names.insert(name);
   }
-  std::vector<SuiteTask> tasks = tasks_of_folder(root, "");
+  MTMC_TRY(std::vector<SuiteTask> tasks, tasks_of_folder(root, ""));
   std::erase_if(tasks, [&](const SuiteTask& task) { return !names.contains(task.name); });
   return tasks;
 }

@@ -40,26 +40,29 @@ const std::map<std::string, const char*> kExcluded = {
 };
 
 // The files of a folder that have the line between golden code and tests. What measures each is in the checkout, too.
-void add_tasks(const fs::path& root, const fs::path& folder, const std::string& group, std::vector<SuiteTask>& all) {
+Status add_tasks(const fs::path& root, const fs::path& folder, const std::string& group, std::vector<SuiteTask>& all) {
   std::error_code code;
   const fs::path measured = root / "performance_metrics" / ("perf_" + group) / "golden_metrics";
   for (const auto& entry : fs::directory_iterator(folder, code)) {
     const fs::path file = fs::absolute(entry.path()).lexically_normal();
-    const auto text = file.extension() == ".py" ? read_file(file) : Result<std::string>(std::string());
-    if (!text.ok() || text->find("\n" + std::string(146, '#') + "\n") == text->npos) continue;
+    if (file.extension() != ".py" || !entry.is_regular_file(code)) continue;
+    MTMC_TRY(const std::string text, read_file(file));
+    if (text.find("\n" + std::string(146, '#') + "\n") == text.npos) continue;
     const std::string name = file.stem().string();
     const fs::path sizes = fs::absolute(measured / (name + "_perf.py")).lexically_normal();
     const Json json = {{"file", file.string()}, {"sizes", sizes.string()}};
     all.push_back({group + "/" + name, {name, json.dump()}});
   }
+  return ok_status();
 }
 
 Result<std::vector<SuiteTask>> tasks(const fs::path& root) {
   std::vector<SuiteTask> all;
   std::error_code code;
   const fs::path data = root / "data";
-  add_tasks(root, data / "TritonBench_G_v1", "G", all);
-  add_tasks(root, fs::is_directory(data, code) ? data / "TritonBench_T_v1" : root, "T", all);
+  MTMC_RETURN_IF_ERROR(add_tasks(root, data / "TritonBench_G_v1", "G", all));
+  const fs::path functions = fs::is_directory(data, code) ? data / "TritonBench_T_v1" : root;
+  MTMC_RETURN_IF_ERROR(add_tasks(root, functions, "T", all));
   std::sort(all.begin(), all.end(), [](const SuiteTask& a, const SuiteTask& b) { return a.name < b.name; });
   if (all.empty())
     return Error{"opening the suite tritonbench", "no task of suite T or G", "'" + root.string() + "'",
@@ -171,9 +174,7 @@ std::string first_refusal(const Json& cases) {
 }
 
 Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) {
-  const std::string device(to_string(place.bench.target().device));
-  if (device == "none")
-    return Error{"choosing a target", "tritonbench runs its candidates", "null", "a target whose kernels run here"};
+  MTMC_TRY(const std::string device, device_of(place));
   const Json files = Json::parse(task.task.json);
   Json request = {{"op", "split"},
                   {"file", files.at("file")},
@@ -184,24 +185,10 @@ Result<Json> FunctionWorker::row(const SuiteTask& task, const WorkPlace& place) 
     request["sizes"] = {{"file", files.at("sizes")}, {"each", sizes->each}, {"largest", sizes->largest}};
   MTMC_TRY(const Json parts, server_.ask(request));
   const auto left_out = kExcluded.find(task.task.name);
-  Json row = {{"task", task.name},
-              {"error", nullptr},
-              {"target", place.bench.target().name},
-              {"hardware", place.bench.hardware().name},
-              {"excluded", left_out == kExcluded.end() ? Json() : Json(left_out->second)},
-              {"golden_fails", parts.at("failed")},
-              {"untouched", options_.untouched},
-              {"sizes", options_.performance ? "performance" : "tests"},
-              {"called", false},
-              {"executed", false},
-              {"strict", false},
-              {"reconstructed", nullptr},
-              {"reason", parts.at("failed")},
-              {"cases", parts.at("cases")}};
-  if (const auto& sizes = options_.performance) {
-    row["places"] = parts.at("places"), row["left_out"] = parts.at("left_out");
-    row["sizes_each"] = sizes->each, row["sizes_largest"] = sizes->largest;
-  }
+  const Json excluded = left_out == kExcluded.end() ? Json() : Json(left_out->second);
+  Json row = begun_row(task, place, options_.performance, excluded, parts.at("failed"));
+  row["untouched"] = options_.untouched, row["cases"] = parts.at("cases");
+  if (options_.performance) row["places"] = parts.at("places"), row["left_out"] = parts.at("left_out");
   if (parts.at("failed").get<std::string>().empty()) {
     request["cases"] = kernels(row["cases"], place);
     request["op"] = "attempt", request["output"] = parts.at("output"), request["places"] = parts.at("places");
