@@ -204,6 +204,19 @@ TEST(HtmlReport, NothingFromOutsideIsMarkup) {
   expect_balanced(html);
 }
 
+TEST(HtmlReport, NumbersThatWereTimedAreAList) {
+  ReportData data = sample_report();
+  data.nodes[3].note =
+      R"({"tuning":{"k1":[{"ms":0.9361,"numbers":{"unroll":4}},{"note":"hopeless","numbers":{"unroll":2}}]},"old":1})";
+  data.nodes[4].note = R"({"tuning":{"k1":["<img"]}})";
+  data.nodes[5].note = "no JSON <img";
+  const std::string html = html_report(data);
+  expect_balanced(html);
+  EXPECT_THAT(html, HasSubstr("versions of k1 that were timed: unroll 4: 0.936 ms · unroll 2: hopeless<br>"));
+  EXPECT_THAT(html, HasSubstr("coder's note: <code>{&quot;old&quot;:1}</code>"));
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+}
+
 TEST(HtmlReport, ARunWithoutAnythingCertified) {
   ReportData data = sample_report();
   data.nodes.resize(1);
@@ -227,6 +240,7 @@ TEST(HtmlReport, SaysWhenTheTimingProvesNothing) {
   EXPECT_THAT(html_report(sample_report()), Not(HasSubstr("busy machine")));
   const std::string unclear = report_with({35.67, 0.17, 51.7});
   EXPECT_THAT(unclear, HasSubstr("busy machine"));
+  EXPECT_THAT(unclear, HasSubstr("A ? means"));
   EXPECT_THAT(unclear, HasSubstr("0.17× to 51.7×"));
   EXPECT_THAT(unclear, HasSubstr("<b>This machine was too busy to compare it with eager PyTorch</b>"));
   const std::string faster = report_with({35.67, 3, 51.7});
