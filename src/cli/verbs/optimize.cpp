@@ -142,7 +142,7 @@ VerbBody declare(Options& options) {
   const auto given = std::make_shared<OptimizeOptions>();
   given->task.declare(options);
   given->search.declare(options);
-  options.text(given->out, "--out", "DIR", "where the results go (mtmc-out/NAME)");
+  options.text(given->out, "--out", "DIR", "where kernel.py, result.json and report.html go (mtmc-out/NAME)");
   options.flag(given->json, "--json", "print result.json; progress goes to standard error");
   return [given] { return optimize_task(*given); };
 }
