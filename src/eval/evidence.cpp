@@ -18,6 +18,7 @@ namespace {
 constexpr double kShownShare = 0.005;  // of the time, the least that is worth a line
 
 std::string headline(const Verdict& v) {
+  if (v.certified() && v.estimated()) return "estimated by the cost model: no code was run";
   if (v.certified())
     return fmt::format("{}: {}", v.tier == Tier::certify ? "certified" : "passed the screen", exactness(v));
   return fmt::format("{}: {} at the stage {}\n  {}", to_string(v.outcome), v.reason, v.stage, v.message);
@@ -89,6 +90,7 @@ std::string render_evidence(const Verdict& v) {
     if (v.launches) lines.back() += fmt::format("; {} launches a call", *v.launches);
   }
   for (const std::string& line : profile_lines(v)) lines.push_back(line);
+  if (v.estimated()) return join(lines, "\n");
   lines.push_back(fmt::format("certified: {}   official (allclose 1e-4): {}   legacy (1e-2): {}   degenerate task: {}",
                               v.certified() && v.tier == Tier::screen ? "only screened" : yes(v.certified()),
                               yes(v.official), yes(v.legacy), yes(v.degenerate)));

@@ -34,6 +34,16 @@ TEST(Evidence, a_verdict_shows_the_worst_error_and_the_times) {
   EXPECT_THAT(render_evidence(v), HasSubstr("certified: yes"));
 }
 
+TEST(Evidence, AnEstimateIsNoCertificate) {
+  Verdict v;
+  v.outcome = Outcome::certified, v.evaluator = "cost-1", v.official = true;
+  v.times["candidate"] = {{1}, 1, 0}, v.times["eager"] = {{2}, 2, 0}, v.speedup["eager"] = {2, 2, 2};
+  const std::string text = render_evidence(v);
+  EXPECT_THAT(text, StartsWith("estimated by the cost model: no code was run"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("certified")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("official")));
+}
+
 TEST(Evidence, a_profile_names_what_takes_the_time) {
   Verdict v;
   v.kernel_shares = {{"gemm", 0.25}, {"fused_gelu", 0.7}, {"fill", 0.001}};

@@ -64,8 +64,8 @@ TEST(Diff, UnifiedText) {
 TEST(ResultJson, HasEveryDocumentedField) {
   const Json json = result_json(sample_report());
   for (const char* field :
-       {"task", "target", "certified", "degenerate", "official", "legacy", "accuracy_class", "speedup", "time_ms",
-        "roofline_share", "own_kernel_share", "steps", "evaluations", "seconds"})
+       {"task", "target", "certified", "estimated", "degenerate", "official", "legacy", "accuracy_class", "speedup",
+        "time_ms", "roofline_share", "own_kernel_share", "steps", "evaluations", "seconds"})
     EXPECT_TRUE(json.contains(field) && !json[field].is_null()) << field;
   EXPECT_EQ(json["certified"], true);
   EXPECT_NEAR(json["speedup"]["eager"], 1.93 / 0.81, 1e-9);
