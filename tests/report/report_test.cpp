@@ -262,8 +262,11 @@ TEST(HtmlReport, AnEstimateClaimsNothingAboutCorrectness) {
   ReportData data = sample_report();
   for (NodeRecord& node : data.nodes)
     for (auto* verdict : {&node.screen, &node.certify})
-      if (verdict->has_value()) (*verdict)->errors.clear();
+      if (verdict->has_value()) (*verdict)->errors.clear(), (*verdict)->evaluator = "cost-1";
   const std::string html = html_report(data);
+  EXPECT_THAT(html, HasSubstr("<b>By the cost model "));
+  EXPECT_THAT(html, Not(HasSubstr("measured in the same rounds")));
+  EXPECT_THAT(html, Not(HasSubstr(">certified<")));
   EXPECT_THAT(html, HasSubstr("estimated, nothing was run"));
   EXPECT_THAT(html, Not(HasSubstr("deterministic:")));
   EXPECT_THAT(html, Not(HasSubstr("✓ certified")));
