@@ -72,6 +72,11 @@ std::vector<std::string> profile_lines(const Verdict& v) {
 
 std::string render_evidence(const Verdict& v) {
   std::vector<std::string> lines = {headline(v)};
+  if (v.certified() && v.estimated()) {
+    if (!v.message.empty()) lines.push_back(v.message);
+    if (const Speedup* eager = speedup_over(v, "eager")) lines.push_back("in short: " + say(*eager, "eager"));
+    return join(lines, "\n");
+  }
   if (!v.draws.empty()) lines.push_back("draws: " + join(v.draws, ", "));
   const auto errors = error_lines(v), times = time_lines(v);
   lines.insert(lines.end(), errors.begin(), errors.end());
@@ -90,7 +95,6 @@ std::string render_evidence(const Verdict& v) {
     if (v.launches) lines.back() += fmt::format("; {} launches a call", *v.launches);
   }
   for (const std::string& line : profile_lines(v)) lines.push_back(line);
-  if (v.estimated()) return join(lines, "\n");
   lines.push_back(fmt::format("certified: {}   official (allclose 1e-4): {}   legacy (1e-2): {}   degenerate task: {}",
                               v.certified() && v.tier == Tier::screen ? "only screened" : yes(v.certified()),
                               yes(v.official), yes(v.legacy), yes(v.degenerate)));
