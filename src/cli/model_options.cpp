@@ -4,8 +4,7 @@ namespace mtmc {
 
 void declare_prompt(Options& options, std::string& prompt) {
   options.choice(prompt, "--prompt", {"default", "paper"},
-                 "what a language model is asked with: paper is code, action and examples alone; the default adds the "
-                 "machine, the target's rules and verdicts");
+                 "paper: code, action and examples alone; default: the machine, the target's rules and verdicts, too");
 }
 
 PromptStyle prompt_named(const std::string& prompt) {
@@ -13,22 +12,23 @@ PromptStyle prompt_named(const std::string& prompt) {
 }
 
 void ModelOptions::declare(Options& options) {
+  options.section(
+      "Asking a language model, for --coder llm, agent, free, single_pass and --policy chat (docs/CODERS.md)");
   options.text(given_.model, "--model", "NAME",
-               "the language model of --coder llm, agent, free, single_pass and of --policy chat: gemini-2.5-pro, "
-               "claude-sonnet-4, o4-mini, ... (docs/CODERS.md), or any "
-               "with --base-url");
-  options.text(given_.base_url, "--base-url", "URL", "its server, such as http://localhost:8000/v1");
-  options.text(given_.key_file, "--key-file", "FILE", "holds the key, instead of an environment variable");
-  options.amount(given_.max_cost, "--max-cost", "USD", "no request is sent that could pass it (no limit)");
-  options.integer(repairs_, "--repairs", 0, "how often in a row a language model may mend its own step");
-  options.integer(questions_, "--questions", 1, "how many questions of one search are under way at once");
-  options.seconds(given_.request_seconds, "--request-time", "the most that one request may take");
+               "gemini-2.5-pro, claude-sonnet-4, o4-mini, ..., or any that --base-url serves");
+  options.text(given_.base_url, "--base-url", "URL", "a server of your own, such as http://localhost:8000/v1");
+  options.text(given_.key_file, "--key-file", "FILE", "its first line is the key, instead of an environment variable");
+  options.amount(given_.max_cost, "--max-cost", "USD",
+                 "spend no more: a request that could exceed it is not sent (no limit)");
+  options.integer(repairs_, "--repairs", 0, "how often in a row the model may mend a step of its own that was refused");
+  options.integer(questions_, "--questions", 1, "how many questions of a search are under way at once");
+  options.seconds(given_.request_seconds, "--request-time", "the longest that one request may take");
   options.integer(answer_tokens_, "--answer-tokens", 1, "the most tokens of one answer");
   options.integer(agent_turns_, "--agent-turns", 2, "the most turns of one step of --coder agent");
   options.integer(agent_judgements_, "--agent-judgements", 0,
-                  "how many drafts --coder agent may have judged within one step, each an evaluation");
+                  "the most drafts that --coder agent may have judged in one step");
   options.text(given_.knowledge, "--knowledge", "DIR",
-               "notes for --coder agent, beside those that we ship; what it learns is added there");
+               "notes for --coder agent beside those that are shipped; what it learns is added there");
   declare_prompt(options, prompt_);
 }
 

@@ -35,6 +35,8 @@ void Options::text_option(const std::string& name, const std::string& kind, cons
   readers_.push_back([option, word, read] { return option->count() == 0 ? ok_status() : read(*word); });
 }
 
+void Options::section(const std::string& title) { app_.option_defaults()->group(title); }
+
 void Options::positional(std::string& value, const std::string& name, const std::string& doc) {
   CLI::Option* option = app_.add_option(name, value, doc)->type_name("");
   readers_.push_back([option, name, doc]() -> Status {

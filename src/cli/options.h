@@ -21,6 +21,9 @@ class Options {
  public:
   explicit Options(CLI::App& app) : app_(app) {}
 
+  // Options that are declared after this stand under `title` in --help; an empty one: they are not shown.
+  void section(const std::string& title);
+
   void positional(std::string& value, const std::string& name, const std::string& doc);  // required
   void optional_positional(std::string& value, const std::string& name, const std::string& doc);
   void positional_words(std::vector<std::string>& value, const std::string& name, const std::string& doc);

@@ -24,29 +24,31 @@ std::vector<std::string> names_of(const std::vector<const Def*>& all) {
 }  // namespace
 
 void SearchOptions::declare(Options& options) {
+  options.section("The search (docs/SEARCH.md)");
   std::vector<std::string> targets = names_of(all_targets());
   targets.insert(targets.begin(), "auto");
   options.choice(bench.target, "--target", targets,
-                 "what kernels are printed for; auto: the most capable one that this machine can run");
+                 "what kernels are written for; auto: for the GPU where there is one, else the CPU");
   options.text(bench.hardware, "--hardware", join(hardware_profiles(), "|") + "|FILE.json",
-               "a machine that is not here: nothing runs, the cost model prices kernels for it");
-  options.text(bench.policy, "--policy", words_of(all_policies()), "who chooses the next action (greedy)");
+               "a machine that is not here: nothing runs, times are the cost model's");
+  options.text(bench.policy, "--policy", words_of(all_policies()), "who chooses the next step (greedy)");
   options.text(bench.coder, "--coder", words_of(all_coders()),
-               "who implements it; builtin,llm asks a language model where the builtin coder declines; faulty makes "
-               "mistakes on purpose, to try the judge (builtin)");
-  model_.declare(options);
-  options.choice(bench.strategy, "--strategy", names_of(all_strategies()), "which attempt is continued next");
-  options.integer(steps_, "--steps", 1, "the most actions in a row");
-  options.seconds(bench.limits.seconds, "--time",
-                  "seconds to search once eager is measured; certifying the winner may end later");
+               "who writes its code; several in a row: builtin,llm asks a model where builtin declines (builtin)");
+  options.choice(bench.strategy, "--strategy", names_of(all_strategies()), "which attempt is continued");
+  options.integer(steps_, "--steps", 1, "the most steps in a row");
+  options.seconds(bench.limits.seconds, "--time", "how long to search; tracing and certification come on top");
   options.integer(evaluations_, "--evaluations", 0, "the most candidates to judge; 0: no limit");
-  options.integer(seed_, "--seed", 0, "of the search and of the hidden draws");
-  options.choice(actions_, "--actions", {"all", "paper"}, "the action types to use: all, or the paper's");
+  options.integer(seed_, "--seed", 0, "random numbers of the search and of the judge's hidden draws");
+  options.choice(actions_, "--actions", {"all", "paper"}, "which action types to use: all, or the paper's");
+  options.section("Judging (docs/JUDGE.md)");
   options.words(baselines_, "--baselines", "NAME...",
-                "what winners are timed against beside eager: compile (the default), max-autotune, graph");
+                "what a winner is timed against beside eager: compile (the default), max-autotune, graph");
   declare_accuracy(options, accuracy_);
-  options.flag(bench.freeze_weights, "--freeze-weights", "kernels may pack the weights once; the result is labelled");
-  options.text(store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
+  options.flag(bench.freeze_weights, "--freeze-weights", "let kernels pack the weights once; the result is labelled");
+  model_.declare(options);
+  options.section("Results");
+  options.text(store, "--store", "FILE",
+               "where all attempts are kept ($MTMC_STORE, else ~/.local/share/mtmc/store.db)");
 }
 
 void SearchOptions::search_by(const Way& way) {

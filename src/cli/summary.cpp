@@ -31,6 +31,7 @@ std::string outcome_text(const NodeRecord& node) {
   const Verdict* verdict = node.verdict();
   if (verdict == nullptr) return "not judged";
   if (verdict->outcome != Outcome::certified) return to_string(verdict->outcome) + ": " + verdict->reason;
+  if (verdict->estimated()) return speedup_text(verdict) + ", estimated";
   return (verdict->tier == Tier::certify ? "certified, " : "") + speedup_text(verdict);
 }
 

@@ -74,10 +74,13 @@ Status locate(const std::string& target, Json& task) {
 void TaskOptions::declare(Options& options, bool required) {
   const std::string doc = "a Python file with Model and get_inputs, FILE.py:NAME, or package.module:NAME";
   required ? options.positional(target, "FILE", doc) : options.optional_positional(target, "FILE", doc);
-  options.words(init, "--init", "ARG...", "constructor arguments: 64, gelu, hidden=128 (instead of get_init_inputs)");
+  options.section("The module");
+  options.words(init, "--init", "ARG...",
+                "arguments of the constructor, instead of get_init_inputs: 64, gelu, hidden=128");
   options.words(inputs, "--input", "TYPE[SHAPE]...",
-                "forward's arguments: f32[64,512], i64[32]<1000, 0.5, mask=bool[64]");
-  options.text(weights, "--weights", "FILE", "a checkpoint to load into the module");
+                "arguments of forward, instead of get_inputs: f32[64,512], i64[32]<1000, 0.5, mask=bool[64]");
+  options.text(weights, "--weights", "FILE",
+               "a checkpoint to load into the module (a state_dict that torch.save wrote)");
   options.flag(train, "--train", "run the module in train mode");
   options.flag(eval, "--eval", "run the module in eval mode");
 }

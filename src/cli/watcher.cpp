@@ -19,7 +19,8 @@ void Watcher::on_doing(const std::string& what, const RunStatus& status) {
 
 void Watcher::on_attempt(const NodeRecord& attempt, bool remembered, const RunStatus& status) {
   ++attempts_;
-  set_interrupt_note(fmt::format("{} attempts are kept in {}; the same command goes on from there", attempts_, store_));
+  set_interrupt_note(fmt::format("{} attempt{} kept in {}; the same command goes on from there", attempts_,
+                                 attempts_ == 1 ? " is" : "s are", store_));
   std::string line = step_line(attempt);
   if (remembered) line += " (remembered)";
   progress_.line(fmt::format("{}  [{}]", line, best_text(status)));

@@ -18,7 +18,9 @@ namespace {
 constexpr double kShownShare = 0.005;  // of the time, the least that is worth a line
 
 std::string headline(const Verdict& v) {
-  if (v.certified()) return fmt::format("certified ({}): {}", to_string(v.tier), exactness(v));
+  if (v.certified() && v.estimated()) return "estimated by the cost model: no code was run";
+  if (v.certified())
+    return fmt::format("{}: {}", v.tier == Tier::certify ? "certified" : "passed the screen", exactness(v));
   return fmt::format("{}: {} at the stage {}\n  {}", to_string(v.outcome), v.reason, v.stage, v.message);
 }
 
@@ -35,8 +37,8 @@ std::vector<std::string> error_lines(const Verdict& v) {
   for (const auto& [output, entry] : worst) {
     const OutputError& e = entry.first;
     lines.push_back(
-        fmt::format("  output {}: {} calls measured, worst relative error {:.3g} on {} (limit {:.3g}, budget {:.3g})",
-                    output, entry.second, e.error, e.draw, e.limit, e.budget));
+        fmt::format("  output {}: {} call{} measured, worst relative error {:.3g} on {} (limit {:.3g}, budget {:.3g})",
+                    output, entry.second, entry.second == 1 ? "" : "s", e.error, e.draw, e.limit, e.budget));
   }
   return lines;
 }
@@ -70,6 +72,11 @@ std::vector<std::string> profile_lines(const Verdict& v) {
 
 std::string render_evidence(const Verdict& v) {
   std::vector<std::string> lines = {headline(v)};
+  if (v.certified() && v.estimated()) {
+    if (!v.message.empty()) lines.push_back(v.message);
+    if (const Speedup* eager = speedup_over(v, "eager")) lines.push_back("in short: " + say(*eager, "eager"));
+    return join(lines, "\n");
+  }
   if (!v.draws.empty()) lines.push_back("draws: " + join(v.draws, ", "));
   const auto errors = error_lines(v), times = time_lines(v);
   lines.insert(lines.end(), errors.begin(), errors.end());
@@ -89,7 +96,8 @@ std::string render_evidence(const Verdict& v) {
   }
   for (const std::string& line : profile_lines(v)) lines.push_back(line);
   lines.push_back(fmt::format("certified: {}   official (allclose 1e-4): {}   legacy (1e-2): {}   degenerate task: {}",
-                              yes(v.certified()), yes(v.official), yes(v.legacy), yes(v.degenerate)));
+                              v.certified() && v.tier == Tier::screen ? "only screened" : yes(v.certified()),
+                              yes(v.official), yes(v.legacy), yes(v.degenerate)));
   if (!v.weights.empty()) lines.push_back("weights: " + v.weights);
   for (const std::string& note : v.notes) lines.push_back("note: " + note);
   lines.push_back(fmt::format("sandbox: {}   judged in {:.1f} s by {}", v.sandbox, v.seconds, v.evaluator));

@@ -66,6 +66,8 @@ struct Verdict {
   std::string evaluator;           // version of the rules and of the machinery
 
   bool certified() const { return outcome == Outcome::certified; }
+  // The cost model's word (search/cost_judge.h): no code was run.
+  bool estimated() const { return evaluator.starts_with("cost-"); }
 };
 
 // Over a baseline, or null when it was not measured.

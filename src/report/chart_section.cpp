@@ -124,6 +124,14 @@ std::string best_path(const ReportData& data, const Scale& scale) {
   return line.empty() ? "" : fmt::format("<path class='path' d='{}'/>\n{}", line, marks);
 }
 
+// Whether a speedup could not be told.
+bool too_busy(const ReportData& data) {
+  return std::any_of(data.nodes.begin(), data.nodes.end(), [](const NodeRecord& node) {
+    const Speedup* speedup = speedup_over(node.verdict(), "eager");
+    return speedup && format_claim(speedup) == "?";
+  });
+}
+
 }  // namespace
 
 std::string chart_section(const ReportData& data) {
@@ -132,13 +140,18 @@ std::string chart_section(const ReportData& data) {
   double highest = 0;
   for (const Reference& reference : lines) highest = std::max(highest, reference.speedup);
   const Scale scale = scale_for(data, highest);
+  const Verdict* best = data.best_verdict();
   return fmt::format(
-      "<section id='chart'>\n<h2>Speedup per step</h2>\n<p class='note'>Times as fast as eager PyTorch, measured in "
-      "the same rounds; of a wide interval, its lower end. The line is the path to the result; other attempts stand "
+      "<section id='chart'>\n<h2>Speedup per step</h2>\n<p class='note'>Times as fast as eager PyTorch, {}. The line "
+      "is the path to the result; other attempts stand "
       "beside their step, refused ones on the "
-      "axis.</p>\n<div class='card chart scroll'>\n<svg viewBox='0 0 {} {}' role='img' aria-label='Speedup over eager "
+      "axis.{}</p>\n<div class='card chart scroll'>\n<svg viewBox='0 0 {} {}' role='img' aria-label='Speedup over "
+      "eager "
       "after each step'>\n{}{}{}{}</svg>\n</div>\n</section>\n",
-      kWidth, kChartHeight, axes(scale), reference_lines(scale, lines), dots(data, scale), best_path(data, scale));
+      best != nullptr && best->estimated() ? "by the cost model"
+                                           : "measured in the same rounds; of a wide interval, its lower end",
+      too_busy(data) ? " A ? means that the machine was too busy to say." : "", kWidth, kChartHeight, axes(scale),
+      reference_lines(scale, lines), dots(data, scale), best_path(data, scale));
 }
 
 }  // namespace mtmc

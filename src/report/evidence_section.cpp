@@ -21,8 +21,8 @@ std::string three_verdicts(const Verdict& v) {
   return "<div class='verdicts'>\n" +
          verdict_card("certified", v.certified() && v.tier == Tier::certify,
                       "Ours: as exact as eager against float64 truth, on every draw.") +
-         verdict_card("official", v.official, "KernelBench today: allclose to eager at 1e-4.") +
-         verdict_card("legacy", v.legacy, "KernelBench as first published: allclose at 1e-2.") + "</div>\n";
+         verdict_card("official", v.official, "KernelBench today: allclose to eager at 1e&#8209;4.") +
+         verdict_card("legacy", v.legacy, "KernelBench as first published: allclose at 1e&#8209;2.") + "</div>\n";
 }
 
 std::string scientific(double value) {
@@ -42,7 +42,7 @@ std::string error_row(const OutputError& e) {
       "class='{}' style='width:{:.1f}%'></i></span>{}</td><td class='n'>{} of {}</td></tr>\n",
       escape_html(e.draw), mark, escape_html(e.output), scientific(e.budget), scientific(e.error),
       used > 1 ? "hot" : "", width,
-      std::isfinite(used) ? fmt::format("{:.0f} % of {}", 100 * used, scientific(e.limit)) : "over",
+      std::isfinite(used) ? fmt::format("{: >3.0f} % of {}", 100 * used, scientific(e.limit)) : "over",
       scientific(e.max_error), scientific(e.max_limit));
 }
 
@@ -86,9 +86,8 @@ std::string checks(const ReportData& data, const Verdict& v) {
     return !draw.starts_with("task") && !draw.starts_with("weights") && !draw.starts_with("shape");
   });
   std::string html = "<ul class='checks'>\n";
-  html += check(!v.degenerate, v.degenerate
-                                   ? "null gate: zeros, a constant or a copy of an input <b>would pass</b> this task"
-                                   : "null gate: zeros, constants and copies of an input fail this task");
+  html += check(!v.degenerate, v.degenerate ? "zeros, a constant or a copy of an input <b>would pass</b> this task"
+                                            : "zeros, constants and copies of an input fail this task");
   html += check(structured >= 2,
                 fmt::format("{} structured draw{} beside the task's own", structured, structured == 1 ? "" : "s"));
   if (v.tier == Tier::certify && v.certified()) {
@@ -117,12 +116,15 @@ std::string timing_table(const Verdict& v) {
   std::string html =
       "<h3>Timing, interleaved in one run</h3>\n<div class='card scroll'><table>\n<tr><th></th><th "
       "class='n'>median</th><th "
-      "class='n'>quartile range</th><th class='n'>cold calls</th><th class='n'>candidate is, times as fast</th></tr>\n";
+      "class='n'>quartile range</th><th class='n'>cold calls</th><th class='n'>this kernel is, times as "
+      "fast</th></tr>\n";
   for (const auto& [name, timing] : v.times)
     html += fmt::format(
         "<tr><td>{}</td><td class='n'>{}</td><td class='n'>{}</td><td class='n'>{}</td><td class='n'>{}</td></tr>\n",
-        name == "compile" ? "torch.compile" : escape_html(name), format_ms(timing.median_ms),
-        format_ms(timing.spread_ms), timing.samples_ms.size(),
+        name == "compile"     ? "torch.compile"
+        : name == "candidate" ? "this kernel"
+                              : escape_html(name),
+        format_ms(timing.median_ms), format_ms(timing.spread_ms), timing.samples_ms.size(),
         name == "candidate" ? "" : speedup_cell(speedup_over(v, name)));
   return html + fmt::format(
                     "</table></div>\n<p class='note'>The median of the ratios round by round, and the interval that "
@@ -151,7 +153,10 @@ std::string evidence_section(const ReportData& data) {
         "<p class='note'>Truth is a float64 replay of the module on the same inputs. Eager's own error against it, "
         "over "
         "several seeds, is the budget; the kernel may err about twice that.</p>\n" +
-        three_verdicts(*verdict) + checks(data, *verdict) + "<h3>Errors against float64 truth</h3>\n" +
+        three_verdicts(*verdict) + checks(data, *verdict) +
+        "<h3>Errors against float64 truth</h3>\n<p class='note'>A draw is one hidden set of inputs, named by how it "
+        "was "
+        "made from the task's own; docs/JUDGE.md lists the kinds.</p>\n" +
         error_table(*verdict);
   }
   html += timing_table(*verdict);
@@ -171,10 +176,13 @@ std::string machine_section(const ReportData& data) {
           fact("cores", std::to_string(hardware.cores)) +
           fact("bandwidth", fmt::format("{:.1f} GB/s", hardware.bandwidth / 1e9)) +
           fact("arithmetic", fmt::format("{:.0f} GFLOP/s fp32", hardware.flops_f32 / 1e9));
-  const Json options = Json::parse(data.run.options, nullptr, false);
-  if (options.is_object())
+  Json options = Json::parse(data.run.options, nullptr, false);
+  if (options.is_object()) {
+    for (const char* said : {"hardware", "target", "seed", "evaluator"}) options.erase(said);  // above and below
+    if (options.value("evaluations", 1) == 0) options["evaluations"] = "no limit";
     for (const auto& [name, value] : options.items())
       html += fact(escape_html(name), value.is_string() ? value.get<std::string>() : value.dump());
+  }
   html += fact("seed", std::to_string(data.run.seed)) + fact("evaluator", data.run.evaluator) +
           fact("started", data.run.started) + fact("took", fmt::format("{:.1f} s", data.run.seconds)) +
           fact("task hash", data.run.task_hash);

@@ -104,14 +104,15 @@ std::string lead(const ReportData& data) {
   if (!verdict)
     return fmt::format("None of the {} attempts passed the judge; the tree below says why.", data.nodes.size());
   const size_t steps = data.path().size() - 1;
-  const std::string work = fmt::format("{} candidate{} judged in {:.0f} s", data.evaluations(),
-                                       data.evaluations() == 1 ? "" : "s", data.run.seconds);
+  const std::string work =
+      fmt::format("{} candidate{} {} in {:.0f} s", data.evaluations(), data.evaluations() == 1 ? "" : "s",
+                  verdict->estimated() ? "priced" : "judged", data.run.seconds);
   if (data.answer() == "at-roofline")
     return "The module already runs at the roofline of this machine: nothing to gain.";
   if (steps == 0) return "Nothing that was tried is faster than the untouched module: " + work + ".";
   std::string text;
   if (const Speedup* eager = speedup_over(*verdict, "eager")) {
-    text = as_fast_as(*eager, "eager PyTorch");
+    text = (verdict->estimated() ? "by the cost model " : "") + as_fast_as(*eager, "eager PyTorch");
     text = fmt::format("<b>{}{}</b>", static_cast<char>(std::toupper(text.front())), text.substr(1));
   }
   if (const Speedup* compile = speedup_over(*verdict, "compile"); compile && has_figure(*compile))

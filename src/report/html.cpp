@@ -30,7 +30,7 @@ std::string tone(const ReportData& data, const NodeRecord& node) {
 
 std::string verdict_badge(const NodeRecord& node) {
   const Verdict* verdict = node.verdict();
-  const char* look = !verdict ? "none" : verdict->certified() ? "good" : "bad";
+  const char* look = !verdict ? "none" : !verdict->certified() ? "bad" : verdict->estimated() ? "warn" : "good";
   return fmt::format("<span class='badge {}'>{}</span>", look, escape_html(verdict_word(node)));
 }
 

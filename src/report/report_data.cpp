@@ -85,6 +85,7 @@ std::string verdict_word(const NodeRecord& node) {
   const Verdict* verdict = node.verdict();
   if (!verdict) return node.failure.empty() ? "not judged" : "no code";
   if (verdict->outcome == Outcome::refused) return verdict->reason;
+  if (verdict->estimated()) return "estimated";
   return verdict->certified() && verdict->tier == Tier::screen ? "passed screen" : to_string(verdict->outcome);
 }
 

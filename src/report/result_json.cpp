@@ -59,6 +59,7 @@ Json verdict_json(const Verdict* verdict) {
   const Verdict& v = verdict ? *verdict : none;
   const auto word = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   return {{"certified", v.certified() && v.tier == Tier::certify},
+          {"estimated", v.estimated()},
           {"tier", verdict ? Json(to_string(v.tier)) : Json(nullptr)},
           {"degenerate", v.degenerate},
           {"official", v.official},

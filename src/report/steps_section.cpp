@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "report/html.h"
@@ -21,6 +22,35 @@ std::string summary(const NodeRecord& node) {
       speedup_over(verdict, "eager") ? format_claim(speedup_over(verdict, "eager")) : "");
 }
 
+// "tile0 4 unroll 8: 0.908 ms", one of the versions that the tuner timed.
+std::string version(const Json& row) {
+  const Json numbers = row.value("numbers", Json::object());
+  std::string text;
+  for (const auto& [name, number] : numbers.items()) text += (text.empty() ? "" : " ") + name + " " + number.dump();
+  if (row.contains("ms") && row.at("ms").is_number()) text += ": " + format_ms(row.at("ms").get<double>());
+  if (row.contains("note") && row.at("note").is_string()) text += ": " + row.at("note").get<std::string>();
+  return text;
+}
+
+// What a coder says of an attempt: numbers that were timed as a list, all else as it is.
+std::string coder_note(const std::string& note) {
+  Json json = Json::parse(note, nullptr, false);
+  std::string html;
+  if (json.is_object() && json.contains("tuning")) {
+    for (const auto& [kernel, rows] : json.at("tuning").items()) {
+      std::string timed;
+      for (const Json& row : rows)
+        if (row.is_object()) timed += (timed.empty() ? "" : " · ") + version(row);
+      html += fmt::format("<br>versions of {} that were timed: {}", escape_html(kernel),
+                          escape_html(timed.empty() ? rows.dump() : timed));
+    }
+    json.erase("tuning");
+  }
+  const std::string rest = json.is_object() ? json.dump() : note;
+  return rest.empty() || rest == "{}" ? html
+                                      : html + fmt::format("<br>coder's note: <code>{}</code>", escape_html(rest));
+}
+
 std::string facts(const NodeRecord& node) {
   std::string html = "<div class='inside'>";
   const Verdict* verdict = node.verdict();
@@ -32,9 +62,7 @@ std::string facts(const NodeRecord& node) {
     line += fmt::format(" · crossed with <a href='#n{}'>node {}</a>", node.partner, node.partner);
   if (!node.code_hash.empty()) line += fmt::format(" · code <code>{}</code>", node.code_hash.substr(0, 12));
   if (node.rewrites) line += " · <span class='badge info'>rewrites the graph</span>";
-  if (!node.note.empty() && node.note != "{}")
-    line += fmt::format("<br>coder's note: <code>{}</code>", escape_html(node.note));
-  return html + "<p class='note'>" + line + "</p></div>\n";
+  return html + "<p class='note'>" + line + coder_note(node.note) + "</p></div>\n";
 }
 
 std::string folded(const std::string& title, const std::string& content) {

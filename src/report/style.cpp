@@ -94,7 +94,7 @@ pre.diff .gap { display: block; color: var(--faint); padding: 2px 0 2px 4em; use
 @media (max-width: 640px) {
   main { padding: 24px 14px 60px; } .card { padding: 14px; } .tree { padding: 6px; } .tree .track { display: none; } .use li { grid-template-columns: 20px minmax(0, 1fr); } .use span { grid-column: 2; }
   .bars { display: block; } .bars .item { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 2px 10px; margin-bottom: 10px; }
-  .bars .track { grid-column: 1 / -1; grid-row: 2; height: 14px; } .chart svg { min-width: 760px; } .checks { columns: 1; } .tile .figure { font-size: 28px; } .tiles { grid-template-columns: 1fr 1fr; gap: 10px; }
+  .bars .track { grid-column: 1 / -1; grid-row: 2; height: 14px; } .chart svg { min-width: 520px; overflow: visible; } .chart text { font-size: 17px; } .checks { columns: 1; } .tile .figure { font-size: 28px; } .tiles { grid-template-columns: 1fr 1fr; gap: 10px; }
 }
 @media print { details { break-inside: avoid; } body { background: #fff; } }
 )css";

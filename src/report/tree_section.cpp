@@ -89,7 +89,10 @@ std::string tree_section(const ReportData& data) {
                         text_of(data, row, fastest));
     above = below;
   }
-  html += "</div>\n<div class='legend'>" + legend_dot("best", "certified") + legend_dot("passed", "passed the screen") +
+  const Verdict* best = data.best_verdict();
+  const bool estimated = best != nullptr && best->estimated();
+  html += "</div>\n<div class='legend'>" + legend_dot("best", estimated ? "the result, estimated" : "certified") +
+          legend_dot("passed", estimated ? "estimated" : "passed the screen") +
           legend_dot("refused", "refused by the judge") + legend_dot("none", "no code, or not judged") + "</div>\n";
   return html + "</section>\n";
 }

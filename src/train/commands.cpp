@@ -46,40 +46,43 @@ void add_common(CLI::App& command, Options& options) {
       .add_option("--device", options.device, "cpu, cuda or cuda:N; of several processes each takes cuda:LOCAL_RANK")
       ->capture_default_str();
   command.add_option("--dtype", options.dtype, "fp32 or bf16")->capture_default_str();
-  command.add_option("--steps", options.steps, "the most actions of an episode")->capture_default_str();
+  command.add_option("--steps", options.steps, "the most steps of an episode")->capture_default_str();
   command.add_option("--context", options.context, "tokens of a prompt (as the model was trained, else 1024)");
   command.add_option("--held-out", options.held_out, "share of the tasks, by name, that is not learned from")
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "of all that is drawn")->capture_default_str();
+  command.add_option("--seed", options.seed, "random numbers of all that is drawn")->capture_default_str();
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
   add_common(command, options);
   command.add_option("--out", options.out, "the run's folder; the same command goes on there")->required();
-  command.add_option("--budget", options.budget, "seconds after which no further update is begun for now");
+  command.add_option("--budget", options.budget,
+                     "begin no further update after so many seconds; the same command goes on");
   command.add_option("--weights", options.weights, "what is trained: lora, or all")->capture_default_str();
-  command.add_option("--rank", options.lora.rank, "of a new adapter")->capture_default_str();
-  command.add_option("--alpha", options.lora.alpha, "of a new adapter")->capture_default_str();
-  command.add_option("--targets", options.lora.targets, "projections of a new adapter")->capture_default_str();
+  command.add_option("--rank", options.lora.rank, "rank of a new adapter")->capture_default_str();
+  command.add_option("--alpha", options.lora.alpha, "alpha of a new adapter")->capture_default_str();
+  command.add_option("--targets", options.lora.targets, "projections that a new adapter changes")
+      ->capture_default_str();
   command
       .add_option("--scores", options.scores,
-                  "of actions: sum (over their tokens), token or word; as what it begins from was trained")
+                  "an action's score: sum over its tokens, or that divided by its tokens or words (as the model was "
+                  "trained, else sum)")
       ->check(CLI::IsMember({"sum", "token", "word"}));
   command
-      .add_option("--prior", options.prior,
-                  "scores begin at so many times what the cost model expects of an action (as what it begins from was "
-                  "trained, else 0)")
+      .add_option(
+          "--prior", options.prior,
+          "an action's score begins at so many times what the cost model expects (as the model was trained, else 0)")
       ->check(CLI::Range(0.0, 1e6));
   command
       .add_option("--voice", options.voice,
-                  "weight of the model's own scores beside the prior (as what it begins from was trained, else 1)")
+                  "weight of the model's own scores beside the prior (as the model was trained, else 1)")
       ->check(CLI::PositiveNumber);
   command.add_option("--reward-options", options.reward_options, R"(the reward's numbers, {"gain": 2})");
 }
 
 // What each phase of several has of its own.
 void add_own_options(CLI::App& command, RunOptions& options) {
-  command.add_option("--updates", options.updates, "in all")->capture_default_str();
+  command.add_option("--updates", options.updates, "how many updates in all")->capture_default_str();
   command.add_option("--until", options.until, "stop for now when so many updates are done");
   std::string rewards;
   for (const RewardDef* def : all_rewards()) rewards += (rewards.empty() ? "" : ", ") + std::string(def->name);
@@ -211,13 +214,13 @@ Body add_new(CLI::App& command) {
   command.add_option("--tokenizer", options->tokenizer, "a model's folder, a GGUF file or a tokenizer.json")
       ->required();
   command.add_option("--out", options->out, "the new model's folder")->required();
-  command.add_option("--width", options->width)->capture_default_str();
-  command.add_option("--layers", options->layers)->capture_default_str();
-  command.add_option("--heads", options->heads)->capture_default_str();
+  command.add_option("--width", options->width, "width of the model")->capture_default_str();
+  command.add_option("--layers", options->layers, "how many layers")->capture_default_str();
+  command.add_option("--heads", options->heads, "attention heads")->capture_default_str();
   command.add_option("--kv-heads", options->kv_heads, "heads of keys and values")->capture_default_str();
   command.add_option("--inner", options->inner, "width inside of the MLPs")->capture_default_str();
-  command.add_option("--context", options->context, "the most tokens")->capture_default_str();
-  command.add_option("--seed", options->seed)->capture_default_str();
+  command.add_option("--context", options->context, "the most tokens that it reads")->capture_default_str();
+  command.add_option("--seed", options->seed, "random numbers of its first weights")->capture_default_str();
   return [options]() -> Result<int> {
     MTMC_TRY(const int64_t weights, write_fresh_model(*options));
     fmt::print("{} weights in {}\n", weights, options->out.string());
@@ -252,7 +255,7 @@ Body add_evaluate(CLI::App& command) {
   command.add_option("--part", options->part, "which tasks: held-out, learned, or all")
       ->check(CLI::IsMember({"held-out", "learned", "all"}))
       ->capture_default_str();
-  command.add_option("--samples", options->samples, "sampled rollouts of a task")
+  command.add_option("--samples", options->samples, "drawn walks of each task")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command

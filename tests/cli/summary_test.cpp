@@ -19,6 +19,9 @@ TEST(Summary, AnAttemptIsToldByItsHeadline) {
   EXPECT_EQ(outcome_text(attempt({1.82, 1.60, 1.90}, Tier::certify)), "certified, at least 1.60x eager");
   EXPECT_EQ(outcome_text(attempt({35.67, 2, 51.7})), "faster, but this machine was too busy to say by how much");
   EXPECT_EQ(outcome_text(attempt({35.67, 0.17, 51.7})), "this machine was too busy to compare it with eager");
+  NodeRecord estimate = attempt({1.82, 1.82, 1.82}, Tier::certify);
+  estimate.certify->evaluator = "cost-1";
+  EXPECT_EQ(outcome_text(estimate), "1.82x eager, estimated");
 }
 
 TEST(Summary, TheLastLineNamesEveryBaselineThatHasAFigure) {

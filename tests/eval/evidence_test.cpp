@@ -17,17 +17,29 @@ TEST(Evidence, a_refusal_names_its_reason_first) {
   EXPECT_THAT(text, HasSubstr("sandbox: namespaces"));
 }
 
-TEST(Evidence, a_certificate_shows_the_worst_error_and_the_times) {
+TEST(Evidence, a_verdict_shows_the_worst_error_and_the_times) {
   Verdict v;
   v.outcome = Outcome::certified, v.accuracy_class = "fp32", v.draws = {"task-0", "negative-0"};
   v.errors = {{"task-0", "0", 1e-7, 1e-6, 0, 0, 2e-7, true, ""}, {"negative-0", "0", 5e-7, 1e-6, 0, 0, 2e-7, true, ""}};
   v.times["candidate"] = {{1, 1}, 1, 0}, v.times["eager"] = {{2, 2}, 2, 0}, v.speedup["eager"] = {2, 1.75, 2.25};
   const std::string text = render_evidence(v);
-  EXPECT_THAT(text, StartsWith("certified (screen): as exact as fp32"));
+  EXPECT_THAT(text, StartsWith("passed the screen: as exact as fp32"));
   EXPECT_THAT(text, HasSubstr("2 calls measured, worst relative error 5e-07 on negative-0"));
   EXPECT_THAT(text, HasSubstr("2.00 times (1.75 to 2.25)"));
   EXPECT_THAT(text, HasSubstr("95 % interval"));
   EXPECT_THAT(text, HasSubstr("in short: at least 1.75x eager"));
+  EXPECT_THAT(text, HasSubstr("certified: only screened"));
+  v.tier = Tier::certify;
+  EXPECT_THAT(render_evidence(v), StartsWith("certified: as exact as fp32"));
+  EXPECT_THAT(render_evidence(v), HasSubstr("certified: yes"));
+}
+
+TEST(Evidence, AnEstimateIsNoCertificate) {
+  Verdict v;
+  v.outcome = Outcome::certified, v.evaluator = "cost-1", v.official = true;
+  v.times["candidate"] = {{1}, 1, 0}, v.times["eager"] = {{2}, 2, 0}, v.speedup["eager"] = {2, 2, 2};
+  const std::string text = render_evidence(v);
+  EXPECT_EQ(text, "estimated by the cost model: no code was run\nin short: 2.00x eager");
 }
 
 TEST(Evidence, a_profile_names_what_takes_the_time) {

@@ -64,8 +64,8 @@ TEST(Diff, UnifiedText) {
 TEST(ResultJson, HasEveryDocumentedField) {
   const Json json = result_json(sample_report());
   for (const char* field :
-       {"task", "target", "certified", "degenerate", "official", "legacy", "accuracy_class", "speedup", "time_ms",
-        "roofline_share", "own_kernel_share", "steps", "evaluations", "seconds"})
+       {"task", "target", "certified", "estimated", "degenerate", "official", "legacy", "accuracy_class", "speedup",
+        "time_ms", "roofline_share", "own_kernel_share", "steps", "evaluations", "seconds"})
     EXPECT_TRUE(json.contains(field) && !json[field].is_null()) << field;
   EXPECT_EQ(json["certified"], true);
   EXPECT_NEAR(json["speedup"]["eager"], 1.93 / 0.81, 1e-9);
@@ -204,6 +204,19 @@ TEST(HtmlReport, NothingFromOutsideIsMarkup) {
   expect_balanced(html);
 }
 
+TEST(HtmlReport, NumbersThatWereTimedAreAList) {
+  ReportData data = sample_report();
+  data.nodes[3].note =
+      R"({"tuning":{"k1":[{"ms":0.9361,"numbers":{"unroll":4}},{"note":"hopeless","numbers":{"unroll":2}}]},"old":1})";
+  data.nodes[4].note = R"({"tuning":{"k1":["<img"]}})";
+  data.nodes[5].note = "no JSON <img";
+  const std::string html = html_report(data);
+  expect_balanced(html);
+  EXPECT_THAT(html, HasSubstr("versions of k1 that were timed: unroll 4: 0.936 ms · unroll 2: hopeless<br>"));
+  EXPECT_THAT(html, HasSubstr("coder's note: <code>{&quot;old&quot;:1}</code>"));
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+}
+
 TEST(HtmlReport, ARunWithoutAnythingCertified) {
   ReportData data = sample_report();
   data.nodes.resize(1);
@@ -227,6 +240,7 @@ TEST(HtmlReport, SaysWhenTheTimingProvesNothing) {
   EXPECT_THAT(html_report(sample_report()), Not(HasSubstr("busy machine")));
   const std::string unclear = report_with({35.67, 0.17, 51.7});
   EXPECT_THAT(unclear, HasSubstr("busy machine"));
+  EXPECT_THAT(unclear, HasSubstr("A ? means"));
   EXPECT_THAT(unclear, HasSubstr("0.17× to 51.7×"));
   EXPECT_THAT(unclear, HasSubstr("<b>This machine was too busy to compare it with eager PyTorch</b>"));
   const std::string faster = report_with({35.67, 3, 51.7});
@@ -248,8 +262,11 @@ TEST(HtmlReport, AnEstimateClaimsNothingAboutCorrectness) {
   ReportData data = sample_report();
   for (NodeRecord& node : data.nodes)
     for (auto* verdict : {&node.screen, &node.certify})
-      if (verdict->has_value()) (*verdict)->errors.clear();
+      if (verdict->has_value()) (*verdict)->errors.clear(), (*verdict)->evaluator = "cost-1";
   const std::string html = html_report(data);
+  EXPECT_THAT(html, HasSubstr("<b>By the cost model "));
+  EXPECT_THAT(html, Not(HasSubstr("measured in the same rounds")));
+  EXPECT_THAT(html, Not(HasSubstr(">certified<")));
   EXPECT_THAT(html, HasSubstr("estimated, nothing was run"));
   EXPECT_THAT(html, Not(HasSubstr("deterministic:")));
   EXPECT_THAT(html, Not(HasSubstr("✓ certified")));

@@ -56,11 +56,11 @@ VerbBody declare(Options& options) {
   request->task.declare(options);
   std::vector<std::string> targets;
   for (const TargetDef* target : all_targets()) targets.emplace_back(target->name);
-  options.choice(request->target, "--target", targets, "what to print kernels for");
+  options.choice(request->target, "--target", targets, "what kernels are written for");
   options.words(request->actions, "--do", "ACTION",
-                "an action as this verb lists them: \"fuse %3 %4\"; may be repeated");
-  options.text(request->write, "--write", "FILE", "where to write the module");
-  options.flag(request->brief, "--brief", "print the Program only: the forecasts of all actions take a while");
+                "an action as this verb lists it, \"fuse %3 %4\"; several are done in turn");
+  options.text(request->write, "--write", "FILE", "write the module that comes of it");
+  options.flag(request->brief, "--brief", "print the Program only, not all legal actions with their forecasts");
   return [request] { return run_apply(*request); };
 }
 

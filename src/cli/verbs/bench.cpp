@@ -88,51 +88,50 @@ VerbBody declare(Options& options) {
   const auto given = std::make_shared<BenchOptions>();
   options.optional_positional(given->suite, "SUITE",
                               join(suite_names(), ", ") + ", or ablation: --of one of them, in several ways");
+  options.section("The tasks (docs/RESULTS.md)");
   options.text(given->root, "--root", "DIR",
-               "the folder that holds the suite (of matmuls: where its tasks are written; OUT/tasks)");
-  options.words(given->levels, "--level", "N...", "these levels only, of a suite that has some: 1,2");
-  options.words(given->groups, "--suite", "NAME...",
-                "these parts only, of a suite that has some: T (tritonbench's, where none is named), G");
+               "the folder that holds the suite (of matmuls where its tasks are written: OUT/tasks)");
+  options.words(given->levels, "--level", "N...", "of kernelbench: these levels only, 1,2");
+  options.words(given->groups, "--suite", "NAME...", "of tritonbench: T, G (T)");
   options.words(given->tasks, "--tasks", "NAME...",
-                "these tasks only: numbers (1-20), or names or patterns as --list prints them");
-  options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
+                "these tasks only: numbers (1-20), or names or patterns of what --list prints");
+  options.flag(given->list, "--list", "print the names of the tasks, and run none");
+  options.seconds(given->budget, "--budget", "begin no further task after this time (no limit)");
   options.integer(
       given->jobs, "--jobs", 1,
-      "tasks beside each other, each with processors of its own; those on one GPU take turns timing (one for each GPU; "
-      "without, one)");
-  options.text(
-      given->ray, "--ray", "ADDRESS",
-      "on the GPUs of a Ray cluster (auto: the one that this machine belongs to); paths must hold on all machines");
+      "how many tasks run at once; those on one GPU take turns timing (one for each GPU; without a GPU, one)");
+  options.text(given->ray, "--ray", "ADDRESS",
+               "work on the GPUs of a Ray cluster; auto: the one that this machine belongs to");
   options.words(given->compared, "--compare", "FILE...",
-                "instead of a suite: two files of rows, BEFORE.jsonl AFTER.jsonl; print what changed");
-  options.text(given->of, "--of", "SUITE", "ablation: the suite (files)");
+                "instead of a suite: BEFORE.jsonl AFTER.jsonl, two files of rows; print what changed");
+  options.section("bench ablation: a suite searched in several ways");
+  options.text(given->of, "--of", "SUITE", "the suite (files)");
   options.words(given->ways, "--ways", "WAY...",
-                "ablation: POLICY/STRATEGY[/paper][@CODER], one after the other with the same budget "
-                "(greedy/rollout, random/rollout, and both with the paper's actions)");
-  options.text(given->way, "--way", "WAY", "of a member: the one of --ways that it is for");
-  options.flag(given->list, "--list", "print the names of the tasks");
-  options.flag(given->untouched, "--untouched",
-               "tritonbench only: programs as they are traced, not searched or judged");
+                "POLICY/STRATEGY[/paper][@CODER], each with the same budget (greedy/rollout, random/rollout, and both "
+                "with the paper's actions)");
+  options.section("bench tritonbench (docs/TRITONBENCH.md)");
+  options.flag(given->untouched, "--untouched", "take programs as they are traced: no search, no judge");
   options.choice(given->sizes, "--sizes", {"tests", "performance"},
-                 "tritonbench only: call each function as its tests do, or at the sizes that the benchmark measures it "
-                 "at (of --suite G to time what is right, beside the golden code)");
+                 "call functions as their tests do, or at the sizes that the benchmark measures");
   options.integer(given->performance.each, "--sizes-each", 1,
-                  "of --sizes performance: so many of each task, spread evenly, the largest among them");
+                  "how many performance sizes of each task, spread evenly, the largest among them");
   options.integer(given->performance.largest, "--sizes-largest", 1,
-                  "of --sizes performance: leave out what takes more bytes for arguments and results (a sixteenth of "
-                  "the memory, the GPU's where that is less)");
+                  "leave out performance sizes of more bytes (a sixteenth of the memory, or of the GPU's)");
   options.flag(given->goldens, "--goldens",
-               "tritonbench --suite G only: the golden code itself through the same tests, without a model");
-  options.flag(given->member, "--member", "be one of another bench's --jobs, which tells it what to do");
-  options.text(given->out, "--out", "DIR",
-               "where rows.jsonl and a folder for each task go (mtmc-out/SUITE, mtmc-out/SUITE-performance)");
+               "of suite G: run the golden code itself through the same tests, without a model");
   given->search.declare(options);
+  options.text(given->out, "--out", "DIR",
+               "where rows.jsonl and a folder for each task go (mtmc-out/SUITE[-performance])");
+  options.section("");  // what one process of --jobs tells another
+  options.flag(given->member, "--member", "be one of another bench's --jobs");
+  options.text(given->way, "--way", "WAY", "of a member: the one of --ways that it is for");
   return [given] { return bench(*given); };
 }
 
 }  // namespace
 
 extern const Verb bench_def;
-const Verb bench_def{"bench", "Optimise every task of a benchmark suite; a JSON row a task, resumable.", declare};
+const Verb bench_def{
+    "bench", "Optimise every task of a benchmark suite, or of a folder, and write a row of JSON for each.", declare};
 
 }  // namespace mtmc

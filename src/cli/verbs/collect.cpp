@@ -362,28 +362,29 @@ VerbBody declare(Options& options) {
   options.words(given->ways, "--ways", "POLICY/STRATEGY...",
                 "how each task is explored, one after the other, each with the next seed (random/rollout twice, "
                 "random/tree, greedy/tree, greedy/beam)");
-  options.choice(given->bench.target, "--target", targets, "what kernels are printed for");
+  options.choice(given->bench.target, "--target", targets, "what kernels are written for");
   options.text(given->bench.hardware, "--hardware", join(hardware_profiles(), "|") + "|FILE.json",
-               "a machine that is not here: nothing runs, the cost model prices kernels for it");
-  options.text(given->bench.coder, "--coder", "NAME", "who implements actions; faulty makes mistakes (builtin)");
-  options.choice(
-      given->judge, "--judge", {"auto", "full", "trusting"},
-      "trusting: candidates run in one process with what they are measured against, many times faster, but not "
-      "for tasks that draw random numbers; auto: where all of them are our own coders', builtin and faulty");
-  options.integer(given->steps, "--steps", 1, "the most actions in a row");
+               "a machine that is not here: nothing runs, times are the cost model's");
+  options.text(given->bench.coder, "--coder", "NAME",
+               "who writes the code: builtin, or faulty, which makes mistakes on purpose (builtin)");
+  options.choice(given->judge, "--judge", {"auto", "full", "trusting"},
+                 "full: with walls, as a search; trusting: in one process, many times faster, for code of builtin and "
+                 "faulty; auto: "
+                 "trusting where that is allowed");
+  options.integer(given->steps, "--steps", 1, "the most steps in a row");
   options.integer(given->evaluations, "--evaluations", 1, "candidates judged in each exploration");
   options.integer(given->seed, "--seed", 0, "of the explorations and the hidden draws");
   options.integer(
       given->jobs, "--jobs", 1,
-      "tasks explored beside each other, each with processors of its own; those on one GPU take turns timing (one for "
-      "each GPU; without, one)");
+      "how many tasks are explored at once; those on one GPU take turns timing (one for each GPU; without a GPU, one)");
   options.text(given->ray, "--ray", "ADDRESS",
-               "on the GPUs of a Ray cluster (auto: the one that this machine belongs to), into the store of this "
-               "machine; the task files must lie at the same places on all");
-  options.flag(given->member, "--member", "be one of another collect's --jobs, which tells it what to do");
+               "explore on the GPUs of a Ray cluster, into this machine's store; auto: the cluster that it belongs to");
+  options.seconds(given->budget, "--budget", "begin no further task after this time (no limit)");
+  options.text(given->store, "--store", "FILE",
+               "where all attempts are kept ($MTMC_STORE, else ~/.local/share/mtmc/store.db)");
+  options.section("");  // what one process of --jobs tells another
+  options.flag(given->member, "--member", "be one of another collect's --jobs");
   options.flag(given->sends, "--sends", "with --member: without a store, what was tried is part of the answers");
-  options.seconds(given->budget, "--budget", "seconds after which no further task is begun (no limit)");
-  options.text(given->store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
   return [given] { return collect(*given); };
 }
 

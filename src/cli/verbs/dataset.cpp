@@ -82,15 +82,16 @@ VerbBody declare(Options& options) {
   options.positional(given->file, "FILE", "the dataset, lines of JSON");
   options.words(given->parts, "--from", "FILE...", "join: datasets that were collected apart");
   options.choice(given->unknown, "--unknown", {"hidden", "ends"},
-                 "actions that were never tried: not offered, or they end an episode");
-  options.choice(given->show, "--view", {"code", "program"}, "what a policy is shown");
-  options.text(given->store, "--store", "FILE", "where attempts are kept (MTMC_STORE, ~/.local/share/mtmc/store.db)");
+                 "what becomes of actions that were never tried: not offered, or they end an episode");
+  options.choice(given->show, "--view", {"code", "program"}, "what a policy is shown of a state");
+  options.text(given->store, "--store", "FILE",
+               "where all attempts are kept ($MTMC_STORE, else ~/.local/share/mtmc/store.db)");
   return [given] { return run_dataset(*given); };
 }
 
 }  // namespace
 
 extern const Verb dataset_def;
-const Verb dataset_def{"dataset", "What a store holds as trees for a policy to learn from, as a file.", declare};
+const Verb dataset_def{"dataset", "Write what a store holds to a file, as trees for a policy to learn from.", declare};
 
 }  // namespace mtmc

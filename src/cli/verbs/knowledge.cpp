@@ -94,9 +94,8 @@ Result<int> knowledge(const KnowledgeOptions& options) {
 VerbBody declare(Options& options) {
   const auto given = std::make_shared<KnowledgeOptions>();
   options.optional_positional(given->what, "WHAT", "list (the default), search, show or add");
-  options.positional_words(given->words, "WORDS",
-                           "search: what for; show: a title; add: files, each a note, for the folder, which is made");
-  options.text(given->folder, "--knowledge", "DIR", "a folder of notes, beside those that we ship");
+  options.positional_words(given->words, "WORDS", "search: what for; show: a title; add: files, each a note");
+  options.text(given->folder, "--knowledge", "DIR", "a folder of notes, beside those that are shipped");
   std::vector<std::string> targets = {"all"};
   for (const TargetDef* target : all_targets()) targets.emplace_back(target->name);
   options.choice(given->target, "--target", std::move(targets), "notes for this target only");
@@ -108,7 +107,7 @@ VerbBody declare(Options& options) {
 }  // namespace
 
 extern const Verb knowledge_def;
-const Verb knowledge_def{"knowledge", "The notes that an agent finds: list, search, show, or add to a folder of them.",
+const Verb knowledge_def{"knowledge", "Notes for --coder agent: list, search or show them, or add to a folder.",
                          declare};
 
 }  // namespace mtmc

@@ -74,7 +74,8 @@ void print_account(Progress& progress, const Optimized& done) {
 }
 
 // Where the kernels cannot run: what the target's interpreter and the compiler say of them, and that nothing was timed.
-Status print_offline(Progress& progress, const Workbench& bench, const Task& task, const std::string& code) {
+Status print_offline(Progress& progress, const Workbench& bench, const Task& task, const Optimized& done,
+                     const std::string& code) {
   const TargetDef& target = bench.target();
   if (!target.interpreter.empty()) {
     JudgeOptions judge;
@@ -99,6 +100,8 @@ Status print_offline(Progress& progress, const Workbench& bench, const Task& tas
     else if (installed)
       progress.line("does not compile: " + found.failure);
   }
+  progress.line(done.answer == Answer::faster ? "done: " + gains_text(done.verdict) + ", estimated"
+                                              : "done: the cost model expects nothing to be faster than eager");
   progress.line(
       fmt::format("nothing was timed: this machine has no {}, and the actions were chosen by what they cost on {}",
                   target.needs, bench.hardware().name));
@@ -120,7 +123,8 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   MTMC_TRY(const auto bench, Workbench::open(wanted, *store, llm));
   progress.live(0, -1, "", "tracing " + task.name);
   MTMC_TRY(const TracedTask traced, bench->trace(task));
-  progress.line(fmt::format("{}: {} operators, on {} ({})", task.name, traced.program->nodes.size(),
+  const size_t operators = traced.program->nodes.size();
+  progress.line(fmt::format("{}: {} operator{}, on {} ({})", task.name, operators, operators == 1 ? "" : "s",
                             bench->hardware().name, bench->target().name));
   MTMC_TRY(const Optimized done, bench->optimize(traced, watcher));
   print_account(progress, done);
@@ -133,7 +137,7 @@ Result<int> optimize_task(const OptimizeOptions& options) {
     print_conclusion(progress, done, wrote);
     return done.answer == Answer::faster ? kDone : kNotBetter;
   }
-  MTMC_RETURN_IF_ERROR(print_offline(progress, *bench, task, files.kernel));
+  MTMC_RETURN_IF_ERROR(print_offline(progress, *bench, task, done, files.kernel));
   progress.line(wrote);
   return kNotBetter;
 }
@@ -142,7 +146,7 @@ VerbBody declare(Options& options) {
   const auto given = std::make_shared<OptimizeOptions>();
   given->task.declare(options);
   given->search.declare(options);
-  options.text(given->out, "--out", "DIR", "where the results go (mtmc-out/NAME)");
+  options.text(given->out, "--out", "DIR", "where kernel.py, result.json and report.html go (mtmc-out/NAME)");
   options.flag(given->json, "--json", "print result.json; progress goes to standard error");
   return [given] { return optimize_task(*given); };
 }

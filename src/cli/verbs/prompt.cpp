@@ -203,14 +203,12 @@ VerbBody declare(Options& options) {
   given->task.declare(options, false);
   std::vector<std::string> targets = {"auto"};
   for (const TargetDef* target : all_targets()) targets.emplace_back(target->name);
-  options.choice(given->target, "--target", targets, "what kernels are printed for");
+  options.choice(given->target, "--target", targets, "what kernels are written for");
   options.text(given->hardware, "--hardware", "NAME|FILE.json", "a machine that is not here");
   options.words(given->actions, "--do", "ACTION",
-                "the step that would be asked for, such as \"fuse %3 %4\", a type alone, or repair; the builtin coder "
-                "takes those "
-                "before the last");
+                "the step to ask for: \"fuse %3 %4\", a type alone, or repair; builtin takes those before the last");
   options.choice(given->coder, "--coder", {"llm", "agent", "free", "single_pass"}, "who would ask");
-  options.integer(given->node, "--node", 1, "the state of an attempt in the store, instead of FILE");
+  options.integer(given->node, "--node", 1, "instead of FILE: an attempt in the store");
   options.text(given->store, "--store", "FILE", "the store to read");
   declare_prompt(options, given->prompt);
   return [given] { return print_prompt(*given); };

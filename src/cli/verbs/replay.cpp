@@ -141,7 +141,7 @@ VerbBody declare(Options& options) {
 }  // namespace
 
 extern const Verb replay_def;
-const Verb replay_def{
-    "replay", "Make a run's attempts again from their Programs and their model's answers: the same bytes.", declare};
+const Verb replay_def{"replay", "Make the code of a run's attempts again from the store, and compare the bytes.",
+                      declare};
 
 }  // namespace mtmc

@@ -77,8 +77,9 @@ Result<int> show_run(Store& store, RunId id, bool as_json) {
     return kDone;
   }
   MTMC_TRY(const ReportData data, load_report(store, id));
-  fmt::print("run {}: {} on {} ({}), {}, {} attempts in {:.0f} s\n{}\n", run.id, run.task.name, run.target,
-             run.hardware.name, to_string(run.state), nodes.empty() ? 0 : nodes.size() - 1, run.seconds,
+  const size_t attempts = nodes.empty() ? 0 : nodes.size() - 1;
+  fmt::print("run {}: {} on {} ({}), {}, {} attempt{} in {:.0f} s\n{}\n", run.id, run.task.name, run.target,
+             run.hardware.name, to_string(run.state), attempts, attempts == 1 ? "" : "s", run.seconds,
              tree_table(data, isatty(STDOUT_FILENO) == 1));
   if (best != nullptr) fmt::print("`mtmc show --node {} --code` prints the result\n", best->id);
   return kDone;

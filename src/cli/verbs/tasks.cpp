@@ -85,12 +85,12 @@ VerbBody declare(Options& options) {
   for (const KindDef* kind : all_kinds()) kinds.emplace_back(kind->name);
   options.choice(given->kind, "--kind", kinds, "what is generated");
   options.choice(given->size, "--size", {"large", "small"}, "large: worth optimising on a GPU; small: for a CPU");
-  options.integer(given->seed, "--seed", 0, "of the tasks; the same seed gives the same files");
+  options.integer(given->seed, "--seed", 0, "the same seed gives the same files");
   options.integer(given->count, "--count", 1, "how many");
   options.text(given->out, "--out", "DIR", "where the files go");
   options.text(given->graphnet, "--graphnet", "DIR", "cut subgraphs from the samples of this checkout of GraphNet");
-  options.words(given->against, "--against", "PATH...", "tasks that none may be among, such as a benchmark's");
-  options.words(given->scanned, "--scan", "PATH...", "write nothing: look for tasks of --against among these");
+  options.words(given->against, "--against", "PATH...", "leave out tasks that are among these, such as a benchmark's");
+  options.words(given->scanned, "--scan", "PATH...", "write nothing; look among these for tasks of --against");
   return [given]() -> Result<int> {
     if (!given->scanned.empty()) return scan(*given);
     if (given->out.empty()) return Error{"writing tasks", "--out is missing", "", "a folder"};
@@ -101,6 +101,7 @@ VerbBody declare(Options& options) {
 }  // namespace
 
 extern const Verb tasks_def;
-const Verb tasks_def{"tasks", "Write tasks to learn from, and look for benchmark tasks among them.", declare};
+const Verb tasks_def{"tasks", "Write module files for a policy to learn from, or look for benchmark tasks among files.",
+                     declare};
 
 }  // namespace mtmc

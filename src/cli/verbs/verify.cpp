@@ -158,23 +158,21 @@ VerbBody declare(Options& options) {
   const auto given = std::make_shared<VerifyOptions>();
   given->task.declare(options, false);
   options.optional_positional(given->candidate, "CANDIDATE", "a kernel file: Python that defines ModelNew");
-  options.text(
-      given->list, "--list", "FILE",
-      "instead of both: a file of lines {\"file\": ..., \"candidate\": ...} (-: standard input), judged one after "
-      "the other with everything kept warm; a line of JSON each");
-  options.choice(given->tier, "--tier", {"certify", "screen"}, "everything, or the short examination of the search");
-  options.choice(
-      given->device, "--device", {"auto", "cpu", "cuda"},
-      "where module and candidate run; auto: on the GPU when there is one and the candidate is written for it "
-      "(it names triton or cuda), else on the CPU");
+  options.section("Judging (docs/JUDGE.md)");
+  options.text(given->list, "--list", "FILE",
+               "instead of both: many, a line {\"file\": ..., \"candidate\": ...} each (-: standard input)");
+  options.choice(given->tier, "--tier", {"certify", "screen"},
+                 "everything, or the short examination that a search uses");
+  options.choice(given->device, "--device", {"auto", "cpu", "cuda"},
+                 "where both run; auto: on the GPU when there is one and the candidate names triton or cuda");
   options.words(given->baselines, "--baselines", "NAME...",
-                "what to time beside eager: compile, max-autotune, graph (eager in one CUDA graph)");
+                "what to time beside eager: compile, max-autotune, graph (one CUDA graph)");
   options.text(given->python, "--python", "PATH", "the Python to judge with");
   options.integer(given->threads, "--threads", 0, "threads of every side; 0: all cores");
-  options.integer(given->seed, "--seed", 0, "of the hidden draws, to repeat a verdict; 0: drawn from the system");
-  options.integer(given->repeat, "--repeat", 1, "judge so often, under the seeds that follow; a line of JSON each");
+  options.integer(given->seed, "--seed", 0, "random numbers of the hidden draws, to repeat a verdict; 0: new ones");
+  options.integer(given->repeat, "--repeat", 1, "judge so many times, under the seeds that follow");
   declare_accuracy(options, given->accuracy);
-  options.flag(given->freeze_weights, "--freeze-weights", "allow weights to be packed once");
+  options.flag(given->freeze_weights, "--freeze-weights", "let the kernel pack the weights once; the verdict says so");
   options.flag(given->json, "--json", "print the verdict as JSON");
   return [given] { return verify(*given); };
 }
@@ -182,6 +180,6 @@ VerbBody declare(Options& options) {
 }  // namespace
 
 extern const Verb verify_def;
-const Verb verify_def{"verify", "Judge a kernel file from anyone, with all defences, and print the evidence.", declare};
+const Verb verify_def{"verify", "Judge a kernel file, whoever wrote it, and print the evidence.", declare};
 
 }  // namespace mtmc
