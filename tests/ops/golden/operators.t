@@ -3137,6 +3137,20 @@ program to_last {
 }
 kernel k0 = { %1 } pointwise
 
+program topk_first {
+  %0 = input "x0" : f32[3,4,5]
+  %1, %2 = topk(%0, k=2) : f32[3,4,2], i64[3,4,2]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
+program topk_last {
+  %0 = input "x0" : f32[2,64]
+  %1, %2 = topk(%0, k=8, largest=false) : f32[2,8], i64[2,8]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
 program trace_first {
   %0 = input "x0" : f32[4,5]
   %1 = trace(%0) : f32[]
