@@ -33,13 +33,15 @@ struct Recurrence;  // ops/recurrence.h
 // Which ATen overload an operator stands for. `operands` and `attrs` list the schema's argument names in the order of
 // our operands and attributes, separated by spaces; "dim>axis" renames, "*tensors" takes a list of tensors; arguments
 // named in neither must have their default. A scalar where an operand is listed becomes a constant; `fixed` adds
-// attributes ("p=2.0 mode=\"x\""). `adapt` edits the call before it is matched, for what a rule cannot say.
+// attributes ("p=2.0 mode=\"x\""). `adapt` edits the call before it is matched, for what a rule cannot say; `known`
+// does so by what the program says of its operands, and says whether the rule fits.
 struct AtenRule {
   std::string_view overload;    // "aten.softmax.int"
   std::string_view operands;    // "self"
   std::string_view attrs = {};  // "dim dtype"
   std::string_view fixed = {};
   void (*adapt)(AtenCall& call) = nullptr;
+  bool (*known)(AtenCall& call, const Program& program) = nullptr;
 };
 
 // A pointwise operator: how its operands' element types meet, and one element of the result.

@@ -72,7 +72,8 @@ class Rounds {
       return taken ? select(taken, otherwise, body) : body;
     };
     const ExprP least = worst(inner_, largest(call_));
-    best_.push_back(b_.reduce("chosen", {inner_, split_.shape}, split_.over, largest(call_) ? Combine::max : Combine::min,
+    best_.push_back(b_.reduce("chosen", {inner_, split_.shape}, split_.over,
+                              largest(call_) ? Combine::max : Combine::min,
                               unless_taken(least, none_last() ? select(none, least, x) : x)));
     const ExprP best = at(best_.back());
     ExprP is_best = fn(Fn::eq, x, best);

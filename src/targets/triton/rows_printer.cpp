@@ -138,7 +138,27 @@ void RowsPrinter::keep(int s, const Value& value) {
 }
 
 // A pointwise stage, or one whose reduction every lane does for itself.
-void RowsPrinter::compute(int s) { keep(s, computed(s)); }
+void RowsPrinter::compute(int s) {
+  int loops = 0;
+  for (size_t a = 0; plan_.apart[s - first_] && a < axes_.at(s).size(); ++a) {
+    const int axis = axes_.at(s)[a];
+    if (axis < plan_.shared + plan_.inner) continue;
+    open_walk(axis, true);
+    ++loops;
+  }
+  keep(s, computed(s));
+  for (; loops > 0; --loops) out_.close();
+}
+
+// A loop of every lane along an axis of its own; the name of its number.
+std::string RowsPrinter::open_walk(int axis, bool unrolled) {
+  const std::string counter = out_.fresh("r"), name = out_.fresh("r");
+  tile_.scalars[axis] = name;
+  out_.open("for " + counter + " in " + (unrolled ? "tl.static_range(" : "range(") +
+            std::to_string(plan_.extents[axis]) + "):");
+  out_.line(name + " = tl.full([], " + counter + ", " + (wide_ ? "tl.int64)" : "tl.int32)"));
+  return name;
+}
 
 Value RowsPrinter::computed(int s) { return plan_.sequential[s - first_] ? sequential(s) : value(body(s), tile_); }
 
@@ -203,13 +223,10 @@ Value RowsPrinter::sequential(int s) {
   walk(loads, walks, tile_);
   for (size_t a = stage(s).rank(); a < axes.size(); ++a) {
     if (axes[a] < 0) continue;
-    const std::string counter = out_.fresh("r"), name = out_.fresh("r");
     const std::string extent = std::to_string(plan_.extents[axes[a]]);
-    tile_.scalars[axes[a]] = name;
     const bool unrolled = count <= kUnrolled && (!plan_.windows_to_copy || inner * each_thread <= kInFlight);
     inner /= plan_.extents[axes[a]];
-    out_.open("for " + counter + " in " + (unrolled ? "tl.static_range(" : "range(") + extent + "):");
-    out_.line(name + " = tl.full([], " + counter + ", " + (wide_ ? "tl.int64)" : "tl.int32)"));
+    const std::string name = open_walk(axes[a], unrolled);
     place = place.empty() ? name : "(" + place + ") * " + extent + " + " + name;
     ++loops;
   }
