@@ -22,6 +22,7 @@ from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
 from mtmc.referee.measure import Measurement
 from mtmc.referee.nulls import measure_nulls
+from mtmc.referee.open_order import nearest
 from mtmc.referee.opening import choose_second, moving_entries, save_constructor
 from mtmc.referee.reference import EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
@@ -287,7 +288,7 @@ class Referee:
         found = digest(value)
         known = self.measured.get(request["draw"], ("", []))
         again = found == known[0] and draw.eager.repeats and not left  # every call is the same to us
-        measured = known[1] if again else compare(draw, call, leaves, state)
+        measured = known[1] if again else compare(nearest(draw, call, leaves), call, leaves, state)
         self.measured[request["draw"]] = found, measured
         if request["own_random"]:
             measured = self.masked.compare(request["draw"], call, leaves, measured, request["guest"])
