@@ -51,6 +51,7 @@ class Eager:
     ordered: list[bool]  # leaves of its own result whose rows follow one another, without gaps
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
     seconds: float  # of the last call
+    places: list[list[torch.Tensor]]  # of each call, see Record
     unseen: bool = False  # does it change entries of the state that are not in `after`?
 
     @property
@@ -168,7 +169,7 @@ class Reference:
         held, versions = self.state_of(self.model), self._versions()
         pristine, arguments = arguments, self._lent(arguments)
         seed_all(seed)
-        results, drawn, after = [], [], []
+        results, drawn, places, after = [], [], [], []
         for index in range(count):
             if index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
@@ -200,8 +201,9 @@ class Reference:
             once = self._versions() == versions and not record.drawn
             results.append([_own(leaf, once and not any(aliases)) for leaf in leaves])
             drawn.append(record.drawn)
+            places.append(record.places)
             if once:
-                results, drawn, after = results * count, drawn * count, [{}] * count
+                results, drawn, places, after = (x * count for x in (results, drawn, places, [{}]))
                 break
             written = self._versions() != versions
             after.append({n: v.clone() for n, v in self.state_of(self.model).items()} if written else {})
@@ -220,6 +222,7 @@ class Reference:
             structure=structure,
             random_state=digest(random_state()),
             drawn=drawn,
+            places=places,
             written=self.written,
             modified=modified,
             aliases=aliases,
@@ -322,7 +325,7 @@ class Reference:
             call = (
                 partial(functional_call, model, given, tuple(wide), tie_weights=False) if cut else partial(model, *wide)
             )
-            result, found = run_wide(call, eager.drawn[index], widths)
+            result, found = run_wide(call, eager.drawn[index], widths, eager.places[index])
             leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(left[i] for i in eager.written)]]
             if index == 0:
                 ties = [found.get(leaf.data_ptr()) if isinstance(leaf, torch.Tensor) else None for leaf in leaves]
