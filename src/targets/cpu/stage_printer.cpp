@@ -185,8 +185,14 @@ class StagePrinter : BlockLines {
     const auto opened = open_spatial(vector_);
     const bool inner_parallel = plan_.parallel && opened.empty() && worth_threads();
     if (inner_parallel) open_chunks(vector_);
-    open(sweep_head(vector_, ""));
     const bool wide = wide_sum() && reduce_count() > kFlush;
+    if (!wide && plan_.unroll > 1 && loop(vector_).length > 16 && reads_named_rows()) {
+      reduce_side_by_side();
+      if (inner_parallel) close();
+      for (size_t i = 0; i < opened.size(); ++i) close();
+      return;
+    }
+    open(sweep_head(vector_, ""));
     line((wide ? "vec<double> acc{}" : vec_type() + " acc = " + splat_initial()) + ";");
     for (int a = stage_.rank(); a < axes(); ++a) open_loop(a);
     std::vector<std::string> names;
@@ -198,6 +204,48 @@ class StagePrinter : BlockLines {
     close("});");
     if (inner_parallel) close();
     for (size_t i = 0; i < opened.size(); ++i) close();
+  }
+
+  // Whether what is reduced lies in rows that another tensor names: each is far from the one before.
+  bool reads_named_rows() const {
+    const auto loads = loads_of(stage_.body);
+    return std::any_of(loads.begin(), loads.end(), [&](const Expr* e) {
+      return std::any_of(e->args.begin(), e->args.end(), [&](const ExprP& index) {
+        const auto names = loads_of(index);
+        return std::any_of(names.begin(), names.end(), [&](const Expr* name) {
+          for (const ExprP& place : name->args)
+            for (int a = stage_.rank(); a < axes(); ++a)
+              if (uses_axis(place, a)) return true;
+          return false;
+        });
+      });
+    });
+  }
+
+  // The same with several vectors at a time, so that a row is read once for all of them.
+  void reduce_side_by_side() {
+    const std::string j = loop(vector_).name, count = std::to_string(plan_.unroll);
+    open("sweep_blocks<" + count + ">(" + loop(vector_).begin + ", " + loop(vector_).end +
+         ", [&](long first, auto n, auto side) __attribute__((always_inline))");
+    line(vec_type() + " acc[side.value];");
+    line("for (auto& one : acc) one = " + splat_initial() + ";");
+    const auto each = [&](const std::function<void()>& body) {
+      line("#pragma GCC unroll 8");
+      open("for (int u = 0; u < side.value; ++u)");
+      line("const long " + j + " = first + u * W;");
+      body();
+      close();
+    };
+    for (int a = stage_.rank(); a < axes(); ++a) open_loop(a);
+    each([&] {
+      std::vector<std::string> names;
+      const std::string value = printer(true).vector_of(stage_.body, names);
+      append(names);
+      line("acc[u] = " + combined("acc[u]", value) + ";");
+    });
+    for (int a = axes(); a-- > stage_.rank();) close_loop(a);
+    each([&] { store_vector("acc[u]"); });
+    close("});");
   }
 
   int axes() const { return static_cast<int>(plan_.loops.size()); }
