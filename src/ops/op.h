@@ -94,6 +94,9 @@ struct OpDef {
     }
   };
   InPlace in_place = {};
+  // Steps of torch's own call on a CPU that no vector unit takes, each about a nanosecond; null where its work is that
+  // of the definition.
+  double (*library_steps)(const OpCall& call) = nullptr;
   // What a recurrent operator computes; it has no `define`.
   Recurrence (*recurrence)(const OpCall& call) = nullptr;
 
