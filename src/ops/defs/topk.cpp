@@ -58,8 +58,8 @@ class Rounds {
   // Numbers that are none come before all others, or after them where small ones are wanted.
   bool none_last() const { return is_float(inner_) && !largest(call_); }
 
-  // The round's best value, and the place of its first occurrence. Where none of the rest is a number, none is equal to
-  // the best: the first of them is behind all places.
+  // The round's best value, and the place of its first occurrence. What is no number is the largest; among the smallest
+  // it is equal to none, and its place counts from behind the row.
   void add() {
     const ExprP x = cast(inner_, raw_operand(call_, 0, split_.input)), last = place_number(x_.shape[along_] - 1);
     const ExprP here = cast(DType::i32, split_.input[along_]), none = fn(Fn::isnan, x);
@@ -77,8 +77,7 @@ class Rounds {
                               unless_taken(least, none_last() ? select(none, least, x) : x)));
     const ExprP best = at(best_.back());
     ExprP is_best = fn(Fn::eq, x, best);
-    if (is_float(inner_) && largest(call_))
-      is_best = fn(Fn::logical_or, is_best, fn(Fn::logical_and, none, fn(Fn::isnan, best)));
+    if (is_float(inner_) && largest(call_)) is_best = fn(Fn::logical_or, is_best, none);
     ExprP found = select(is_best, here, last);
     if (none_last()) found = select(none, here + place_number(x_.shape[along_]), found);
     const ExprP behind = none_last() ? last + place_number(x_.shape[along_]) : last;
