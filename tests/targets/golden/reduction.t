@@ -399,6 +399,12 @@ extern "C" void k0_embedding_bag(const long* __restrict words, const float* __re
         vec<float> acc[side.value];
         for (auto& one : acc) one = splat<float>(0);
         for (long r2 = 0; r2 < 16; ++r2) {
+          const long named = words[std::min<long>(((i0 * 16) + r2) + 16, 8191)];
+          #pragma GCC unroll 8
+          for (int u = 0; u < side.value; ++u) {
+            const long i1 = first + u * W;
+            prefetch(table + (i1 + (named * 64)));
+          }
           #pragma GCC unroll 8
           for (int u = 0; u < side.value; ++u) {
             const long i1 = first + u * W;
