@@ -112,7 +112,7 @@ using OpFile = std::vector<OpDef>;
 std::string torch_dtype(DType dtype);
 
 // The operator's definition, or null when there is none of that name. `library` is the operator that carries any other
-// torch call: attributes `call` ("aten.topk.default"), `args` (its Python argument text, with {0} {1} for operands) and
+// torch call: attributes `call` ("aten.sort.default"), `args` (its Python argument text, with {0} {1} for operands) and
 // `types` (its outputs: "f32[4,2] i64[4,2]").
 const OpDef* find_op(std::string_view name);
 std::vector<const OpDef*> all_ops();  // by name
