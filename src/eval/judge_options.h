@@ -11,7 +11,7 @@
 namespace mtmc {
 
 // Version of the rules and of the machinery: verdicts of different versions are not compared.
-inline constexpr const char* kEvaluator = "judge 34";
+inline constexpr const char* kEvaluator = "judge 35";
 
 // The same of the judge that trusts (trusting_judge.h).
 inline constexpr const char* kTrusting = "trusting judge 1";

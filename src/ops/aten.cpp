@@ -152,6 +152,7 @@ void add_fixed(Attrs& attrs, std::string_view fixed) {
 
 Result<std::vector<ValueId>> apply(Program& program, AtenCall call, const Match& match, const std::string& location) {
   if (match.rule->adapt) match.rule->adapt(call);
+  if (match.rule->known && !match.rule->known(call, program)) return unfit(call, "operands that are not known");
   MTMC_TRY(Operands operands, take_operands(call, match.rule->operands));
   MTMC_TRY(Attrs attrs, take_attrs(call, match.rule->attrs));
   std::erase_if(call.args, [](const auto& arg) { return std::holds_alternative<std::monostate>(arg.second); });

@@ -33,13 +33,15 @@ struct Recurrence;  // ops/recurrence.h
 // Which ATen overload an operator stands for. `operands` and `attrs` list the schema's argument names in the order of
 // our operands and attributes, separated by spaces; "dim>axis" renames, "*tensors" takes a list of tensors; arguments
 // named in neither must have their default. A scalar where an operand is listed becomes a constant; `fixed` adds
-// attributes ("p=2.0 mode=\"x\""). `adapt` edits the call before it is matched, for what a rule cannot say.
+// attributes ("p=2.0 mode=\"x\""). `adapt` edits the call before it is matched, for what a rule cannot say; `known`
+// does so by what the program says of its operands, and says whether the rule fits.
 struct AtenRule {
   std::string_view overload;    // "aten.softmax.int"
   std::string_view operands;    // "self"
   std::string_view attrs = {};  // "dim dtype"
   std::string_view fixed = {};
   void (*adapt)(AtenCall& call) = nullptr;
+  bool (*known)(AtenCall& call, const Program& program) = nullptr;
 };
 
 // A pointwise operator: how its operands' element types meet, and one element of the result.
@@ -92,6 +94,9 @@ struct OpDef {
     }
   };
   InPlace in_place = {};
+  // Steps of torch's own call on a CPU that no vector unit takes, each about a nanosecond; null where its work is that
+  // of the definition.
+  double (*library_steps)(const OpCall& call) = nullptr;
   // What a recurrent operator computes; it has no `define`.
   Recurrence (*recurrence)(const OpCall& call) = nullptr;
 
@@ -107,7 +112,7 @@ using OpFile = std::vector<OpDef>;
 std::string torch_dtype(DType dtype);
 
 // The operator's definition, or null when there is none of that name. `library` is the operator that carries any other
-// torch call: attributes `call` ("aten.topk.default"), `args` (its Python argument text, with {0} {1} for operands) and
+// torch call: attributes `call` ("aten.sort.default"), `args` (its Python argument text, with {0} {1} for operands) and
 // `types` (its outputs: "f32[4,2] i64[4,2]").
 const OpDef* find_op(std::string_view name);
 std::vector<const OpDef*> all_ops();  // by name

@@ -13,6 +13,7 @@ namespace {
 constexpr double kLibraryMemory = 0.6, kLibraryContraction = 0.7;
 constexpr double kOwnMemory = 0.9, kTiledContraction = 0.65, kNaiveContraction = 0.06;
 constexpr double kSerialChain = 0.6;  // one accumulator waits for itself
+constexpr double kScalarStep = 1e-9;  // seconds of OpDef::library_steps
 // Seconds of a recurrence's step, which waits for the step before: one of a layer and direction as a library call, and
 // one of a whole launch, whose layers work at once unless each needs the whole sequence below.
 constexpr double kLibraryStep = 9e-6, kOwnStep = 6e-6;
@@ -28,6 +29,10 @@ Time library_time(const Program& program, const Kernel& kernel, const Hardware& 
     if (op && op->is_view) continue;
     const Work work = work_of(program, *node);
     time.memory += work.bytes / (hardware.bandwidth * kLibraryMemory);
+    if (op && op->library_steps) {
+      time.arithmetic += op->library_steps(call_of(program, *node)) * kScalarStep / static_cast<double>(hardware.cores);
+      continue;
+    }
     time.arithmetic += work.contraction_flops / (hardware.flops_f32 * kLibraryContraction) +
                        (work.flops - work.contraction_flops) / hardware.flops_f32 +
                        work.special / hardware.flops_special;

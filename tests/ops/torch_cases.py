@@ -27,7 +27,8 @@ def number(value):
 
 
 def packed(tensor):
-    return {"type": type_text(tensor), "values": [number(v) for v in tensor.reshape(-1).tolist()]}
+    values = [number(v) for v in tensor.reshape(-1).tolist()]
+    return {"type": type_text(tensor), "values": values, "known": hasattr(tensor, "known")}
 
 
 def type_text(tensor):

@@ -64,8 +64,15 @@ Imported import_case(const Json& record, DType dtype) {
   for (const Json& leaf : record["leaves"]) {
     TensorType type = *parse_type(leaf["type"].get<std::string>());
     if (is_float(type.dtype)) type.dtype = dtype;
-    const std::string name = "x" + std::to_string(imported.leaves.size());
-    imported.leaves.push_back(add_leaf(imported.program, ValueKind::input, name, type));
+    const bool known = leaf.value("known", false);
+    std::string name = "x" + std::to_string(imported.leaves.size());
+    if (known) {
+      std::vector<std::string> words;
+      for (const double number : numbers_of(leaf["values"])) words.push_back(format_double(number));
+      name = join(words, " ");
+    }
+    const ValueKind kind = known ? ValueKind::constant : ValueKind::input;
+    imported.leaves.push_back(add_leaf(imported.program, kind, name, type));
   }
   AtenCall call{record["overload"], {}};
   for (const auto& [name, value] : record["args"].items()) call.args[name] = argument(value, imported.leaves);

@@ -39,12 +39,18 @@ class Draw:
     copied: bool = False  # do its arguments hold the same rows many times?
     sampler: Sampler | None = None
     slices: Slices | None = None  # where the truth is that of some samples only
+    reorder: Callable[[Draw], Draw | None] | None = None  # makes `other`
 
     @cached_property
     def finite(self) -> bool:
         """Are all arguments?"""
         floats = [t for t in tensors(self.arguments) if t.is_floating_point()]
         return all(bool(t.isfinite().all()) for t in floats)
+
+    @cached_property
+    def other(self) -> Draw | None:
+        """The draw with equal values in another order, where torch leaves that open: see open_order.py."""
+        return self.reorder(self) if self.reorder else None
 
     def rows(self) -> list[tuple[Any, Callable[[Any], Any], Any]]:
         """Of each result: eager's, how it is cut to where the truth is known, and the truth."""

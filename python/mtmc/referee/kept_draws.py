@@ -7,10 +7,12 @@ from __future__ import annotations
 import math
 import os
 import time
+from functools import partial
 from typing import Any
 
 from mtmc.referee.budgets import Draw
 from mtmc.referee.draws import COPIED, make_draw, mixed, seed_of
+from mtmc.referee.open_order import in_other_order
 from mtmc.referee.reference import CALLS, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.truth import widen
@@ -59,6 +61,7 @@ class KeptDraws:
             eager.unseen = any(name not in self.watched for name in eager.state)
             eager.after = [{n: value for n, value in entries.items() if n in self.watched} for entries in eager.after]
         draw = Draw(arguments, seed, state, eager, Truth([], []), kind in COPIED, self.sampler)
+        draw.reorder = partial(in_other_order, self.reference)
         draw.slices = found = self.sampler.slices(draw)
         if found is not None:
             draw.truth = Truth(found.calls, found.states, [None] * len(eager.calls[0]))

@@ -16,13 +16,14 @@ from mtmc.device.cuda import DeviceError
 from mtmc.device.device import Device, device_named
 from mtmc.device.digest import digest
 from mtmc.device.memory import release
-from mtmc.referee.budgets import Budgets, Draw, compare
+from mtmc.referee.budgets import Budgets, Draw
 from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_kinds
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
 from mtmc.referee.measure import Measurement
 from mtmc.referee.nulls import measure_nulls
+from mtmc.referee.open_order import compare_in_order
 from mtmc.referee.opening import choose_second, moving_entries, save_constructor
 from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
@@ -277,7 +278,7 @@ class Referee:
         found = digest(value)
         known = self.measured.get(request["draw"], ("", []))
         again = found == known[0] and draw.eager.repeats and not left  # every call is the same to us
-        measured = known[1] if again else compare(draw, call, leaves, state)
+        measured = known[1] if again else compare_in_order(draw, call, leaves, state)
         self.measured[request["draw"]] = found, measured
         if request["own_random"]:
             measured = self.masked.compare(request["draw"], call, leaves, measured, request["guest"])

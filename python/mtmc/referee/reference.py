@@ -53,6 +53,7 @@ class Eager:
     ordered: list[bool]  # leaves of its own result whose rows follow one another, without gaps
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
     seconds: float  # of the last call
+    places: list[list[torch.Tensor]]  # of each call, see Record
     unseen: bool = False  # does it change entries of the state that are not in `after`?
 
     @property
@@ -170,28 +171,29 @@ class Reference:
         held, versions = self.state_of(self.model), self._versions()
         pristine, arguments = arguments, self._lent(arguments)
         seed_all(seed)
-        results, drawn, after = [], [], []
+        results, drawn, places, after = [], [], [], []
         for index in range(count):
             if index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
             # Aliases: a module may also change the shape of what it was given.
             given = [(tensor.detach(), tensor._version) for tensor in outputs.tensors(arguments)]
-            result, random, seconds = self._called(arguments)
+            result, record, seconds = self._called(arguments)
             if not results:
                 about = self._about(result, arguments)
             if self.written is None:
                 self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
             # what is returned may be the state itself, which moves on
             leaves = [*blobs.leaves(result), *(given[i][0] for i in self.written)]
-            once = self._versions() == versions and not random
+            once = self._versions() == versions and not record.drawn
             results.append([_own(leaf, once and not any(about["aliases"])) for leaf in leaves])
-            drawn.append(random)
+            drawn.append(record.drawn)
+            places.append(record.places)
             if once:
-                results, drawn, after = results * count, drawn * count, [{}] * count
+                results, drawn, places, after = (x * count for x in (results, drawn, places, [{}]))
                 break
             written = self._versions() != versions
             after.append({n: v.clone() for n, v in self.state_of(self.model).items()} if written else {})
-            if not moves and not random:
+            if not moves and not record.drawn:
                 break
         del held  # until here, so that no other tensor lay where one of them was
         changed = changed_in(after, state)
@@ -205,14 +207,15 @@ class Reference:
             after=[{name: states[name] for name in state if name in changed and name in states} for states in after],
             random_state=digest(random_state()),
             drawn=drawn,
+            places=places,
             written=self.written,
             modified=modified,
             seconds=seconds,
             **about,
         )
 
-    def _called(self, arguments: list[Any]) -> tuple[Any, list[Any], float]:
-        """The result of a call, the random numbers that it drew, and its seconds."""
+    def _called(self, arguments: list[Any]) -> tuple[Any, Record, float]:
+        """The result of a call, what it drew and left open, and its seconds."""
         self.device.synchronize()
         record, start = Record(), time.perf_counter()
         try:
@@ -226,7 +229,7 @@ class Reference:
         seconds = time.perf_counter() - start
         if self.device.lends and any(tensor.device.type == "cpu" for tensor in outputs.tensors(result)):
             raise EagerError("a tensor that it returns lies on the host: only memory of the GPU is looked at")
-        return result, record.drawn, seconds
+        return result, record, seconds
 
     def _about(self, result: Any, arguments: list[Any]) -> dict[str, Any]:
         """What Eager says of a result beside its values."""
@@ -327,7 +330,7 @@ class Reference:
             call = partial(model, *wide)
             if given:
                 call = partial(functional_call, model, given, tuple(wide), tie_weights=False)
-            result, found = run_wide(call, eager.drawn[index], widths)
+            result, found = run_wide(call, eager.drawn[index], widths, eager.places[index])
             leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(left[i] for i in eager.written)]]
             if index == 0:
                 ties = [found.get(leaf.data_ptr()) if isinstance(leaf, torch.Tensor) else None for leaf in leaves]

@@ -3,7 +3,8 @@
 `.double()` alone is not enough: a forward that makes `torch.zeros(n, dtype=torch.float32)` or calls `.float()` computes in
 fp32 again. `Widen` sees every operator call and widens float tensors, dtype arguments and results. So large arguments may be
 given as they are: views of them stay narrow, their order is that of narrow elements, and what can be is computed in pieces.
-Random operators: the values that eager drew are recorded and handed out again in the same order.
+Random operators: the values that eager drew are recorded and handed out again in the same order. So is the order that equal
+values got where torch leaves it open.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ REPLAYED = frozenset(
     "bernoulli bernoulli_ rand rand_like randn randn_like randint randint_like randperm normal normal_ uniform uniform_ "
     "exponential_ geometric_ log_normal_ cauchy_ random_ random multinomial poisson binomial".split()
 )
+# Operators that return equal values in any order.
+OPEN_ORDERS = (torch.ops.aten.topk.default, torch.ops.aten.sort.default)
 # Operators that return an index into their first operand: name -> position of the index among the results.
 ORDERINGS = frozenset({"topk", "sort"})  # each index once
 INDEX_OPERATORS = {"argmax": 0, "argmin": 0, "max": 1, "min": 1, "topk": 1, "sort": 1, "median": 1, "kthvalue": 1}
@@ -81,26 +84,29 @@ def _is_view(func: Any) -> bool:
 
 
 class Record(DispatchMode):
-    """Keeps what each random operator drew."""
+    """Keeps what each random operator drew, and the places of each order that is open."""
 
     def __init__(self) -> None:
         super().__init__()
         self.drawn: list[Any] = []
+        self.places: list[torch.Tensor] = []
 
     def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         check_on_gpu(func, args, kwargs or {})
         before = random_state() if _drew(func) else None
         result = func(*args, **(kwargs or {}))
+        if func in OPEN_ORDERS:
+            self.places.append(result[1].clone())
         if before is not None and not torch.equal(before, random_state()):
             self.drawn.append(tree_map(lambda v: v.clone() if isinstance(v, torch.Tensor) else v, result))
         return result
 
 
 class Widen(DispatchMode):
-    def __init__(self, drawn: list[Any], widths: Widths) -> None:
+    def __init__(self, drawn: list[Any], widths: Widths, places: list[torch.Tensor] | None = None) -> None:
         super().__init__()
         self.widen = partial(widen, widths=widths)
-        self.drawn = list(drawn)
+        self.drawn, self.places = list(drawn), list(places or [])
         self.random = bool(drawn)
         self.ties: dict[int, Ties] = {}
         self.kept: list[torch.Tensor] = []  # so that no address in `ties` is given to another tensor
@@ -113,7 +119,9 @@ class Widen(DispatchMode):
             if _is_view(func):
                 return func(*args, **(kwargs or {}))
             if name in INDEX_OPERATORS:
-                result = tree_map(self.widen, func(*args, **(kwargs or {})))
+                result = self._in_eagers_order(
+                    func, args, kwargs or {}, tree_map(self.widen, func(*args, **(kwargs or {})))
+                )
                 self._note_ties(name, args, kwargs or {}, result)
                 return result
         if not _drew(func) and (result := in_pieces(func, args, kwargs, self.widen)) is not None:
@@ -126,10 +134,22 @@ class Widen(DispatchMode):
         result = self._defined(func, args, kwargs)
         if changes_arguments:
             return result
-        result = tree_map(self.widen, result)
+        result = self._in_eagers_order(func, args, kwargs, tree_map(self.widen, result))
         if name in INDEX_OPERATORS and isinstance(args[0], torch.Tensor):
             self._note_ties(name, args, kwargs, result)
         return result
+
+    def _in_eagers_order(self, func: Any, args: Any, kwargs: Any, result: Any) -> Any:
+        """The result with eager's places in rows where they hold the same values."""
+        if func not in OPEN_ORDERS or not self.places:
+            return result
+        best, places = result
+        eager, dim = self.places.pop(0).to(places.device), _along(func.overloadpacket.__name__, args, kwargs)
+        if eager.shape != places.shape or not places.dim():
+            return result
+        theirs = self.widen(args[0]).gather(dim, eager)
+        same = ((theirs == best) | (theirs.isnan() & best.isnan())).all(dim, keepdim=True)
+        return best, torch.where(same, eager, places)
 
     def _is_narrow(self, value: Any) -> bool:
         return isinstance(value, torch.Tensor) and self.widen(value.dtype) != value.dtype
@@ -170,9 +190,7 @@ class Widen(DispatchMode):
             dim = args[1] if len(args) > 1 else kwargs.get("dim")
             index = result
         elif isinstance(result, (tuple, list)) and len(result) > 1:
-            given = args[2] if name in ("topk", "kthvalue") and len(args) > 2 else args[1] if len(args) > 1 else -1
-            dim = kwargs.get("dim", given if name not in ("topk", "kthvalue") or len(args) > 2 else -1)
-            index = result[1]
+            dim, index = _along(name, args, kwargs), result[1]
         else:
             return
         if dim is None:
@@ -182,12 +200,20 @@ class Widen(DispatchMode):
         self.kept.append(index)
 
 
-def run_wide(call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER) -> tuple[Any, dict[int, Ties]]:
-    """The result of a call under `Widen`, and the ties of every tensor of indices, by address."""
+def _along(name: str, args: Any, kwargs: Any) -> int:
+    """The axis of an operator that returns values and their places."""
+    where = 2 if name in ("topk", "kthvalue") else 1
+    return int(kwargs.get("dim", args[where] if len(args) > where else -1))
+
+
+def run_wide(
+    call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER, places: list[torch.Tensor] | None = None
+) -> tuple[Any, dict[int, Ties]]:
+    """The result of a call under `Widen`, and the ties of every tensor of indices, by address. `places`: see Record."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(widths.get(default, default))
     try:
-        with Widen(drawn, widths) as mode:
+        with Widen(drawn, widths, places) as mode:
             result = call()
     except (TruthError, torch.OutOfMemoryError):
         raise

@@ -19,8 +19,9 @@ from mtmc.device.digest import digest
 from mtmc.guest.candidate import Entries, Refused, construct, entries_of, import_candidate, load_weights, match
 from mtmc.guest.failures import classify
 from mtmc.guest.stopwatch import Stopwatch
-from mtmc.referee.budgets import Draw, compare
+from mtmc.referee.budgets import Draw
 from mtmc.referee.lending import same_numbers
+from mtmc.referee.open_order import compare_in_order
 from mtmc.referee.referee import disordered
 from mtmc.referee.reference import State
 from mtmc.wire import blobs
@@ -108,7 +109,7 @@ class Trial:
         if missing := [name for name in eager.after[0] if name not in state and not is_plain(name)]:
             raise Refused("state-differs", f"{missing[0]} is not there")
         self._leaves_alone(draw)
-        return {"outputs": compare(draw, 0, leaves, state), "hash": digest(value)}
+        return {"outputs": compare_in_order(draw, 0, leaves, state), "hash": digest(value)}
 
     def _leaves_alone(self, draw: Draw) -> None:
         """Arguments that eager leaves as they are."""

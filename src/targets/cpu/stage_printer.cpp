@@ -10,7 +10,8 @@ namespace {
 
 using Reg = Printed::Reg;
 
-constexpr int64_t kFlush = 4096;  // f32 partial sums are added into a double at least this often
+constexpr int64_t kRowsAhead = 16;  // rows by name that are on their way
+constexpr int64_t kFlush = 4096;    // f32 partial sums are added into a double at least this often
 
 ExprPrinter::Context context_of(const StagePlan& plan, int vector_axis) {
   ExprPrinter::Context context;
@@ -187,8 +188,14 @@ class StagePrinter : BlockLines {
     const auto opened = open_spatial(vector_);
     const bool inner_parallel = plan_.parallel && opened.empty() && worth_threads();
     if (inner_parallel) open_chunks(vector_);
-    open(sweep_head(vector_, ""));
     const bool wide = wide_sum() && reduce_count() > kFlush;
+    if (!wide && plan_.unroll > 1 && loop(vector_).length > 16 && named_rows().first) {
+      reduce_side_by_side();
+      if (inner_parallel) close();
+      for (size_t i = 0; i < opened.size(); ++i) close();
+      return;
+    }
+    open(sweep_head(vector_, ""));
     line((wide ? "vec<double> acc{}" : vec_type() + " acc = " + splat_initial()) + ";");
     for (int a = stage_.rank(); a < axes(); ++a) open_loop(a);
     std::vector<std::string> names;
@@ -200,6 +207,67 @@ class StagePrinter : BlockLines {
     close("});");
     if (inner_parallel) close();
     for (size_t i = 0; i < opened.size(); ++i) close();
+  }
+
+  // What is reduced may lie in rows that another tensor names, each far from the one before: such a load, and what
+  // names.
+  std::pair<const Expr*, const Expr*> named_rows() const {
+    for (const Expr* row : loads_of(stage_.body))
+      for (const ExprP& index : row->args)
+        for (const Expr* name : loads_of(index))
+          for (const ExprP& place : name->args)
+            for (int a = stage_.rank(); a < axes(); ++a)
+              if (uses_axis(place, a)) return {row, name};
+    return {};
+  }
+
+  // Asks for the row that is named kRowsAhead places on.
+  void fetch_named(const Expr& row, const Expr& name, const std::function<void(const std::function<void()>&)>& each) {
+    const GroupTensor& names = plan_.group->tensors[name.tensor];
+    if (name.guard || names.role != GroupTensor::Role::read || names.strides != contiguous_strides(names.type.shape))
+      return;
+    const std::string at = printer(false).address(name.tensor, name.args, nullptr);
+    line("const long named = " + names.name + "[std::min<long>(" + at + " + " + std::to_string(kRowsAhead) + ", " +
+         std::to_string(names.type.elements() - 1) + ")];");
+    const int named = axes();
+    plan_.loops.push_back({"named", "0", "1", int64_t(1) << 40, 1});
+    std::vector<ExprP> there;
+    for (const ExprP& index : row.args)
+      there.push_back(transform(index, [&](const ExprP& e) {
+        return e->kind == Expr::Kind::load && e->tensor == name.tensor ? cast(e->dtype, axis(named)) : e;
+      }));
+    const std::string start =
+        plan_.group->tensors[row.tensor].name + " + " + printer(true).address(row.tensor, there, nullptr);
+    each([&] { line("prefetch(" + start + ");"); });
+    plan_.loops.pop_back();
+  }
+
+  // The same with several vectors at a time, so that a row is read once for all of them.
+  void reduce_side_by_side() {
+    const std::string j = loop(vector_).name, count = std::to_string(plan_.unroll);
+    open("sweep_blocks<" + count + ">(" + loop(vector_).begin + ", " + loop(vector_).end +
+         ", [&](long first, auto n, auto side) __attribute__((always_inline))");
+    line(vec_type() + " acc[side.value];");
+    line("for (auto& one : acc) one = " + splat_initial() + ";");
+    const auto each = [&](const std::function<void()>& body) {
+      line("#pragma GCC unroll 8");
+      open("for (int u = 0; u < side.value; ++u)");
+      line("const long " + j + " = first + u * W;");
+      body();
+      close();
+    };
+    const auto [row, name] = named_rows();
+    for (int a = stage_.rank(); a < axes(); ++a) open_loop(a);
+    fetch_named(*row, *name, each);
+    each([&] {
+      std::vector<std::string> names;
+      const std::string value = printer(true).vector_of(stage_.body, names);
+      append(names);
+      line("acc[u] = " + combined("acc[u]", value) + ";");
+    });
+    for (int a = axes(); a-- > stage_.rank();) close_loop(a);
+    each([&] { store_vector("acc[u]"); });
+    close("});");
   }
 
   int axes() const { return static_cast<int>(plan_.loops.size()); }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kNear = 4;             // elements from one to the next that still share lines
 constexpr int64_t kMostSequential = 64;  // elements of a reduction that every lane does for itself
+constexpr int64_t kShortRow = 16;        // results of a row that a lane writes one by one
 constexpr int64_t kLeastRow = 64;        // bytes of a row side by side that several lanes read together
 // Lanes of a row, and of all: where there are so few, and each would do more for itself, most of a GPU waits.
 constexpr int64_t kFewLanes = 32, kManyLanes = int64_t(1) << 17;
@@ -58,8 +59,26 @@ class Planner {
     return count;
   }
 
+  // Whether a stage makes a few results of each row that others reduce, and nothing here reads them: the best of it,
+  // and their places. What walks the row needs the columns.
+  bool stands_apart(int s) const {
+    const GroupStage& one = group_.stages[s];
+    const std::vector<int64_t> own = inner_spatial(s);
+    if (one.stage.combine != Combine::none || own.empty() || product(own) > kShortRow || copies()) return false;
+    bool read = false, longer = false;
+    for (int other = frame_.first; other <= frame_.last; ++other) {
+      const Stage& stage = group_.stages[other].stage;
+      for (const Expr* e : loads_of(stage.body)) read = read || e->tensor == one.dest;
+      longer = longer || (is_reduction(stage.combine) && inner_spatial(other).empty() &&
+                          product(stage.reduce) > product(own) && other < s);
+    }
+    return longer && !read;
+  }
+
   void find_inner() {
-    for (int s = frame_.first; s <= frame_.last && inner_.empty(); ++s) inner_ = inner_spatial(s);
+    for (int s = frame_.first; s <= frame_.last; ++s) plan_.apart.push_back(stands_apart(s));
+    for (int s = frame_.first; s <= frame_.last && inner_.empty(); ++s)
+      if (!plan_.apart[s - frame_.first]) inner_ = inner_spatial(s);
     bool long_rows = false;  // whoever reduces those needs the columns
     for (int s = frame_.first; s <= frame_.last; ++s)
       long_rows = long_rows || product(group_.stages[s].stage.reduce) > kMostSequential;
@@ -76,7 +95,9 @@ class Planner {
       if (plan_.sequential.back() && product(reduced) > (few ? 1 : 64) * kMostSequential)
         throw Unsupported{"a reduction with inner axes left over"};
       const std::vector<int64_t> own = inner_spatial(s);
-      if (!own.empty() && own != inner_) throw Unsupported{"stages with different inner axes"};
+      if (own == inner_) plan_.apart[s - frame_.first] = false;
+      if (!own.empty() && own != inner_ && !plan_.apart[s - frame_.first])
+        throw Unsupported{"stages with different inner axes"};
       if (scan && (own.size() != 1 || frame_.shared_of(s, stage.scan_axis) >= 0))
         throw Unsupported{"a scan beside other inner axes"};
     }
@@ -108,7 +129,7 @@ class Planner {
 
   void place(int s) {
     const Stage& stage = group_.stages[s].stage;
-    const bool own_loop = plan_.sequential[s - frame_.first];
+    const bool own_loop = plan_.sequential[s - frame_.first], apart = plan_.apart[s - frame_.first];
     std::vector<int> axes;
     int next = plan_.shared;
     const std::vector<int64_t> extents = stage.extents();
@@ -119,7 +140,7 @@ class Planner {
         axes.push_back(shared);
       } else if (extents[a] == 1) {
         axes.push_back(-1);
-      } else if (spatial || !own_loop) {
+      } else if (!apart && (spatial || !own_loop)) {
         axes.push_back(next++);
       } else {
         axes.push_back(static_cast<int>(plan_.extents.size()));

@@ -8,12 +8,13 @@
 namespace mtmc::triton {
 
 // Axes of the launch: the frame's shared axes, then the inner axes that all its stages with inner axes have in common,
-// then each sequential stage's reduce axes.
+// then each sequential stage's reduce axes, and the inner ones of each whose short rows are written one by one.
 struct RowsPlan {
   std::vector<int64_t> extents;
   int shared = 0, inner = 0;                 // how many
   std::vector<std::vector<int>> axes;        // stage first + i: axis of the launch for each of its axes
   std::vector<bool> sequential;              // stage first + i reduces in a loop of its own
+  std::vector<bool> apart;                   // stage first + i: every lane writes its short row one by one
   std::vector<int> programs, rows, columns;  // axes by role; programs: one number a program
   bool flat_columns = false;                 // the columns are shared axes: programs divide them
   bool transposes = false;                   // rows are neighbours where it reads, columns where it writes

@@ -138,7 +138,27 @@ void RowsPrinter::keep(int s, const Value& value) {
 }
 
 // A pointwise stage, or one whose reduction every lane does for itself.
-void RowsPrinter::compute(int s) { keep(s, computed(s)); }
+void RowsPrinter::compute(int s) {
+  int loops = 0;
+  for (size_t a = 0; plan_.apart[s - first_] && a < axes_.at(s).size(); ++a) {
+    const int axis = axes_.at(s)[a];
+    if (axis < plan_.shared + plan_.inner) continue;
+    open_walk(axis, true);
+    ++loops;
+  }
+  keep(s, computed(s));
+  for (; loops > 0; --loops) out_.close();
+}
+
+// A loop of every lane along an axis of its own; the name of its number.
+std::string RowsPrinter::open_walk(int axis, bool unrolled) {
+  const std::string counter = out_.fresh("r"), name = out_.fresh("r");
+  tile_.scalars[axis] = name;
+  out_.open("for " + counter + " in " + (unrolled ? "tl.static_range(" : "range(") +
+            std::to_string(plan_.extents[axis]) + "):");
+  out_.line(name + " = tl.full([], " + counter + ", " + (wide_ ? "tl.int64)" : "tl.int32)"));
+  return name;
+}
 
 Value RowsPrinter::computed(int s) { return plan_.sequential[s - first_] ? sequential(s) : value(body(s), tile_); }
 
@@ -203,13 +223,10 @@ Value RowsPrinter::sequential(int s) {
   walk(loads, walks, tile_);
   for (size_t a = stage(s).rank(); a < axes.size(); ++a) {
     if (axes[a] < 0) continue;
-    const std::string counter = out_.fresh("r"), name = out_.fresh("r");
     const std::string extent = std::to_string(plan_.extents[axes[a]]);
-    tile_.scalars[axes[a]] = name;
     const bool unrolled = count <= kUnrolled && (!plan_.windows_to_copy || inner * each_thread <= kInFlight);
     inner /= plan_.extents[axes[a]];
-    out_.open("for " + counter + " in " + (unrolled ? "tl.static_range(" : "range(") + extent + "):");
-    out_.line(name + " = tl.full([], " + counter + ", " + (wide_ ? "tl.int64)" : "tl.int32)"));
+    const std::string name = open_walk(axes[a], unrolled);
     place = place.empty() ? name : "(" + place + ") * " + extent + " + " + name;
     ++loops;
   }
@@ -247,57 +264,6 @@ Value RowsPrinter::reduced(int s, const Partial& partial) {
             generic("(" + partial.value + ", " + partial.place + ")",
                     stage(s).combine == Combine::argmax ? "_first_largest" : "_first_smallest"));
   return {place, dims};
-}
-
-Value RowsPrinter::scanned(int s, const Value& value) {
-  if (stage(s).combine == Combine::scan_prod && is_float(stage(s).body->dtype)) return multiplied_in_turn(s, value);
-  const std::string where = tile_.two_dimensional() ? ", axis=1" : ", axis=0";
-  const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
-  const std::string function = stage(s).combine == Combine::scan_sum ? "tl.cumsum(" : "tl.cumprod(";
-  const std::string name = out_.fresh("t");
-  out_.line(name + " = " + all.text);
-  Value result{function + name + where + ")", all.dims};
-  const auto carry = carries_.find(s);
-  if (carry == carries_.end()) return result;
-  const bool sum = stage(s).combine == Combine::scan_sum;
-  const std::string mask = tile_.columns.mask;
-  const std::string live =
-      mask.empty() ? name : "tl.where(" + tile_.along(mask, kColumns) + ", " + name + ", " + (sum ? "0" : "1") + ")";
-  const std::string scan = out_.fresh("scan");
-  out_.line(scan + " = " + carry->second + (sum ? " + " : " * ") + result.text);
-  if (!sum) need("_multiply");
-  const std::string whole =
-      sum ? "tl.sum(" + live + where + (tile_.two_dimensional() ? ", keep_dims=True)" : ")")
-          : "tl.reduce(" + live + (tile_.two_dimensional() ? ", 1, _multiply, keep_dims=True)" : ", 0, _multiply)");
-  out_.line(carry->second + (sum ? " += " : " *= ") + whole);
-  return {scan, result.dims};
-}
-
-// Products in a tree overflow where they do not in turn, beside one that is 0 by then: NaN for 0. NaN stays in whatever
-// it is multiplied with, so that without one the tree's products are those in turn; only else they are made again with
-// what tells 0 and inf from what has become so.
-Value RowsPrinter::multiplied_in_turn(int s, const Value& value) {
-  const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
-  for (const char* helper : {"_multiply", "_special", "_multiply_in_turn"}) need(helper);
-  const std::string t = out_.fresh("t"), scan = out_.fresh("scan"), special = out_.fresh("special");
-  const std::string axis = tile_.two_dimensional() ? "1" : "0";
-  const auto carry = carries_.find(s);
-  const bool carried = carry != carries_.end();
-  out_.line(t + " = " + all.text);
-  out_.line(scan + " = " + (carried ? carry->second + " * " : "") + "tl.associative_scan(" + t + ", " + axis +
-            ", _multiply)");
-  out_.open("if tl.max((" + scan + " != " + scan + ").to(tl.int32)) > 0:");
-  out_.line(scan + ", " + special + " = tl.associative_scan((" + t + ", _special(" + t + ")), " + axis +
-            ", _multiply_in_turn)");
-  if (carried)
-    out_.line(scan + ", " + special + " = _multiply_in_turn(" + carry->second + ", " + special + ", " + scan + ", " +
-              special + ")");
-  out_.close();
-  if (!carried) return {scan, all.dims};
-  const std::string block = std::to_string(tile_.columns.block), lanes = "tl.arange(0, " + block + ")";
-  out_.line(carry->second + " = tl.sum(tl.where(" + tile_.along(lanes, kColumns) + " == " + block + " - 1, " + scan +
-            ", 0), " + axis + (tile_.two_dimensional() ? ", keep_dims=True)" : ")"));
-  return {scan, all.dims};
 }
 
 void RowsPrinter::resident() {

@@ -37,6 +37,7 @@ class RowsPrinter : public StagePrinter {
   void pass(int now);
   void keep(int s, const Value& value);
   void compute(int s);
+  std::string open_walk(int axis, bool unrolled);
   Value computed(int s);
   Value sequential(int s);
   Value scanned(int s, const Value& value);

@@ -517,7 +517,7 @@ program call_58 {
 # return torch.topk(x, 3)[1]
 program call_59 {
   %0 = input "x" : f32[4,8]
-  %1, %2 = library(%0, args="{0}, 3", call="aten.topk.default", types="f32[4,3] i64[4,3]") : f32[4,3], i64[4,3]  @ call_59.py:7
+  %1, %2 = topk(%0, k=3) : f32[4,3], i64[4,3]  @ call_59.py:7
   return %2
 }
 
@@ -942,12 +942,11 @@ program call_92 {
   %0 = input "x" : f32[4,8]
   %1 = argmax(%0, dim=0) : i64[8]  @ call_92.py:7
   %2 = unsqueeze(%1, dim=0) : i64[1,8]  @ call_92.py:7
-  %3 = arange(dtype=i64, end=8, start=0, step=8) : i64[1]  @ call_92.py:7
-  %4 = reshape(%2, shape=[-1]) : i64[8]  @ call_92.py:7
-  %5, %6, %7, %8 = library(%0, %4, %3, args="{0}, {1}, {2}, False, 1, False, None, False, None", call="aten.embedding_bag.padding_idx", types="f32[1,8] i64[8] i64[1] i64[1]") : f32[1,8], i64[8], i64[1], i64[1]  @ call_92.py:7
-  %9 = neg(%0) : f32[4,8]  @ call_92.py:7
-  %10 = softmax(%9, dim=1) : f32[4,8]  @ call_92.py:7
-  return %5, %10
+  %3 = reshape(%2, shape=[-1]) : i64[8]  @ call_92.py:7
+  %4 = embedding_bag(%0, %3, bag=8, mode=1) : f32[1,8]  @ call_92.py:7
+  %5 = neg(%0) : f32[4,8]  @ call_92.py:7
+  %6 = softmax(%5, dim=1) : f32[4,8]  @ call_92.py:7
+  return %4, %6
 }
 
 # return F.instance_norm(x[None], x[:, 0], x[:, 1].exp(), use_input_stats=False)

@@ -30,6 +30,13 @@ def V(*values, dtype=torch.float64):
     return torch.tensor(values, dtype=dtype)
 
 
+def K(*values):
+    """Integers that the program knows: a constant of its text."""
+    tensor = torch.tensor(values)
+    tensor.known = True
+    return tensor
+
+
 ODD = V(
     NAN, INF, -INF, 0.0, -0.0, 1.0, -1.0, 2.5, -2.5, 0.5, -0.5, 1.5, 30.0, -30.0, 3.0, -3.0, 6.0, 7.0, 100.0, -100.0
 )

@@ -1074,6 +1074,25 @@ program embedding_last {
 }
 kernel k0 = { %2 } pointwise
 
+program embedding_bag_first {
+  %0 = input "x0" : f32[10,4]
+  %1 = input "x1" : i64[6]
+  %2 = constant "0.0 2.0 4.0" : i64[3]
+  %3 = embedding_bag(%0, %1, bag=2, mode=0) : f32[3,4]
+  return %3
+}
+kernel k0 = { %3 } pointwise
+
+program embedding_bag_last {
+  %0 = input "x0" : f32[10,33]
+  %1 = input "x1" : i64[96]
+  %2 = constant "0.0 8.0 16.0 24.0 32.0 40.0 48.0 56.0 64.0 72.0 80.0 88.0" : i64[12]
+  %3 = input "x3" : f32[96]
+  %4 = embedding_bag(%0, %1, %3, bag=8, mode=0, padding_idx=2) : f32[12,33]
+  return %4
+}
+kernel k0 = { %4 } pointwise
+
 program eq_first {
   %0 = input "x0" : f32[20]
   %1 = input "x1" : f32[20]
@@ -3136,6 +3155,20 @@ program to_last {
   return %1
 }
 kernel k0 = { %1 } pointwise
+
+program topk_first {
+  %0 = input "x0" : f32[3,4,5]
+  %1, %2 = topk(%0, k=2) : f32[3,4,2], i64[3,4,2]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
+
+program topk_last {
+  %0 = input "x0" : f32[2,64]
+  %1, %2 = topk(%0, k=8, largest=false) : f32[2,8], i64[2,8]
+  return %1, %2
+}
+kernel k0 = { %1 %2 } pointwise
 
 program trace_first {
   %0 = input "x0" : f32[4,5]

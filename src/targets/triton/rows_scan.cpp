@@ -1,0 +1,57 @@
+// Running sums and products along the columns of a tile.
+#include "targets/triton/rows_printer.h"
+
+namespace mtmc::triton {
+
+Value RowsPrinter::scanned(int s, const Value& value) {
+  if (stage(s).combine == Combine::scan_prod && is_float(stage(s).body->dtype)) return multiplied_in_turn(s, value);
+  const std::string where = tile_.two_dimensional() ? ", axis=1" : ", axis=0";
+  const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
+  const std::string function = stage(s).combine == Combine::scan_sum ? "tl.cumsum(" : "tl.cumprod(";
+  const std::string name = out_.fresh("t");
+  out_.line(name + " = " + all.text);
+  Value result{function + name + where + ")", all.dims};
+  const auto carry = carries_.find(s);
+  if (carry == carries_.end()) return result;
+  const bool sum = stage(s).combine == Combine::scan_sum;
+  const std::string mask = tile_.columns.mask;
+  const std::string live =
+      mask.empty() ? name : "tl.where(" + tile_.along(mask, kColumns) + ", " + name + ", " + (sum ? "0" : "1") + ")";
+  const std::string scan = out_.fresh("scan");
+  out_.line(scan + " = " + carry->second + (sum ? " + " : " * ") + result.text);
+  if (!sum) need("_multiply");
+  const std::string whole =
+      sum ? "tl.sum(" + live + where + (tile_.two_dimensional() ? ", keep_dims=True)" : ")")
+          : "tl.reduce(" + live + (tile_.two_dimensional() ? ", 1, _multiply, keep_dims=True)" : ", 0, _multiply)");
+  out_.line(carry->second + (sum ? " += " : " *= ") + whole);
+  return {scan, result.dims};
+}
+
+// Products in a tree overflow where they do not in turn, beside one that is 0 by then: NaN for 0. NaN stays in whatever
+// it is multiplied with, so that without one the tree's products are those in turn; only else they are made again with
+// what tells 0 and inf from what has become so.
+Value RowsPrinter::multiplied_in_turn(int s, const Value& value) {
+  const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
+  for (const char* helper : {"_multiply", "_special", "_multiply_in_turn"}) need(helper);
+  const std::string t = out_.fresh("t"), scan = out_.fresh("scan"), special = out_.fresh("special");
+  const std::string axis = tile_.two_dimensional() ? "1" : "0";
+  const auto carry = carries_.find(s);
+  const bool carried = carry != carries_.end();
+  out_.line(t + " = " + all.text);
+  out_.line(scan + " = " + (carried ? carry->second + " * " : "") + "tl.associative_scan(" + t + ", " + axis +
+            ", _multiply)");
+  out_.open("if tl.max((" + scan + " != " + scan + ").to(tl.int32)) > 0:");
+  out_.line(scan + ", " + special + " = tl.associative_scan((" + t + ", _special(" + t + ")), " + axis +
+            ", _multiply_in_turn)");
+  if (carried)
+    out_.line(scan + ", " + special + " = _multiply_in_turn(" + carry->second + ", " + special + ", " + scan + ", " +
+              special + ")");
+  out_.close();
+  if (!carried) return {scan, all.dims};
+  const std::string block = std::to_string(tile_.columns.block), lanes = "tl.arange(0, " + block + ")";
+  out_.line(carry->second + " = tl.sum(tl.where(" + tile_.along(lanes, kColumns) + " == " + block + " - 1, " + scan +
+            ", 0), " + axis + (tile_.two_dimensional() ? ", keep_dims=True)" : ")"));
+  return {scan, all.dims};
+}
+
+}  // namespace mtmc::triton
