@@ -420,6 +420,15 @@ def test_large_arguments_are_lent_to_a_module_that_was_seen_to_read_them_only(
         made.run_eager([-x], {}, 0)
 
 
+def test_eager_gets_arguments_where_a_candidate_gets_them(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(SOFTMAX.replace("x.softmax(-1)", "torch.view_as_complex(x.view(-1, 2)).abs()"))
+    made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
+    x = torch.ones(4, 2)
+    assert made.run_eager([x], {}, 0).calls[0][0].shape == (4,)
+    with pytest.raises(EagerError, match="storage_offset"):
+        made.run_eager([torch.ones(9)[1:].view(4, 2)], {}, 0)
+
+
 def full(*_: object) -> dict[str, object]:
     raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.\nMore about it.")
 

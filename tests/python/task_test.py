@@ -112,11 +112,13 @@ def test_named_arguments_of_a_task(model_file: Path) -> None:
         ("({}, {'scale': 3})", [{}, {"scale": 3}]),
         ("([1], {'other': 3})", [[1], {"other": 3}]),  # no parameter: the dict is an argument itself
         ("([1], {})", [[1], {}]),
+        ("{'of': 'only'}", [{"of": "only"}]),  # forward takes one argument
     ],
 )
 def test_get_inputs_may_name_arguments(tmp_path: Path, made: str, placed: list[Any]) -> None:
     path = tmp_path / f"named{abs(hash(made))}.py"
-    path.write_text(f"def double(x, scale=2.0): ...\ndef get_inputs(): return {made}\n")
+    parameters = "batch" if "only" in made else "x, scale=2.0"
+    path.write_text(f"def double({parameters}): ...\ndef get_inputs(): return {made}\n")
     assert load(path, attr="double").make_inputs(0) == placed
 
 

@@ -341,6 +341,23 @@ REFUSALS = [
         "wanted a forward without torch.autograd.grad, backward and torch.func.grad",
     ),
     (
+        module_text("return self.net(x)", "self.net = torch.jit.script(nn.Linear(8, 2))"),
+        "tracing m: nothing can be seen of a part of the module: got net is made by torch.jit, "
+        "wanted plain modules with tensors",
+    ),
+    (
+        module_text(
+            "return self.net(x)",
+            "self.net = torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(8, 2)), {nn.Linear})",
+        ),
+        "tracing m: nothing can be seen of a part of the module: got net.0._packed_params holds packed weights "
+        "(LinearPackedParams), wanted plain modules with tensors",
+    ),
+    (
+        module_text("return x * self.code", "self.code = nn.Parameter(torch.ones(8))"),
+        "tracing m: torch.export cannot trace a parameter or buffer of that name: got code, wanted another name",
+    ),
+    (
         module_text("return slice(x)"),
         "tracing m: forward returns another structure: got slice, "
         "wanted tensors in tuples, named tuples, lists, dicts and ModelOutputs "

@@ -22,7 +22,7 @@ from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import Task, first_line
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import same_bits, structure_of
-from mtmc.wire.forms import sharing
+from mtmc.wire.forms import ALIGNED, form_of, make, sharing, tell_of_memory
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
 
@@ -371,8 +371,7 @@ def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def blobs_copy(arguments: list[Any]) -> list[Any]:
-    """Fresh memory for every tensor, strides kept."""
-
+    """Fresh memory for every tensor, its strides kept and how far it begins behind an aligned address: eager may refuse either."""
     return map_leaves(arguments, _copied)
 
 
@@ -386,6 +385,10 @@ def _own(leaf: Any, untouched: bool) -> Any:
 def _copied(x: Any) -> Any:
     if not isinstance(x, torch.Tensor):
         return x
+    if x.data_ptr() % ALIGNED:
+        form = form_of(x)
+        tell_of_memory(form, [x])
+        return make(form).copy_(x)
     if x.is_contiguous():
         return x.clone()
     return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)

@@ -301,16 +301,19 @@ def spec_of(value: Any) -> Any:
 
 def call_of(made: Any, signature: inspect.Signature) -> tuple[list[Any] | None, dict[str, Any]]:
     """The arguments that get_inputs() made, and those it gave by their names: of a list, a tensor, a dict, or (list, dict)
-    whose dict names parameters of forward. None: it is none of these."""
+    whose dict names parameters of forward. A dict that names none is the only argument of a forward that takes one. None: it
+    is none of these."""
     if isinstance(made, torch.Tensor):
         return [made], {}
+    parameters = signature.parameters
     if isinstance(made, Mapping):
-        return [], dict(made)
+        alone = len(parameters) == 1 and not any(name in parameters for name in made)
+        return ([made], {}) if alone else ([], dict(made))
     if not isinstance(made, (list, tuple)):
         return None, {}
     if len(made) == 2 and isinstance(made[0], (list, tuple)) and isinstance(made[1], dict):
         first, named = made
-        if named and all(name in signature.parameters for name in named):
+        if named and all(name in parameters for name in named):
             return list(first), named
     return list(made), {}
 

@@ -29,9 +29,7 @@ import json
 import logging
 import math
 import os
-import re
 import sys
-import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -47,14 +45,15 @@ from mtmc.device.device import NO_MEMORY
 from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import Held, constructor_source
-from mtmc.trace.gradients import Stacks, gradients_noticed
+from mtmc.trace.gradients import gradients_noticed
 from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
 from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
 from mtmc.trace.lstm_states import final_states
+from mtmc.trace.refusal import Failure, refusal
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
-from mtmc.trace.structure import STRUCTURES, structure
+from mtmc.trace.structure import structure
 from mtmc.trace.unnoticed import unnoticed
 from mtmc.trace.value_checks import without_value_checks
 from mtmc.wire.line import REPLIES, REQUESTS, Line, serve
@@ -67,7 +66,6 @@ INLINE_CONSTANT = 64  # elements: larger constants are held by the module instea
 # Modules with a faster way of their own where there are no gradients, which is not traced: it returns rows in order.
 FASTER = (torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer)
 KINDS = {InputKind.PARAMETER: "param", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
-KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=False)"
 aten = torch.ops.aten
 # What eager itself runs as several operators, without a kernel of its own.
 COMPOSITES = (
@@ -198,7 +196,7 @@ def export_with(
         except TaskError:
             raise
         except Exception as error:
-            raise refusal(task, error, unaware, user, gradients) from error
+            raise refusal(task, model, Failure(error, unaware, gradients), user) from error
 
 
 def with_reshapes(program: ExportedProgram) -> ExportedProgram:
@@ -240,34 +238,6 @@ def split_into_slices(self: torch.Tensor, sizes: int | list[int], dim: int = 0) 
         sizes = [sizes] * max(1, math.ceil(extent / max(1, sizes)))
     ends = [min(extent, sum(sizes[: index + 1])) for index in range(len(sizes))]
     return [aten.slice.Tensor(self, dim, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def refusal(task: Task, error: BaseException, unaware: BaseException, user: UserCode, gradients: Stacks) -> TaskError:
-    """The user's innermost line on the way to the failure, and torch's reason in its first line. `unaware`: how tracing failed
-    before, when the code was told that nothing traces it. `gradients`: where gradients were asked for."""
-    doing, text = f"tracing {task.name}", str(error)
-    if gradients and "data-dependent" not in text:
-        wanted = "a forward without torch.autograd.grad, backward and torch.func.grad"
-        return TaskError(doing, "forward computes gradients", last_line(gradients[0], user), wanted)
-    if unknown := re.match(r"Found <class '([\w.<>]+)'> in output, which is not a known type", text):
-        return TaskError(doing, "forward returns another structure", unknown[1], STRUCTURES + KEEPS_CACHE)
-    place = last_line(traceback.extract_tb(error.__traceback__), user)
-    if not place and user.file in text:  # some of torch's errors carry the user's frames only in their text
-        at, source = user.location(text)
-        place = f"{at}: {source}" if at else ""
-    wanted = ""
-    if "data-dependent" in str(error):
-        wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
-    wrong = f"torch.export cannot trace it: {first_line(error)}"
-    if first_line(unaware) != first_line(error):
-        wrong += f" (and, while its code was told that nothing traces it: {first_line(unaware)})"
-    return TaskError(doing, wrong, place, wanted)
-
-
-def last_line(stack: traceback.StackSummary, user: UserCode) -> str:
-    """The user's innermost line; empty where none is."""
-    frames = [frame for frame in stack if frame.filename == user.file]
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}: {frames[-1].line or ''}" if frames else ""
 
 
 def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode) -> None:
