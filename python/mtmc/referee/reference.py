@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import CellType, FunctionType
 from typing import Any
 
 import torch
@@ -143,9 +144,11 @@ class Reference:
 
     def _copy(self) -> torch.nn.Module:
         try:
-            return copy.deepcopy(self.model)
-        except Exception:  # some modules cannot be copied: they are built again
-            return self.task.make_model(self.seed)
+            if not remembers_itself(self.model):
+                return copy.deepcopy(self.model)
+        except Exception:
+            pass  # some modules cannot be copied
+        return self.task.make_model(self.seed)  # nor that: they are built again
 
     def held(self, state: State) -> State:
         """The state as the module holds it: entries that share memory have one value."""
@@ -373,6 +376,16 @@ def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
 def blobs_copy(arguments: list[Any]) -> list[Any]:
     """Fresh memory for every tensor, its strides kept and how far it begins behind an aligned address: eager may refuse either."""
     return map_leaves(arguments, _copied)
+
+
+def remembers_itself(model: torch.nn.Module) -> bool:
+    """Does it hold a function that was defined around one of its modules, such as a hook that keeps a layer's result? A copy's
+    would go on to speak of the original."""
+    values = [value for module in model.modules() for value in vars(module).values()]
+    functions = [one for value in values for one in (value.values() if isinstance(value, dict) else (value,))]
+    cells = [cell for one in functions if isinstance(one, FunctionType) for cell in one.__closure__ or ()]
+    empty = CellType()
+    return any(cell != empty and isinstance(cell.cell_contents, torch.nn.Module) for cell in cells)
 
 
 def _own(leaf: Any, untouched: bool) -> Any:
