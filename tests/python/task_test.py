@@ -143,6 +143,14 @@ def test_names_that_get_inputs_cannot_give(tmp_path: Path, made: str, message: s
     assert caught.value.message() == "calling get_inputs(): " + message
 
 
+def test_a_forward_that_takes_names_only(tmp_path: Path) -> None:
+    path = tmp_path / "only.py"
+    path.write_text("def double(**kwargs): ...\ndef get_inputs(): return {'x': 1}\n")
+    with pytest.raises(TaskError) as caught:
+        load(path, attr="double").make_inputs(0)
+    assert caught.value.wrong == "forward takes it by its name only"
+
+
 def test_constructor_arguments_and_checkpoint(model_file: Path, tmp_path: Path) -> None:
     state = torch.nn.Linear(5, 3).state_dict()
     torch.save({f"linear.{name}": value for name, value in state.items()}, tmp_path / "w.pt")

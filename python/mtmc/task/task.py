@@ -307,7 +307,8 @@ def call_of(made: Any, signature: inspect.Signature) -> tuple[list[Any] | None, 
         return [made], {}
     parameters = signature.parameters
     if isinstance(made, Mapping):
-        alone = len(parameters) == 1 and not any(name in parameters for name in made)
+        places = [p for p in parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        alone = len(places) == 1 and not any(name in parameters for name in made)
         return ([made], {}) if alone else ([], dict(made))
     if not isinstance(made, (list, tuple)):
         return None, {}
