@@ -175,6 +175,11 @@ def test_mistakes_say_what_is_wrong(model_file: Path, tmp_path: Path) -> None:
         "loading t: model.py has no Net: got the classes Model, wanted a class or function named Net"
     )
     assert failure(model_file, attr="double", kind="class").wrong == "double is not a module class"
+    made = model_file.with_name("made.py")
+    made.write_text(MODEL + "net = Model(4)\n")
+    assert failure(made, attr="net").message() == (
+        "loading t: net is not a module class: got Model, wanted a subclass of torch.nn.Module, or a function"
+    )
     assert failure(model_file, entry="inputs").wrong == "model.py has no inputs()"
     model_file.with_name("odd.py").write_text(MODEL + 'MODE = "inference"\n')
     odd = failure(model_file.with_name("odd.py"))

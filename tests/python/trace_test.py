@@ -341,6 +341,11 @@ REFUSALS = [
         "wanted a forward without torch.autograd.grad, backward and torch.func.grad",
     ),
     (
+        module_text("return x", inputs="torch.ones(4).numpy()"),
+        "tracing m: argument 0 is neither a tensor nor a plain value: got ndarray, "
+        "wanted tensors (torch.from_numpy), plain values, and lists, tuples and dicts of them",
+    ),
+    (
         module_text("return self.net(x)", "self.net = torch.jit.script(nn.Linear(8, 2))"),
         "tracing m: nothing can be seen of a part of the module: got net is made by torch.jit, "
         "wanted plain modules with tensors",

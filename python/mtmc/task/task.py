@@ -259,13 +259,14 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
         found = "the classes " + " ".join(offered) if offered else "no module class"
         raise TaskError(doing, f"{where} has no {attr}", found, f"a class or function named {attr}")
     value = getattr(namespace, attr)
-    kind = data.get("kind") or ("class" if isinstance(value, type) or not callable(value) else "function")
+    is_function = callable(value) and not isinstance(value, (type, torch.nn.Module))
+    kind = data.get("kind") or ("function" if is_function else "class")
     if kind == "class" and not is_module_class(value):
         raise TaskError(
             doing,
             f"{attr} is not a module class",
             type(value).__name__,
-            "a subclass of torch.nn.Module",
+            "a subclass of torch.nn.Module, or a function",
         )
     entry = data.get("entry") or "get_inputs"
     inputs = data.get("inputs")

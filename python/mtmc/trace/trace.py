@@ -33,6 +33,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import torch
@@ -120,6 +121,12 @@ def argument_types(task: Task) -> list[Any]:
 
 def refuse_not_dense(task: Task, inputs: list[Any], model: torch.nn.Module) -> None:
     named = {f"argument {place}": leaf for place, leaf in enumerate(pytree.tree_leaves(inputs))}
+    for name, value in named.items():
+        if not isinstance(value, (torch.Tensor, bool, int, float, str, NoneType)):
+            wanted = "tensors (torch.from_numpy), plain values, and lists, tuples and dicts of them"
+            raise TaskError(
+                f"tracing {task.name}", f"{name} is neither a tensor nor a plain value", type(value).__name__, wanted
+            )
     named |= {name.lstrip("."): tensor for name, tensor in (model.state_dict() | plain_tensors(model)).items()}
     for name, value in named.items():
         if isinstance(value, torch.Tensor) and (value.layout != torch.strided or value.is_nested):
