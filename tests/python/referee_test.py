@@ -16,7 +16,6 @@ from mtmc.referee import budgets
 from mtmc.referee.budgets import compare, compare_calls
 from mtmc.referee.referee import Referee
 from mtmc.referee.reference import EagerError, Reference
-from mtmc.referee.truth import widen
 from mtmc.rivals.baseline import Player
 from mtmc.task.task import load_task
 
@@ -421,36 +420,6 @@ def test_large_arguments_are_lent_to_a_module_that_was_seen_to_read_them_only(
     assert [one.data_ptr() == x.data_ptr() for one in seen] == [False, True]
     with pytest.raises(EagerError, match="writes to its arguments"):
         made.run_eager([-x], {}, 0)
-
-
-def test_eager_gets_arguments_where_a_candidate_gets_them(tmp_path: Path) -> None:
-    (tmp_path / "model.py").write_text(SOFTMAX.replace("x.softmax(-1)", "torch.view_as_complex(x.view(-1, 2)).abs()"))
-    made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
-    x = torch.ones(4, 2)
-    assert made.run_eager([x], {}, 0).calls[0][0].shape == (4,)
-    with pytest.raises(EagerError, match="storage_offset"):
-        made.run_eager([torch.ones(9)[1:].view(4, 2)], {}, 0)
-
-
-@pytest.mark.parametrize("keeps", ["hook", "attribute"])
-def test_modules_that_functions_were_defined_around_are_built_again(tmp_path: Path, keeps: str) -> None:
-    init = {
-        "hook": "self.net.register_forward_hook(lambda module, given, result: self.kept.update(h=result))",
-        "attribute": "self.twice = lambda x: self.kept.update(h=2 * self.net.weight) or x",
-    }[keeps]
-    body = "self.net(x)" if keeps == "hook" else "self.net(self.twice(x))"
-    (tmp_path / "model.py").write_text(
-        "import torch\nclass Model(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-        f"        self.kept = {{}}\n        self.net = torch.nn.Linear(4, 4)\n        {init}\n"
-        f"    def forward(self, x):\n        return {body} + self.kept['h']\n"
-        "def get_inputs(): return [torch.ones(4, 4)]\n"
-    )
-    made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
-    x = torch.ones(4, 4)
-    eager = made.run_eager([x], made.pristine, 0)
-    truth = made.run_truth([x], made.pristine, eager, widen)
-    assert truth.calls[0][0].dtype == torch.float64
-    assert torch.allclose(truth.calls[0][0].float(), eager.calls[0][0])
 
 
 def full(*_: object) -> dict[str, object]:
