@@ -329,7 +329,9 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
     }
     if (error.broken.empty()) continue;
     const bool plain = error.broken != "e" && m.poison == 0 && !own_random_ && !m.output.starts_with("state:");
-    const std::string reason = call > 0 && plain ? "nondeterministic" : refine(reason_of(error, m), facts.name, hash);
+    std::string reason = call > 0 && plain ? "nondeterministic" : reason_of(error, m);
+    // Results of which only what is not finite is wrong, such as a loss that is NaN, are alike by chance.
+    if (reason != "nondeterministic" && !merely_not_finite(error, m, budget)) reason = refine(reason, facts.name, hash);
     return refuse(reason, sentence_of(error, m));
   }
   if (own) eager_budgets_ = facts.eager;

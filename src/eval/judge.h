@@ -1,6 +1,7 @@
 // The judge: (task, candidate) -> verdict. It never learns who wrote the candidate.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,6 +48,9 @@ class Judge {
   virtual Result<std::optional<std::string>> compile(const Task&, const Candidate&) {
     return std::optional<std::string>();
   }
+  // What takes long while it judges is told from now on, as it begins: "certifying: timing calls"; an empty text
+  // when it is over. To nobody where `told` is empty.
+  virtual void tell(std::function<void(const std::string&)>) {}
   // A hint: tasks will follow. Its processes come up meanwhile.
   virtual Status start() { return ok_status(); }
   // A hint: candidates of this task may follow. Starts what all of them need and what takes long.

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,7 @@ struct JudgeOptions {
   double call_seconds = 20;         // limit on a call, beyond kTimesEager of the task's own and of the draw's
   double draw_seconds = 120;        // on a draw of the referee's, beyond 50 times the quickest one: longer is endless
   Bystander* bystander = nullptr;   // must outlive the judge's work
+  std::function<void(const std::string&)> told = {};  // see Judge::tell
 };
 
 // What may be timed beside eager; graph is eager captured in one CUDA graph.

@@ -71,6 +71,21 @@ int open_folder(const std::filesystem::path& folder) {
   return descriptor;
 }
 
+// From here to the end of the block something takes long.
+class Telling {
+ public:
+  Telling(const JudgeOptions& options, const char* what) : told_(options.told) {
+    if (told_) told_(what);
+  }
+  ~Telling() {
+    if (told_) told_("");
+  }
+  Telling(const Telling&) = delete;
+
+ private:
+  const std::function<void(const std::string&)>& told_;
+};
+
 class ProcessJudge final : public Judge {
  public:
   explicit ProcessJudge(JudgeOptions options)
@@ -92,6 +107,7 @@ class ProcessJudge final : public Judge {
   Status prepare(const Task& task) override;
   Status prepare(const Task& task, const Candidate& candidate) override;
   void reseed(uint64_t seed) override;
+  void tell(std::function<void(const std::string&)> told) override { options_.told = std::move(told); }
   Result<Offline> offline(const Task& task, const Candidate& candidate);
 
  private:
@@ -139,6 +155,7 @@ Status ProcessJudge::start() {
 Status ProcessJudge::open(const Task& task) {
   const std::string key = short_hash(task.json);
   if (facts_ && key == open_task_ && referee_.running()) return ok_status();
+  const Telling telling(options_, "opening the task");
   if (key != open_task_) endless_.clear();
   MTMC_RETURN_IF_ERROR(start());
   if (!on_gpu()) kernel_headers();  // while they come up

@@ -324,6 +324,13 @@ std::string unlike_eager(const Fractions& own, const std::vector<Fractions>& eag
   return "";
 }
 
+bool merely_not_finite(const OutputError& error, const Measurement& m, const Budget& budget) {
+  if (error.broken != "c") return false;
+  Measurement finite = m;
+  finite.nonfinite = finite.mismatched = 0;
+  return apply_rules(error.draw, finite, budget).broken.empty();
+}
+
 std::string reason_of(const OutputError& error, const Measurement& m) {
   if (error.broken == "e") return m.mismatch;
   if (m.poison > 0) return "unwritten-output";

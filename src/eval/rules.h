@@ -70,6 +70,8 @@ std::string nothing_proven(const std::vector<OutputError>& errors);
 std::vector<std::string> unproven(const std::vector<OutputError>& errors);
 // The first fraction of a mask that is not as in eager's masks, six standard deviations allowed; empty when all are.
 std::string unlike_eager(const Fractions& own, const std::vector<Fractions>& eager);
+// Would the output be right if its elements that are not finite were?
+bool merely_not_finite(const OutputError& error, const Measurement& m, const Budget& budget);
 // The reason word and a sentence for a broken rule.
 std::string reason_of(const OutputError& error, const Measurement& m);
 std::string sentence_of(const OutputError& error, const Measurement& m);

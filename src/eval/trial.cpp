@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/turn.h"
 #include "eval/own_kernels.h"
 #include "eval/rounds.h"
@@ -60,6 +61,7 @@ Result<bool> Trial::certify() {
   MTMC_TRY(Guest fresh, guests_.enter(like_));
   MTMC_PASS(examination_.load(fresh));
   MTMC_PASS(time(fresh));
+  tells("whether results stay as they are");
   MTMC_PASS(examination_.stays_quiet(fresh));
   return leaves_results(fresh);
 }
@@ -81,6 +83,7 @@ Result<bool> Trial::leaves_results(Guest& guest) {
 
 // All that a certification demands of one guest but its time.
 Result<bool> Trial::certify_answers() {
+  tells("drawing arguments");
   MTMC_TRY(const std::vector<std::string> structured, draws_.structured(facts_, tier(), again_));
   if (structured.size() < 2) verdict_.notes.push_back("few-structured-draws");
   // Before a candidate is there: what it takes of the memory cannot make them too large.
@@ -90,8 +93,16 @@ Result<bool> Trial::certify_answers() {
   MTMC_TRY(Guest guest, guests_.enter(like_));
   MTMC_PASS(examination_.load(guest));
   std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
-  for (const std::string& draw : draws) MTMC_PASS(examination_.run(guest, draw, "first", 5));
-  for (const std::string& draw : structured) MTMC_PASS(run_structured(guest, draw));
+  size_t run = 0;
+  const auto next = [&] { tells(fmt::format("on draw {} of {}", ++run, draws.size() + structured.size())); };
+  for (const std::string& draw : draws) {
+    next();
+    MTMC_PASS(examination_.run(guest, draw, "first", 5));
+  }
+  for (const std::string& draw : structured) {
+    next();
+    MTMC_PASS(run_structured(guest, draw));
+  }
   MTMC_PASS(examination_.run_after(guest, "task-0", "swapped-0"));
   if (facts_.moves()) {
     const std::string repeated = fmt::format("repeated-{}", draws_.other_index(facts_));
@@ -101,6 +112,7 @@ Result<bool> Trial::certify_answers() {
   MTMC_TRY(verdict_.degenerate, facts_.degenerate(draws));
   MTMC_PASS(examination_.stays_quiet(guest));
   MTMC_PASS(examination_.profile(guest, "task-0"));
+  tells("with other weights and arguments");
   if (!options_.freeze_weights) MTMC_PASS(follows_weights(guest));
   if (!options_.freeze_weights) MTMC_PASS(notices_few_weights(guest));
   for (const std::string& kind : facts_.others()) MTMC_PASS(examination_.other_arguments(guest, kind + "-0"));
@@ -112,6 +124,7 @@ Result<bool> Trial::certify_answers() {
 
 // What the program around it may do, and what it may not do to that.
 Result<bool> Trial::bears_surroundings(Guest& guest) {
+  tells("in other surroundings");
   MTMC_PASS(examination_.spares_old_arguments(guest, "task-2", "task-3"));
   MTMC_PASS(examination_.right_elsewhere(guest, "task-3", {.gradients = true}));
   if (!on_gpu()) MTMC_PASS(examination_.right_elsewhere(guest, "task-4", {.threads = options_.threads + kMoreThreads}));
@@ -283,7 +296,9 @@ Result<bool> Trial::time(Guest& guest) {
 Result<bool> Trial::time_beside_baselines(Guest& guest) {
   for (bool anew = again_;; anew = true) {
     // A screen takes half a second: unasked it does not wait for what takes up to minutes to compile.
+    if (!options_.baselines.empty()) tells("preparing " + join(options_.baselines, ", ") + " beside eager");
     MTMC_RETURN_IF_ERROR(baselines_.ready(tier() == Tier::certify || options_.screens_wait));
+    tells("timing calls");
     const int losses = baselines_.losses();
     MTMC_TRY(RoundPlan plan, draws_.rounds(facts_, tier(), anew));
     for (const auto& [name, failure] : baselines_.made())

@@ -66,6 +66,10 @@ class Trial {
   Status draw_ahead(const RoundPlan& plan);
   Result<bool> time_quietly(Guest& guest, const RoundPlan& plan);
   Tier tier() const { return verdict_.tier; }
+  // What a certification does; a screen is quick.
+  void tells(const std::string& what) const {
+    if (tier() == Tier::certify && options_.told) options_.told("certifying: " + what);
+  }
   bool on_gpu() const { return options_.device == "cuda"; }
 
   const JudgeOptions& options_;

@@ -73,7 +73,8 @@ Json verdict_json(const Verdict* verdict) {
           {"library_use", word(v.library_use)},
           {"weights", word(v.weights)},
           {"notes", v.notes},
-          {"sandbox", word(v.sandbox)}};
+          {"sandbox", word(v.sandbox)},
+          {"judged_s", verdict ? Json(v.seconds) : Json(nullptr)}};
 }
 
 // Why nothing is certified: what the judge said of the untouched program.

@@ -82,7 +82,7 @@ RunStatus Environment::status() const {
   status.evaluations = evaluations_;
   const SearchLimits& limits = parts_.limits;
   if (limits.seconds > 0) {
-    status.seconds_left = std::max(0.0, limits.seconds - searching());
+    if (searching_since_) status.seconds_left = std::max(0.0, limits.seconds - searching());
     status.fraction = searching() / limits.seconds;
   }
   if (limits.evaluations > 0)
@@ -186,8 +186,11 @@ Result<Environment::Judged> Environment::judged(const CodeState& state, Tier tie
   MTMC_TRY(auto known, store_.find_verdict(key_of(state, tier)));
   if (answers(known)) return Judged{std::move(*known), true};
   const Span span(to_string(tier));
-  MTMC_TRY(Verdict verdict, judge_.judge(parts_.task, {state.code.text, state.program, profiled}, tier));
-  return Judged{std::move(verdict), false};
+  judge_.tell([this](const std::string& what) { listener_.on_doing(what.empty() ? doing_ : what, status()); });
+  Result<Verdict> verdict = judge_.judge(parts_.task, {state.code.text, state.program, profiled}, tier);
+  judge_.tell({});
+  if (!verdict.ok()) return verdict.error();
+  return Judged{std::move(*verdict), false};
 }
 
 Result<SearchNode*> Environment::start() {
@@ -455,6 +458,7 @@ Status Environment::certify(SearchNode& node) {
       recorded(node.parent ? node.parent->id : kNoNode, node.parent ? store_text(node.action) : "");
   MTMC_TRY(Judged verdict, judged(node.state, Tier::certify, record));
   MTMC_RETURN_IF_ERROR(store_.add_verdict(node.id, verdict.verdict));
+  if (!verdict.remembered || (record != nullptr && record->certify)) certify_seconds_ += verdict.verdict.seconds;
   node.certify = std::move(verdict.verdict);
   listener_.on_attempt(record_of(node), verdict.remembered, status());
   return ok_status();

@@ -173,6 +173,8 @@ class Environment {
   int evaluations() const { return evaluations_; }
   const SearchLimits& limits() const { return parts_.limits; }
   double seconds() const;
+  // Of these, what certifications took.
+  double certify_seconds() const { return certify_seconds_; }
   // What the task and the machine are, in the words that a policy reads.
   const std::string& description() const { return parts_.description; }
   ActionContext context() const { return {parts_.hardware, parts_.target, parts_.paper_only}; }
@@ -236,7 +238,7 @@ class Environment {
   bool asks() const { return !(coder_.account().empty() && policy_.account().empty()); }
   // What is kept for certification and for measuring, where screens take so long.
   double reserved(double screen_seconds) const;
-  void say(const std::string& what) { listener_.on_doing(what, status()); }
+  void say(const std::string& what) { listener_.on_doing(doing_ = what, status()); }
 
   EnvironmentParts parts_;
   Judge& judge_;
@@ -248,6 +250,8 @@ class Environment {
   int evaluations_ = 0;
   std::optional<double> searching_since_;  // when the start was judged
   std::optional<Error> policy_error_, last_refusal_;
+  std::string doing_;             // what was said last
+  double certify_seconds_ = 0;    // what certifications of this run took
   bool measuring_ = false;        // the search is over: what is left is lowered, what is only guessed is measured
   double screen_seconds_ = 0;     // the longest screening since
   double implement_seconds_ = 0;  // the longest so far

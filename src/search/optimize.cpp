@@ -136,6 +136,7 @@ Optimized conclude(const OptimizeRequest& request, const Environment& environmen
   done.unclear = environment.unclear();
   done.evaluations = environment.evaluations();
   done.seconds = environment.seconds();
+  done.certify_seconds = environment.certify_seconds();
   done.resumed = run.resumed;
   return done;
 }

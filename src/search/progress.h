@@ -8,7 +8,7 @@ namespace mtmc {
 
 struct RunStatus {
   double seconds = 0;        // spent on this run, earlier parts of a resumed one included
-  double seconds_left = -1;  // until the time limit; < 0: no limit
+  double seconds_left = -1;  // until the time limit; < 0: no limit, or the start is not judged yet
   double fraction = 0;       // of the tightest limit, in [0, 1]
   int evaluations = 0;
   double best_speedup = 1;  // the headline over eager of the best attempt so far

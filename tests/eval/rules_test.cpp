@@ -56,8 +56,11 @@ TEST(Rules, c_non_finite_elements) {
   m.nonfinite = 1;
   EXPECT_EQ(broken(m), "c");
   EXPECT_EQ(reason_of(apply_rules("d", m, budget()), m), "non-finite");
+  EXPECT_TRUE(merely_not_finite(apply_rules("d", m, budget()), m, budget()));
   m = good(), m.mismatched = 1;
   EXPECT_EQ(broken(m), "c");
+  m.error = 0.5, m.off = 0.5 * m.norm_truth;
+  EXPECT_FALSE(merely_not_finite(apply_rules("d", m, budget()), m, budget())) << "the finite ones are wrong, too";
 }
 
 TEST(Rules, d_integers_and_ties) {

@@ -49,8 +49,9 @@ def test_what_only_a_gpu_can_do_is_left_to_the_judge(tmp_path: Path) -> None:
     file = tmp_path / "refuses.py"
     file.write_text(module_text("raise RuntimeError('no')"))
     task = load_task({"name": "module", "file": str(file), "attr": "Model"})
-    with pytest.raises(RuntimeError, match="no"):
+    with pytest.raises(TaskError) as caught:
         check_against_eager(task, task.make_model(0), lambda *_: 1 / 0, dict)
+    assert caught.value.message() == "running Model under torch.no_grad(): RuntimeError: no"
 
 
 def test_what_takes_long_is_left_to_the_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

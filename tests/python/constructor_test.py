@@ -11,7 +11,7 @@ import torch
 from mtmc.task.task import load_task
 from mtmc.trace.trace import trace
 from traced_modules import module_text
-from tracing import traced
+from tracing import refused, traced
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -93,6 +93,52 @@ def test_files_that_import_their_neighbours_get_containers(tmp_path: Path) -> No
     text = module_text("return self.net(x)", "self.net = nn.Sequential(Part(8, 8))")
     data = traced(tmp_path, "from neighbour_of_m import Part\n" + text)
     assert "neighbour" not in data["constructor_source"] and "_Container()" in data["constructor_source"]
+
+
+OUTPUT = """
+from collections import OrderedDict
+from dataclasses import dataclass, fields
+from torch.utils import _pytree
+class Base(OrderedDict):  # as transformers' ModelOutput
+    def __init_subclass__(cls):
+        made = lambda values, names: cls(**dict(zip(names, values)))
+        _pytree.register_pytree_node(cls, lambda one: (list(one.values()), list(one)), made)
+    def __post_init__(self):
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        self.update({name: value for name, value in given.items() if value is not None})
+@dataclass
+class Out(Base):
+    first: object = None
+    none: object = None
+    rest: object = None
+"""
+RETURNED = "return Out(first=x, rest=(x + 1, x * 2))"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_results_of_the_users_own_classes_are_of_such_a_class(tmp_path: Path, first: bool) -> None:
+    text = module_text(RETURNED)
+    data = traced(tmp_path, OUTPUT + text if first else text + OUTPUT)
+    assert data["template"] == "self._Out(first={0}, rest=({1}, {2}))"
+    source = data["constructor_source"]
+    assert source.index("class Out") < source.index("class ModelNew") and "    _Out = Out\n" in source
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    exec(source.replace("# mtmc: forward", "pass"), namespace)
+    made = namespace["ModelNew"]()._Out(first=1, rest=2)
+    assert type(made).__name__ == "Out" and made.first == 1 and list(made) == ["first", "rest"]
+
+
+def test_classes_of_results_that_no_kernel_file_can_have(tmp_path: Path) -> None:
+    (tmp_path / "outputs_of_m.py").write_text(OUTPUT)
+    error = refused(tmp_path, "from outputs_of_m import Out\n" + module_text(RETURNED))
+    wrong = "forward returns an object of a class that kernel.py cannot import"
+    assert (error.wrong, error.got) == (wrong, "outputs_of_m.Out")
+    own = "from dataclasses import dataclass\n@dataclass\nclass Own(Base):\n    first: object = None\n    rest: object = None\n"
+    error = refused(tmp_path, "from outputs_of_m import Base\n" + own + module_text(RETURNED.replace("Out(", "Own(")))
+    assert (error.wrong, error.got) == ("forward returns a Own", "imports its neighbour outputs_of_m")
+    inside = "\n".join("    " + line for line in OUTPUT.splitlines())
+    error = refused(tmp_path, f"def make():\n{inside}\n    return Out\nOut = make()\n{module_text(RETURNED)}")
+    assert error.wrong == wrong and error.got.endswith("make.<locals>.Out")
 
 
 def test_a_file_that_cannot_be_taken_along_keeps_its_plain_attributes(tmp_path: Path) -> None:

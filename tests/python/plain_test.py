@@ -79,6 +79,20 @@ def test_keys_values_and_changes() -> None:
     assert torch.equal(inner.h, given[".1.h"]) and inner.h is not given[".1.h"]
 
 
+def test_hooks_that_a_call_installed_go_with_the_flag_that_says_so() -> None:
+    class Hooked(torch.nn.Linear):  # as transformers' models do in their first call
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if not hasattr(self, "installed"):
+                self.installed = self.register_forward_hook(lambda module, given, result: result + 1)
+            return super().forward(x)
+
+    model, x = Hooked(2, 2), torch.ones(2)
+    attributes, first = Attributes(model), model(x)
+    attributes.restore()
+    assert not model._forward_hooks and not hasattr(model, "installed")
+    assert torch.equal(model(x), first) and len(model._forward_hooks) == 1
+
+
 def test_the_reference_starts_each_draw_from_the_same_state(reference: Reference) -> None:
     assert reference.plain == [".calls", ".cell.drawn", ".cell.state.0", ".cell.state.1"]
     with torch.no_grad():

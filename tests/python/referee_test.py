@@ -398,6 +398,7 @@ def test_large_results_stay_where_eager_put_them_if_they_are_nobody_elses(
     made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
     seen: list[torch.Tensor] = []
     made.model.register_forward_hook(lambda *given: seen.append(given[-1]))
+    made.attributes.clear()  # else it goes with what a call leaves
     x = torch.ones(8, 8)
     eager = made.run_eager([x], {}, 0)
     assert (eager.calls[0][0].data_ptr() == seen[0].data_ptr()) == (returned == "x * 2")
@@ -412,6 +413,7 @@ def test_large_arguments_are_lent_to_a_module_that_was_seen_to_read_them_only(
     made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
     seen: list[torch.Tensor] = []
     made.model.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    made.attributes.clear()  # else it goes with what a call leaves
     x = -torch.ones(8, 8)
     for _ in range(2):
         assert made.run_eager([x], {}, 0).modified == []

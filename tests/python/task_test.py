@@ -83,7 +83,7 @@ def test_named_arguments_stand_at_their_parameters_places() -> None:
     def forward(x: Any, mask: Any = None, bias: Any = 2, *, scale: float = 1.0) -> None: ...
 
     def placed(first: list[Any], **named: Any) -> list[Any]:
-        return in_order(inspect.signature(forward), first, named)
+        return in_order(inspect.signature(forward), first, named, "reading an input")
 
     assert placed([3], bias=4) == [3, None, 4]
     assert placed([], mask=5, x=3) == [3, 5]
@@ -101,6 +101,54 @@ def test_named_arguments_stand_at_their_parameters_places() -> None:
 def test_named_arguments_of_a_task(model_file: Path) -> None:
     task = load(model_file, attr="double", kind="function", inputs=["f32[2,3]"], named_inputs={"scale": 3.0})
     assert task.make_inputs(0)[1] == 3.0
+
+
+@pytest.mark.parametrize(
+    ("made", "placed"),
+    [
+        ("{'scale': 3, 'x': 1}", [1, 3]),
+        ("([1], {'scale': 3})", [1, 3]),
+        ("[(1,), {'scale': 3}]", [1, 3]),
+        ("({}, {'scale': 3})", [{}, {"scale": 3}]),
+        ("([1], {'other': 3})", [[1], {"other": 3}]),  # no parameter: the dict is an argument itself
+        ("([1], {})", [[1], {}]),
+        ("{'of': 'only'}", [{"of": "only"}]),  # forward takes one argument
+    ],
+)
+def test_get_inputs_may_name_arguments(tmp_path: Path, made: str, placed: list[Any]) -> None:
+    path = tmp_path / f"named{abs(hash(made))}.py"
+    parameters = "batch" if "only" in made else "x, scale=2.0"
+    path.write_text(f"def double({parameters}): ...\ndef get_inputs(): return {made}\n")
+    assert load(path, attr="double").make_inputs(0) == placed
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        ("3", "wrong type: got int, wanted a list of arguments, a dict of them by name, or (list, dict)"),
+        ("{'z': 1}", "forward has no such parameter: got z, wanted one of x scale"),
+        ("{'scale': 1}", "forward needs another argument: got x, wanted a value for it"),
+        (
+            "{'x': 1, 'y': 1}",
+            "forward takes it by its name only: got y, wanted a forward of your own that passes it on",
+        ),
+        ("([1], {'x': 1})", "given twice: got x, wanted each argument once"),
+    ],
+)
+def test_names_that_get_inputs_cannot_give(tmp_path: Path, made: str, message: str) -> None:
+    path = tmp_path / f"misnamed{abs(hash(made))}.py"
+    path.write_text(f"def double(x, scale=2.0, *, y=1): ...\ndef get_inputs(): return {made}\n")
+    with pytest.raises(TaskError) as caught:
+        load(path, attr="double").make_inputs(0)
+    assert caught.value.message() == "calling get_inputs(): " + message
+
+
+def test_a_forward_that_takes_names_only(tmp_path: Path) -> None:
+    path = tmp_path / "only.py"
+    path.write_text("def double(**kwargs): ...\ndef get_inputs(): return {'x': 1}\n")
+    with pytest.raises(TaskError) as caught:
+        load(path, attr="double").make_inputs(0)
+    assert caught.value.wrong == "forward takes it by its name only"
 
 
 def test_constructor_arguments_and_checkpoint(model_file: Path, tmp_path: Path) -> None:
@@ -127,6 +175,11 @@ def test_mistakes_say_what_is_wrong(model_file: Path, tmp_path: Path) -> None:
         "loading t: model.py has no Net: got the classes Model, wanted a class or function named Net"
     )
     assert failure(model_file, attr="double", kind="class").wrong == "double is not a module class"
+    made = model_file.with_name("made.py")
+    made.write_text(MODEL + "net = Model(4)\n")
+    assert failure(made, attr="net").message() == (
+        "loading t: net is not a module class: got Model, wanted a subclass of torch.nn.Module, or a function"
+    )
     assert failure(model_file, entry="inputs").wrong == "model.py has no inputs()"
     model_file.with_name("odd.py").write_text(MODEL + 'MODE = "inference"\n')
     odd = failure(model_file.with_name("odd.py"))

@@ -328,6 +328,52 @@ REFUSALS = [
         "wanted dense tensors (.to_dense(); or indices and values as arguments of their own)",
     ),
     (
+        module_text(
+            "with torch.enable_grad():\n    y = x.detach().requires_grad_()\n    return torch.autograd.grad(self.net(y).sum(), y)",
+            "self.net = nn.Linear(8, 2)",
+        ),
+        "tracing m: forward computes gradients: got m0.py:12: return torch.autograd.grad(self.net(y).sum(), y), "
+        "wanted a forward without torch.autograd.grad, backward and torch.func.grad",
+    ),
+    (
+        module_text("return torch.func.grad(lambda y: self.net(y).sum())(x)", "self.net = nn.Linear(8, 2)"),
+        "tracing m: forward computes gradients: got m0.py:10: return torch.func.grad(lambda y: self.net(y).sum())(x), "
+        "wanted a forward without torch.autograd.grad, backward and torch.func.grad",
+    ),
+    (
+        module_text("return x", inputs="torch.ones(4).numpy()"),
+        "tracing m: argument 0 is neither a tensor nor a plain value: got ndarray, "
+        "wanted tensors (torch.from_numpy), plain values, and lists, tuples and dicts of them",
+    ),
+    (
+        module_text("return self.net(x)", "self.net = torch.jit.script(nn.Linear(8, 2))"),
+        "tracing m: nothing can be seen of a part of the module: got net is made by torch.jit, "
+        "wanted plain modules with tensors",
+    ),
+    (
+        module_text(
+            "return self.net(x)",
+            "self.net = torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(8, 2)), {nn.Linear})",
+        ),
+        "tracing m: nothing can be seen of a part of the module: got net.0._packed_params holds packed weights "
+        "(LinearPackedParams), wanted plain modules with tensors",
+    ),
+    (
+        module_text("return x * self.code", "self.code = nn.Parameter(torch.ones(8))"),
+        "tracing m: torch.export cannot trace a parameter or buffer of that name: got code, wanted another name",
+    ),
+    (
+        module_text("return slice(x)"),
+        "tracing m: forward returns another structure: got slice, "
+        "wanted tensors in tuples, named tuples, lists, dicts and ModelOutputs "
+        "(of a model of transformers that returns its cache: use_cache=False)",
+    ),
+    (
+        module_text("return torch.autograd.grad((x * self.w).sum(), self.w)", "self.w = nn.Parameter(torch.ones(8))"),
+        "running Model under torch.no_grad(): RuntimeError: element 0 of tensors does not require grad and does not have "
+        "a grad_fn",
+    ),
+    (
         module_text("return x @ x"),
         "running Model on its inputs: RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 4x8)",
     ),
@@ -337,6 +383,19 @@ REFUSALS = [
 @pytest.mark.parametrize(("text", "message"), REFUSALS)
 def test_refusals(tmp_path: Path, text: str, message: str) -> None:
     assert refused(tmp_path, text).message() == message
+
+
+def test_values_are_not_checked_while_tracing(tmp_path: Path) -> None:
+    data = traced(
+        tmp_path,
+        module_text("return torch.distributions.Normal(x[0], 1.0).log_prob(x), F.gaussian_nll_loss(x, x, x.exp())"),
+    )
+    assert data["checked"] and torch.distributions.Distribution._validate_args
+
+
+def test_complex_slices_may_be_written_where_weights_have_gradients(tmp_path: Path) -> None:
+    lines = "f = torch.fft.rfft(x * self.w)\nf[:, :2] = f[:, 2:4] * 2\nreturn torch.fft.irfft(f)"
+    assert traced(tmp_path, module_text(lines, "self.w = nn.Parameter(torch.ones(8))"))["checked"]
 
 
 def test_command_writes_errors_as_json(tmp_path: Path) -> None:

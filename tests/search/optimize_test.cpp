@@ -173,6 +173,21 @@ TEST(Optimize, SaysHowLongAFirstCandidateTakesWhereThereWasNoTimeForOne) {
   EXPECT_EQ(in_time->seconds_for_one, 0);
 }
 
+TEST(Optimize, WhoWatchesHearsWhatTheJudgeDoesAndWhatCertificationTook) {
+  World world;
+  WatchedJudge slow(world.judge, [&](const Candidate&, Tier tier, Verdict& verdict) {
+    verdict.seconds = tier == Tier::certify ? 40 : 1;
+  });
+  const auto done = world.run(slow);
+  ASSERT_TRUE(done.ok());
+  const std::vector<std::string>& heard = world.recorder.doing;
+  ASSERT_GT(heard.size(), 3u);
+  EXPECT_EQ(heard[0], "judging the module as it is");
+  EXPECT_EQ(heard[1], "screening");
+  EXPECT_EQ(heard[2], heard[0]) << "when that is over";
+  EXPECT_EQ(std::count(heard.begin(), heard.end(), "certifying") * 40, done->certify_seconds);
+}
+
 TEST(Optimize, FallsBackToTheNextBestWhenCertificationFails) {
   World reference;
   const auto best = reference.run();

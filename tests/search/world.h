@@ -76,7 +76,9 @@ class WatchedJudge final : public Judge {
  public:
   using Watch = std::function<void(const Candidate&, Tier, Verdict&)>;
   WatchedJudge(Judge& inner, Watch watch) : inner_(inner), watch_(std::move(watch)) {}
+  void tell(std::function<void(const std::string&)> told) override { told_ = std::move(told); }
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
+    if (told_) told_(tier == Tier::screen ? "screening" : "certifying"), told_("");
     MTMC_TRY(Verdict verdict, inner_.judge(task, candidate, tier));
     ++calls;
     watch_(candidate, tier, verdict);
@@ -92,14 +94,19 @@ class WatchedJudge final : public Judge {
  private:
   Judge& inner_;
   Watch watch_;
+  std::function<void(const std::string&)> told_;
 };
 
 struct Recorder final : ProgressListener {
-  void on_doing(const std::string&, const RunStatus& status) override { last = status; }
+  void on_doing(const std::string& what, const RunStatus& status) override {
+    doing.push_back(what);
+    last = status;
+  }
   void on_attempt(const NodeRecord& attempt, bool, const RunStatus& status) override {
     attempts.push_back(attempt);
     last = status;
   }
+  std::vector<std::string> doing;
   std::vector<NodeRecord> attempts;
   RunStatus last;
 };

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from types import CellType, FunctionType
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import Task
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import same_bits, structure_of
-from mtmc.wire.forms import sharing
+from mtmc.wire.forms import ALIGNED, form_of, make, sharing, tell_of_memory
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
 from mtmc.wire.task_error import first_line
@@ -146,9 +147,11 @@ class Reference:
 
     def _copy(self) -> torch.nn.Module:
         try:
-            return copy.deepcopy(self.model)
-        except Exception:  # some modules cannot be copied: they are built again
-            return self.task.make_model(self.seed)
+            if not remembers_itself(self.model):
+                return copy.deepcopy(self.model)
+        except Exception:
+            pass  # some modules cannot be copied
+        return self.task.make_model(self.seed)  # nor that: they are built again
 
     def held(self, state: State) -> State:
         """The state as the module holds it: entries that share memory have one value."""
@@ -389,9 +392,18 @@ def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def blobs_copy(arguments: list[Any]) -> list[Any]:
-    """Fresh memory for every tensor, strides kept."""
-
+    """Fresh memory for every tensor, its strides kept and how far it begins behind an aligned address: eager may refuse either."""
     return map_leaves(arguments, _copied)
+
+
+def remembers_itself(model: torch.nn.Module) -> bool:
+    """Does it hold a function that was defined around one of its modules, such as a hook that keeps a layer's result? A copy's
+    would go on to speak of the original."""
+    values = [value for module in model.modules() for value in vars(module).values()]
+    functions = [one for value in values for one in (value.values() if isinstance(value, dict) else (value,))]
+    cells = [cell for one in functions if isinstance(one, FunctionType) for cell in one.__closure__ or ()]
+    empty = CellType()
+    return any(cell != empty and isinstance(cell.cell_contents, torch.nn.Module) for cell in cells)
 
 
 def _own(leaf: Any, untouched: bool) -> Any:
@@ -404,6 +416,10 @@ def _own(leaf: Any, untouched: bool) -> Any:
 def _copied(x: Any) -> Any:
     if not isinstance(x, torch.Tensor):
         return x
+    if x.data_ptr() % ALIGNED:
+        form = form_of(x)
+        tell_of_memory(form, [x])
+        return make(form).copy_(x)
     if x.is_contiguous():
         return x.clone()
     return torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device).copy_(x)

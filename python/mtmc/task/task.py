@@ -14,7 +14,7 @@ import json
 import random
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
@@ -50,13 +50,14 @@ def seed_everything(seed: int) -> None:
 
 
 CPU = torch.device("cpu")
+FROM_FILE = "mtmc_file_"  # begins the names of modules that are imported from a user's file
 
 
 def import_file(path: Path, doing: str) -> ModuleType:
     """Imports a Python file under a name made from its path, with its folder on the module search path."""
     if not path.is_file():
         raise TaskError(doing, "no such file", str(path), "a Python file")
-    name = f"mtmc_file_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    name = f"{FROM_FILE}{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     if name in sys.modules:
         return sys.modules[name]
     if str(path.parent) not in sys.path:
@@ -104,6 +105,11 @@ class Task:
     def target(self) -> Callable[..., Any]:
         """The user's class or function itself."""
         return getattr(self.namespace, self.attr)
+
+    @property
+    def from_file(self) -> bool:
+        """Is the module from a file that the user named, not from a package?"""
+        return self.namespace.__name__.startswith(FROM_FILE)
 
     @property
     def forward_signature(self) -> inspect.Signature:
@@ -174,11 +180,12 @@ class Task:
                 return getattr(self.namespace, self.entry)()
 
         made = self._call_user(lambda: made_on(self.where, make), f"calling {self.entry}()")
-        if isinstance(made, torch.Tensor):
-            made = [made]
-        if not isinstance(made, (list, tuple)):
-            raise TaskError(f"calling {self.entry}()", "wrong type", type(made).__name__, "a list of tensors")
-        return list(made) if self.where.type == "cpu" else moved(list(made), self.where)
+        first, named = call_of(made, self.forward_signature)
+        if first is None:
+            wanted = "a list of arguments, a dict of them by name, or (list, dict)"
+            raise TaskError(f"calling {self.entry}()", "wrong type", type(made).__name__, wanted)
+        placed = in_order(self.forward_signature, first, named, f"calling {self.entry}()") if named else first
+        return placed if self.where.type == "cpu" else moved(placed, self.where)
 
     def check_runs(self, model: torch.nn.Module) -> None:
         """Runs the module once: shapes that do not fit and missing devices are the user's to hear about."""
@@ -241,7 +248,8 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
     entry = data.get("entry") or "get_inputs"
     inputs = data.get("inputs")
     value = code_named(attr, namespace, where, doing)
-    kind = data.get("kind") or ("class" if isinstance(value, type) or not callable(value) else "function")
+    is_function = callable(value) and not isinstance(value, (type, torch.nn.Module))
+    kind = data.get("kind") or ("function" if is_function else "class")
     if kind == "class" and not is_module_class(value):
         got, wanted = type(value).__name__, "a subclass of torch.nn.Module"
         raise TaskError(doing, f"{attr} is not a module class", got, wanted)
@@ -266,7 +274,7 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
     if not (named := data.get("named_inputs")):
         return task
     given = {name: spec_of(value) for name, value in named.items()}
-    return replace(task, inputs=in_order(task.forward_signature, task.inputs or [], given))
+    return replace(task, inputs=in_order(task.forward_signature, task.inputs or [], given, "reading an input"))
 
 
 def user_code(data: dict[str, Any], doing: str) -> tuple[ModuleType, str]:
@@ -293,14 +301,34 @@ def spec_of(value: Any) -> Any:
     return parse_input(value) if isinstance(value, str) else value
 
 
-def in_order(signature: inspect.Signature, first: list[Any], named: dict[str, Any]) -> list[Any]:
+def call_of(made: Any, signature: inspect.Signature) -> tuple[list[Any] | None, dict[str, Any]]:
+    """The arguments that get_inputs() made, and those it gave by their names: of a list, a tensor, a dict, or (list, dict)
+    whose dict names parameters of forward. A dict that names none is the only argument of a forward that takes one. None: it
+    is none of these."""
+    if isinstance(made, torch.Tensor):
+        return [made], {}
+    parameters = signature.parameters
+    if isinstance(made, Mapping):
+        places = [p for p in parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+        alone = len(places) == 1 and not any(name in parameters for name in made)
+        return ([made], {}) if alone else ([], dict(made))
+    if not isinstance(made, (list, tuple)):
+        return None, {}
+    if len(made) == 2 and isinstance(made[0], (list, tuple)) and isinstance(made[1], dict):
+        first, named = made
+        if named and all(name in parameters for name in named):
+            return list(first), named
+    return list(made), {}
+
+
+def in_order(signature: inspect.Signature, first: list[Any], named: dict[str, Any], doing: str) -> list[Any]:
     """Arguments of which some have names, each at its parameter's place: those between that nobody gave keep their defaults."""
-    doing = "reading an input"
     places = [p for p in signature.parameters.values() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     names = [parameter.name for parameter in places]
     for name in named:
         if name not in names:
-            by_name = name in signature.parameters
+            others = {p.kind for p in signature.parameters.values()}
+            by_name = name in signature.parameters or inspect.Parameter.VAR_KEYWORD in others
             wrong = "forward takes it by its name only" if by_name else "forward has no such parameter"
             wanted = "a forward of your own that passes it on" if by_name else "one of " + " ".join(names)
             raise TaskError(doing, wrong, name, wanted)

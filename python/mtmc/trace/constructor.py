@@ -35,7 +35,7 @@ NEVER = {"forward", "__call__"}
 
 
 # What the traced forward needs made once, by the attribute of ModelNew that holds it: constants too large for the program's
-# text, and the classes of the named tuples that it returns.
+# text, and the classes of the named tuples and ModelOutputs that it returns.
 Held = dict[str, torch.Tensor | type]
 
 
@@ -45,14 +45,20 @@ class NotStandalone(Exception):
 
 def constructor_source(task: Task, model: torch.nn.Module, held: Held, lacking: set[str]) -> str:
     """`lacking`: entries of the model's state that have no values, see unfilled.py."""
+    own = own_classes(task, held)
     if task.kind == "class":
         try:
-            text = add_held(from_user_file(task), held)
+            text = add_held(from_user_file(task, own), held, own)
             check_builds(task, model, text, lacking, values=task.weights is None)
             return text
         except NotStandalone:
-            pass  # the containers below need nothing of the user's file
-    text = add_held(containers(task, model), held)
+            pass  # the containers below need nothing of the user's file but the classes of its results
+    try:
+        before = user_file(task, own).text(own) if own else "import torch\n"
+    except NotStandalone as error:
+        wanted = "a class that needs nothing of the file, or a tuple or dict"
+        raise TaskError(f"tracing {task.name}", f"forward returns a {own[0]}", str(error), wanted) from error
+    text = add_held(before + containers(task, model), held, own)
     try:
         check_builds(task, model, text, lacking, values=False)
     except NotStandalone as error:
@@ -92,20 +98,45 @@ def check_builds(task: Task, model: torch.nn.Module, text: str, lacking: set[str
 # The user's text ---------------------------------------------------------------------------------------------------
 
 
-def from_user_file(task: Task) -> str:
-    source = Path(task.namespace.__file__ or "").read_text()
+def from_user_file(task: Task, own: list[str]) -> str:
     try:
         needed = classes_of(pickle.dumps(task.constructor_arguments()), task.namespace.__name__)
     except Exception:  # they cannot be rebuilt: the referee refuses the task with this reason
         needed = []
-    return UserFile(source, task.namespace, task.attr, needed).extract()
+    return user_file(task, [*needed, *own]).extract()
+
+
+def user_file(task: Task, needed: list[str]) -> UserFile:
+    return UserFile(Path(task.namespace.__file__ or "").read_text(), task.namespace, task.attr, needed)
+
+
+def own_classes(task: Task, held: Held) -> list[str]:
+    """Those classes of results that only the user's file has; a TaskError for one that nothing but its own code can reach."""
+    own = []
+    for kind in held.values():
+        if not isinstance(kind, type) or hasattr(kind, "_fields"):
+            continue
+        if "." in kind.__qualname__ or (task.from_file and is_neighbour(task.namespace, kind.__module__)):
+            got, wanted = f"{kind.__module__}.{kind.__qualname__}", "one of the file itself or of a package"
+            wrong = "forward returns an object of a class that kernel.py cannot import"
+            raise TaskError(f"tracing {task.name}", wrong, got, wanted)
+        if task.from_file and kind.__module__ == task.namespace.__name__:
+            own.append(kind.__name__)
+    return own
+
+
+def is_neighbour(namespace: ModuleType, module: str) -> bool:
+    """Is it another file of the folder that the user's file is in?"""
+    spec = importlib.util.find_spec(module.split(".")[0]) if module != namespace.__name__ else None
+    folder = str(Path(namespace.__file__ or "").parent)
+    return spec is not None and bool(spec.origin) and str(Path(str(spec.origin)).parent).startswith(folder)
 
 
 class UserFile:
     """One parsed file; `extract` gives the part of it that constructing `attr` needs."""
 
     def __init__(self, source: str, namespace: ModuleType, attr: str, needed: Iterable[str] = ()) -> None:
-        """`needed`: more names to keep, of classes that the constructor's arguments are objects of."""
+        """`needed`: more names to keep, of classes that the constructor's arguments or the results are objects of."""
         self.lines = source.splitlines()
         self.namespace, self.attr, self.needed = namespace, attr, list(needed)
         self.body = ast.parse(source).body
@@ -117,7 +148,11 @@ class UserFile:
     def extract(self) -> str:
         if not isinstance(self._class(self.attr), ast.ClassDef):
             raise NotStandalone("no plain class")
-        kept, members = self._closure()
+        return self.text([self.attr, *self.needed])
+
+    def text(self, names: list[str]) -> str:
+        """What defines these names, with all that it needs."""
+        kept, members = self._closure(names)
         parts: list[str] = []
         for statement in self.body:
             future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
@@ -135,7 +170,7 @@ class UserFile:
     def _class(self, name: str) -> ast.stmt | None:
         return next((s for s in reversed(self.definers.get(name, [])) if isinstance(s, ast.ClassDef)), None)
 
-    def _closure(self) -> tuple[set[ast.stmt], dict[ast.stmt, list[ast.stmt]]]:
+    def _closure(self, names: list[str]) -> tuple[set[ast.stmt], dict[ast.stmt, list[ast.stmt]]]:
         """Statements to keep, and for each kept nn.Module class the members to keep: what the constructor can reach."""
         modules: set[ast.ClassDef] = set()
         kept: set[ast.stmt] = set()
@@ -155,7 +190,7 @@ class UserFile:
                 else:
                     pending.append(statement)
 
-        for name in [self.attr, *self.needed]:
+        for name in names:
             reach(name)
         while True:
             for cls in modules:
@@ -180,10 +215,8 @@ class UserFile:
                 raise NotStandalone("a relative import")
         else:
             names = [alias.name for alias in statement.names]
-        folder = str(Path(self.namespace.__file__ or "").parent)
         for name in names:
-            spec = importlib.util.find_spec(name.split(".")[0])
-            if spec is not None and spec.origin and str(Path(spec.origin).parent).startswith(folder):
+            if is_neighbour(self.namespace, name):
                 raise NotStandalone(f"imports its neighbour {name}")
 
     def _text(self, statement: ast.stmt) -> str:
@@ -273,9 +306,9 @@ def containers(task: Task, model: torch.nn.Module) -> str:
     """Plain modules with the recorded parameters and buffers, for modules whose text cannot be taken along."""
     args, kwargs = ([], {}) if task.kind == "function" else task.constructor_arguments()
     body = construction(model)
-    lines = ["import torch", "", "", "class ModelNew(torch.nn.Module):"]
+    lines = ["", "", "class ModelNew(torch.nn.Module):"]
     if any("_Container()" in line for line in body):
-        lines[2:2] = ["", *CONTAINER.splitlines(), ""]
+        lines[1:1] = ["", *CONTAINER.splitlines(), ""]
     if body or args or kwargs:
         lines.append("    def __init__(self, *args, **kwargs):")
         lines.append("        super().__init__()")
@@ -367,10 +400,18 @@ def tensor_source(value: torch.Tensor) -> str:
     return f"torch.frombuffer(bytearray({unpacked}), dtype={value.dtype}).reshape({tuple(value.shape)})"
 
 
-def add_held(text: str, held: Held) -> str:
-    """What is held becomes class attributes above the forward."""
+def add_held(text: str, held: Held, own: list[str]) -> str:
+    """What is held becomes class attributes above the forward. `own`: classes that the text itself defines."""
     line = next(line for line in text.splitlines() if line.strip() == MARKER)
     indent = line[: len(line) - len(MARKER)]
+
+    def class_source(kind: Any) -> str:
+        if hasattr(kind, "_fields"):
+            return f'__import__("collections").namedtuple({kind.__name__!r}, {kind._fields!r})'
+        if kind.__name__ in own:
+            return kind.__name__
+        return f"__import__({kind.__module__!r}, fromlist=['']).{kind.__name__}"
+
     kinds = [
         ("Constants that the traced forward built.", torch.Tensor, tensor_source),
         ("What forward returns.", type, class_source),
@@ -380,7 +421,3 @@ def add_held(text: str, held: Held) -> str:
         if made:
             text = text.replace(line, f"{indent}# {comment}\n{''.join(made)}\n{line}")
     return text
-
-
-def class_source(named_tuple: Any) -> str:
-    return f'__import__("collections").namedtuple({named_tuple.__name__!r}, {named_tuple._fields!r})'

@@ -30,10 +30,10 @@ import logging
 import math
 import os
 import sys
-import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import torch
@@ -46,15 +46,17 @@ from mtmc.device.memory import NO_MEMORY
 from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import Held, constructor_source
+from mtmc.trace.gradients import gradients_noticed
 from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
 from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
-from mtmc.trace.losses import without_value_checks
 from mtmc.trace.lstm_states import final_states
+from mtmc.trace.refusal import Failure, refusal
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
 from mtmc.trace.structure import structure
 from mtmc.trace.unnoticed import unnoticed
+from mtmc.trace.value_checks import without_value_checks
 from mtmc.wire.line import REPLIES, REQUESTS, Line, serve
 from mtmc.wire.outputs import bytes_of_all
 from mtmc.wire.plain import plain_tensors
@@ -119,6 +121,12 @@ def argument_types(task: Task) -> list[Any]:
 
 def refuse_not_dense(task: Task, inputs: list[Any], model: torch.nn.Module) -> None:
     named = {f"argument {place}": leaf for place, leaf in enumerate(pytree.tree_leaves(inputs))}
+    for name, value in named.items():
+        if not isinstance(value, (torch.Tensor, bool, int, float, str, NoneType)):
+            wanted = "tensors (torch.from_numpy), plain values, and lists, tuples and dicts of them"
+            raise TaskError(
+                f"tracing {task.name}", f"{name} is neither a tensor nor a plain value", type(value).__name__, wanted
+            )
     named |= {name.lstrip("."): tensor for name, tensor in (model.state_dict() | plain_tensors(model)).items()}
     for name, value in named.items():
         if isinstance(value, torch.Tensor) and (value.layout != torch.strided or value.is_nested):
@@ -184,17 +192,18 @@ def export_with(
             program = torch.export.export(model, tuple(inputs), strict=False).run_decompositions(decompositions())
             return with_reshapes(program), seen
 
-    try:
-        with unnoticed(), Known():
+    with gradients_noticed() as gradients:
+        try:
+            with unnoticed(), Known():
+                return exported()
+        except Exception as error:
+            unaware = error  # some code cannot be traced without its knowing
+        try:
             return exported()
-    except Exception as error:
-        unaware = error  # some code cannot be traced without its knowing
-    try:
-        return exported()
-    except TaskError:
-        raise
-    except Exception as error:
-        raise refusal(task, error, unaware, user) from error
+        except TaskError:
+            raise
+        except Exception as error:
+            raise refusal(task, model, Failure(error, unaware, gradients), user) from error
 
 
 def with_reshapes(program: ExportedProgram) -> ExportedProgram:
@@ -236,24 +245,6 @@ def split_into_slices(self: torch.Tensor, sizes: int | list[int], dim: int = 0) 
         sizes = [sizes] * max(1, math.ceil(extent / max(1, sizes)))
     ends = [min(extent, sum(sizes[: index + 1])) for index in range(len(sizes))]
     return [aten.slice.Tensor(self, dim, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-
-def refusal(task: Task, error: BaseException, unaware: BaseException, user: UserCode) -> TaskError:
-    """The user's innermost line on the way to the failure, and torch's reason in its first line. `unaware`: how tracing failed
-    before, when the code was told that nothing traces it."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == user.file]
-    if not frames:  # some of torch's errors carry the user's frames only in their text
-        at, source = user.location(str(error)) if user.file in str(error) else ("", "")
-    else:
-        at, source = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}", frames[-1].line or ""
-    place = f"{at}: {source}" if at else ""
-    wanted = ""
-    if "data-dependent" in str(error):
-        wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
-    wrong = f"torch.export cannot trace it: {first_line(error)}"
-    if first_line(unaware) != first_line(error):
-        wrong += f" (and, while its code was told that nothing traces it: {first_line(unaware)})"
-    return TaskError(f"tracing {task.name}", wrong, place, wanted)
 
 
 def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode) -> None:

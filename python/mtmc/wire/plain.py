@@ -6,6 +6,7 @@ Their key is the dotted name behind a point, `.rnn.hidden`, and for the tensors 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -100,13 +101,13 @@ class PlainTable(Mapping[str, Any]):
 
 class Attributes:
     """What a module's attributes are beside parameters, buffers and submodules: `restore` puts the same objects back, and
-    into lists and dicts what they held."""
+    into lists and dicts, those of hooks included, what they held."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         self.kept = [(module, self._of(module)) for module in model.modules()]
         values = [value for _, kept in self.kept for value in kept.values()]
         self.lists = [(value, value.copy()) for value in values if type(value) is list]
-        self.dicts = [(value, value.copy()) for value in values if type(value) is dict]
+        self.dicts = [(value, value.copy()) for value in values if type(value) in (dict, OrderedDict)]
 
     def restore(self) -> None:
         for module, kept in self.kept:

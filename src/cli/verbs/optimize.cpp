@@ -62,8 +62,10 @@ void print_conclusion(Progress& progress, const Optimized& done, const std::stri
       progress.line("done: nothing is certified: " + verdict.reason + ": " + verdict.message);
       break;
   }
-  progress.line(fmt::format("{} candidate{} judged in {:.0f} s; {}", done.evaluations, done.evaluations == 1 ? "" : "s",
-                            done.seconds, wrote));
+  const std::string certifying =
+      done.certify_seconds < 0.5 ? "" : fmt::format(", {:.0f} s of it for certification", done.certify_seconds);
+  progress.line(fmt::format("{} candidate{} judged in {:.0f} s{}; {}", done.evaluations,
+                            done.evaluations == 1 ? "" : "s", done.seconds, certifying, wrote));
 }
 
 // What the language model has cost, and why coder or policy stopped, where one is asked.
@@ -82,7 +84,7 @@ Status print_offline(Progress& progress, const Workbench& bench, const Task& tas
     judge.seed = bench.options().seed;
     judge.call_seconds = kInterpreterSeconds;
     judge.accuracy = bench.options().accuracy;
-    progress.live(0, -1, "", fmt::format("checking through {}", target.interpreter));
+    progress.live(-1, -1, "", fmt::format("checking through {}", target.interpreter));
     MTMC_TRY(const Offline found, check_offline(judge, task, {code, nullptr}));
     const Verdict& v = found.interpreted;
     const bool installed = v.message.find("No module named 'triton'") == v.message.npos;
@@ -120,8 +122,9 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   Watcher watcher(progress, store_file.string());
 
   LlmAccess llm(wanted.llm);
+  progress.live(-1, -1, "", "starting");
   MTMC_TRY(const auto bench, Workbench::open(wanted, *store, llm));
-  progress.live(0, -1, "", "tracing " + task.name);
+  progress.live(-1, -1, "", "tracing " + task.name);
   MTMC_TRY(const TracedTask traced, bench->trace(task));
   const size_t operators = traced.program->nodes.size();
   progress.line(fmt::format("{}: {} operator{}, on {} ({})", task.name, operators, operators == 1 ? "" : "s",

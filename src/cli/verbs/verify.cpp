@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "cli/task_options.h"
 #include "cli/verb.h"
@@ -42,13 +44,14 @@ struct Wanted {
 // A judge for each device, started when first asked for.
 class Judges {
  public:
-  static Result<Judges> of(const VerifyOptions& options) {
+  // `told`: see Judge::tell.
+  static Result<Judges> of(const VerifyOptions& options, std::function<void(const std::string&)> told = {}) {
     Judges made;
     made.device_ = options.device;
     JudgeOptions& judge = made.options_;
     judge.python = options.python, judge.threads = static_cast<int>(options.threads);
     judge.accuracy = accuracy_named(options.accuracy), judge.freeze_weights = options.freeze_weights;
-    judge.screens_wait = true;
+    judge.screens_wait = true, judge.told = std::move(told);
     MTMC_TRY(judge.baselines, baselines_named(options.baselines));
     return made;
   }
@@ -97,10 +100,14 @@ Result<int> verify_one(const VerifyOptions& options) {
   for (const auto& [word, given] : {std::pair("FILE", options.task.target), std::pair("CANDIDATE", options.candidate)})
     if (given.empty())
       return Error{"reading the command line", std::string(word) + " is missing", "", "FILE CANDIDATE, or --list FILE"};
-  MTMC_TRY(Judges judges, Judges::of(options));
+  Progress progress(stderr);
+  MTMC_TRY(Judges judges, Judges::of(options, [&](const std::string& what) {
+             what.empty() ? progress.clear() : progress.live(-1, -1, "", what);
+           }));
   const int indent = options.repeat == 1 ? 2 : -1;  // several: a line each
   const Wanted wanted{options.task, options.candidate, options.tier, options.seed, options.repeat};
   MTMC_TRY(const bool certified, judge_all(wanted, judges, [&](const Verdict& verdict) {
+             progress.clear();
              fmt::print("{}\n", options.json ? to_json(verdict).dump(indent) : render_evidence(verdict));
            }));
   return certified ? kDone : kNotBetter;

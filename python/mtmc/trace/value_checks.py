@@ -1,4 +1,4 @@
-"""Losses of torch whose checks of their arguments' values no trace can hold: the same without the check."""
+"""Losses and distributions of torch whose checks of their arguments' values no trace can hold: the same without the check."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import torch
 import torch.nn.functional as F
+from torch.distributions import Distribution
 
 
 def gaussian_nll_loss(
@@ -32,9 +33,11 @@ def gaussian_nll_loss(
 
 @contextlib.contextmanager
 def without_value_checks() -> Iterator[None]:
-    original = F.gaussian_nll_loss
+    original, validate = F.gaussian_nll_loss, Distribution._validate_args
     F.gaussian_nll_loss = gaussian_nll_loss
+    Distribution.set_default_validate_args(False)
     try:
         yield
     finally:
         F.gaussian_nll_loss = original
+        Distribution.set_default_validate_args(validate)

@@ -1,0 +1,71 @@
+"""Why torch.export cannot trace a module, for its user: one line with what is wrong, where, and what would be right."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from mtmc.task.task import Task
+from mtmc.trace.gradients import Stacks
+from mtmc.trace.graph import UserCode
+from mtmc.trace.structure import STRUCTURES
+from mtmc.wire.task_error import TaskError, first_line
+
+KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=False)"
+
+
+@dataclass
+class Failure:
+    """`unaware`: how tracing failed before, when the code was told that nothing traces it. `gradients`: where gradients were
+    asked for."""
+
+    error: BaseException
+    unaware: BaseException
+    gradients: Stacks
+
+
+def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode) -> TaskError:
+    """What is known to be out of reach, else the user's innermost line on the way to the failure and torch's reason in its
+    first line."""
+    doing, text = f"tracing {task.name}", str(failure.error)
+    if part := opaque(model):
+        return TaskError(doing, "nothing can be seen of a part of the module", part, "plain modules with tensors")
+    if failure.gradients and "data-dependent" not in text:
+        wanted = "a forward without torch.autograd.grad, backward and torch.func.grad"
+        return TaskError(doing, "forward computes gradients", last_line(failure.gradients[0], user), wanted)
+    if unknown := re.match(r"Found <class '(?:[\w<>]+\.)*(\w+)'> in output, which is not a known type", text):
+        return TaskError(doing, "forward returns another structure", unknown[1], STRUCTURES + KEEPS_CACHE)
+    if taken := re.match(r"\"attribute '(\w+)' already exists\"", text):
+        wrong = "torch.export cannot trace a parameter or buffer of that name"
+        return TaskError(doing, wrong, taken[1], "another name")
+    place = last_line(traceback.extract_tb(failure.error.__traceback__), user)
+    if not place and user.file in text:  # some of torch's errors carry the user's frames only in their text
+        at, source = user.location(text)
+        place = f"{at}: {source}" if at else ""
+    wanted = ""
+    if "data-dependent" in text:
+        wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
+    wrong = f"torch.export cannot trace it: {first_line(failure.error)}"
+    if first_line(failure.unaware) != first_line(failure.error):
+        wrong += f" (and, while its code was told that nothing traces it: {first_line(failure.unaware)})"
+    return TaskError(doing, wrong, place, wanted)
+
+
+def last_line(stack: traceback.StackSummary, user: UserCode) -> str:
+    """The user's innermost line; empty where none is."""
+    frames = [frame for frame in stack if frame.filename == user.file]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}: {frames[-1].line or ''}" if frames else ""
+
+
+def opaque(model: torch.nn.Module) -> str:
+    """The first part that torch.jit compiled, or that holds weights packed for quantized operators; empty where none is."""
+    for name, module in model.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):
+            return f"{name or 'itself'} is made by torch.jit"
+        if any(isinstance(value, torch.ScriptObject) for value in vars(module).values()):
+            return f"{name or 'itself'} holds packed weights ({type(module).__name__})"
+    return ""
