@@ -458,7 +458,7 @@ Status Environment::certify(SearchNode& node) {
       recorded(node.parent ? node.parent->id : kNoNode, node.parent ? store_text(node.action) : "");
   MTMC_TRY(Judged verdict, judged(node.state, Tier::certify, record));
   MTMC_RETURN_IF_ERROR(store_.add_verdict(node.id, verdict.verdict));
-  if (!verdict.remembered || (record != nullptr && record->certify)) certify_seconds_ += verdict.verdict.seconds;
+  if (!verdict.remembered) certify_seconds_ += verdict.verdict.seconds;
   node.certify = std::move(verdict.verdict);
   listener_.on_attempt(record_of(node), verdict.remembered, status());
   return ok_status();

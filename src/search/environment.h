@@ -251,7 +251,7 @@ class Environment {
   std::optional<double> searching_since_;  // when the start was judged
   std::optional<Error> policy_error_, last_refusal_;
   std::string doing_;             // what was said last
-  double certify_seconds_ = 0;    // what certifications of this run took
+  double certify_seconds_ = 0;    // what certifications took, those remembered left out
   bool measuring_ = false;        // the search is over: what is left is lowered, what is only guessed is measured
   double screen_seconds_ = 0;     // the longest screening since
   double implement_seconds_ = 0;  // the longest so far

@@ -63,7 +63,7 @@ struct Optimized {
   std::string account;               // what it has cost on this run, as JSON (to_json(Spent)); empty: nothing costs
   int evaluations = 0;               // candidates screened, the start not counted
   double seconds = 0;
-  double certify_seconds = 0;  // of these, what certifications took
+  double certify_seconds = 0;  // of these, what certifications took since the run was begun or resumed
   bool resumed = false;
 };
 

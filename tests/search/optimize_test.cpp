@@ -186,6 +186,9 @@ TEST(Optimize, WhoWatchesHearsWhatTheJudgeDoesAndWhatCertificationTook) {
   EXPECT_EQ(heard[1], "screening");
   EXPECT_EQ(heard[2], heard[0]) << "when that is over";
   EXPECT_EQ(std::count(heard.begin(), heard.end(), "certifying") * 40, done->certify_seconds);
+  const auto again = world.run(slow);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->certify_seconds, 0) << "all is remembered";
 }
 
 TEST(Optimize, FallsBackToTheNextBestWhenCertificationFails) {
