@@ -212,6 +212,10 @@ class AttentionPrinter : public StagePrinter {
   void multiply_keys(const std::string& score, const std::string& start) {
     const ExprP keys = operand(found_.scores, false);
     if (keys->dtype != operand(found_.scores, true)->dtype) throw Unsupported{"attention of operands of two types"};
+    // On an H100 such a kernel (33 keys of 16 features side by side, tiles of 64 x 64, Triton 3.6) ended with an
+    // illegal memory access; why was not found.
+    if (parts_ && !found_.softmax && !find_rectangle(group_, keys, extents_, {at_.t}, {at_.d}))
+      throw Unsupported{"keys in two parts that no descriptor reads"};
     const auto key = [&](const ExprP& e) {
       return fetch(e, key_, {at_.t}, {at_.d}, start, "0", bt_, key_.rows.block, true);
     };
