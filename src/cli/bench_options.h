@@ -15,6 +15,7 @@ struct BenchOptions {
   std::string of = "files", way;  // ablation: the suite; and a member's way
   std::vector<std::string> tasks, levels, groups, compared, ways;
   double budget = 0;  // seconds; 0: none
+  double limit = 0;   // of a task, likewise
   int64_t jobs = 0;   // 0: one for each GPU
   std::string sizes = "tests";
   PerformanceSizes performance;

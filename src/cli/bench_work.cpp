@@ -133,7 +133,8 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
             if (reply.ok())
               run.ended(task, reply->at("row"), reply->at("bug"));
             else
-              run.ended(task, failed_row(options.suite, {task, {}}, reply.error()), true);
+              run.ended(task, failed_row(options.suite, {task, {}}, reply.error()),
+                        reply.error().wrong != kTookTooLong);
           },
   };
   const TempDir folder;  // with all of theirs in it: whoever is killed removes nothing
@@ -141,7 +142,7 @@ Status run_crew(const BenchOptions& options, size_t jobs, const std::vector<std:
   llm.keys.show();  // members ask for themselves
   const Status done = work_off(options.ray.empty() ? member_commands(command, jobs, gpus, folder.path())
                                                    : remote_commands(command, jobs, options.ray),
-                               left, listener);
+                               left, listener, options.limit);
   llm.keys.hide();
   return done;
 }
@@ -172,7 +173,7 @@ Result<int> run_bench(const BenchOptions& options, LlmAccess& llm) {
   MTMC_TRY(const auto run, BenchRun::open(options.out, names, options.budget));
   const std::vector<std::string> left = run->left();
   const size_t jobs = std::min(wanted, left.size());
-  if (jobs == 1 && options.ray.empty())
+  if (jobs == 1 && options.ray.empty() && options.limit == 0)  // a process of its own can be ended
     MTMC_RETURN_IF_ERROR(run_here(options, tasks, left, *run, llm));
   else if (jobs > 0)
     MTMC_RETURN_IF_ERROR(run_crew(options, jobs, left, *run, llm));

@@ -1,6 +1,7 @@
 #include "workbench/crew.h"
 
 #include <fcntl.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -19,8 +20,8 @@
 namespace mtmc {
 namespace {
 
-constexpr double kForever = std::numeric_limits<int>::max();  // a task has limits of its own
-constexpr double kReady = 600;                                // seconds to measure a new machine, and to load weights
+constexpr double kForever = std::numeric_limits<int>::max();
+constexpr double kReady = 600;  // seconds to measure a new machine, and to load weights
 constexpr const char* kReadyWord = "ready";
 
 // The tasks, and what may be done with them by whoever holds the lock.
@@ -28,6 +29,7 @@ struct Shared {
   std::mutex lock;
   std::vector<std::string> tasks;  // the next one last
   const CrewListener& listener;
+  double limit;  // seconds of a task
 
   std::optional<std::string> next() {
     const std::lock_guard held(lock);
@@ -53,11 +55,14 @@ Result<LineProcess> begin(const Command& command) {
   return member;
 }
 
-Result<Json> reply_of(LineProcess& member, const std::string& task) {
-  MTMC_RETURN_IF_ERROR(member.send(task));
-  MTMC_TRY(const std::string line, member.receive(kForever));
-  const Json reply = Json::parse(line, nullptr, false);
-  if (reply.is_discarded()) return Error{"reading a member's answer", "it is not JSON", "'" + line + "'", ""};
+Result<Json> reply_of(LineProcess& member, const std::string& task, double limit) {
+  const Status sent = member.send(task);
+  const Result<std::string> line = sent.ok() ? member.receive(limit) : sent.error();
+  if (!line.ok() && line.error().wrong == "timed out")
+    return Error{"optimising " + task, kTookTooLong, "no end", fmt::format("one within {:.0f} s", limit)};
+  if (!line.ok()) return Error{"optimising " + task, "its member ended", line.error().wrong, ""};
+  const Json reply = Json::parse(*line, nullptr, false);
+  if (reply.is_discarded()) return Error{"reading a member's answer", "it is not JSON", "'" + *line + "'", ""};
   return reply;
 }
 
@@ -73,8 +78,8 @@ Status keep_at_work(const Command& command, Shared& shared) {
     }
     const std::optional<std::string> task = shared.next();
     if (!task) return ok_status();
-    const Result<Json> reply = reply_of(*member, *task);
-    shared.ended(*task, reply.ok() ? reply : Error{"optimising " + *task, "its member ended", reply.error().wrong, ""});
+    const Result<Json> reply = reply_of(*member, *task, shared.limit);
+    shared.ended(*task, reply);
     if (!reply.ok()) member.reset();
   }
 }
@@ -129,8 +134,8 @@ Result<size_t> remote_places(const std::string& address) {
 }
 
 Status work_off(const std::vector<Command>& members, const std::vector<std::string>& tasks,
-                const CrewListener& listener) {
-  Shared shared{{}, {tasks.rbegin(), tasks.rend()}, listener};
+                const CrewListener& listener, double limit) {
+  Shared shared{{}, {tasks.rbegin(), tasks.rend()}, listener, limit > 0 ? limit : kForever};
   std::vector<std::future<Status>> all;
   for (const Command& command : members)
     all.push_back(std::async(std::launch::async, [&] { return keep_at_work(command, shared); }));

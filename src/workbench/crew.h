@@ -27,6 +27,9 @@ std::vector<Command> remote_commands(const std::vector<std::string>& command, si
 // How many members a cluster has GPUs for; one where it has none. An Error: no cluster answers, or Ray is missing.
 Result<size_t> remote_places(const std::string& address);
 
+// What is wrong with a task that its member was ended for, where nothing else is (see work_off).
+inline constexpr const char* kTookTooLong = "it took too long";
+
 // What happens to a task. Both are called by one thread at a time.
 struct CrewListener {
   std::function<bool(const std::string& task)> begins;  // false: neither it nor any other
@@ -34,10 +37,11 @@ struct CrewListener {
   std::function<void(const std::string& task, const Result<Json>& reply)> ended;
 };
 
-// Hands out `tasks` in order. A member that dies is begun anew for the next task. An Error: one ended before it was
-// ready, and has said on standard error why; what others have begun is ended first.
+// Hands out `tasks` in order. A member that dies is begun anew for the next task, and so is one that works on a task
+// for longer than `limit` seconds (0: as long as it takes). An Error: one ended before it was ready, and has said on
+// standard error why; what others have begun is ended first.
 Status work_off(const std::vector<Command>& members, const std::vector<std::string>& tasks,
-                const CrewListener& listener);
+                const CrewListener& listener, double limit = 0);
 
 // What a member tells while it works: nothing. What it finds are its answers.
 class Silence final : public ProgressListener {

@@ -55,6 +55,15 @@ TEST(Crew, AMemberThatDiesTakesOnlyItsTaskWithIt) {
   EXPECT_EQ(heard.ended["c"], "\"c\"");
 }
 
+TEST(Crew, ATaskThatTakesTooLongIsEndedAndTheOthersAreDone) {
+  Heard heard;
+  const Command one = member(R"([ "$task" = b ] && sleep 600; echo "\"$task\"" >&4)");
+  ASSERT_TRUE(work_off({one}, {"a", "b", "c"}, heard.listener(), 5).ok());
+  EXPECT_EQ(heard.ended["a"], "\"a\"");
+  EXPECT_EQ(heard.ended["b"], "optimising b: it took too long: got no end, wanted one within 5 s");
+  EXPECT_EQ(heard.ended["c"], "\"c\"");
+}
+
 TEST(Crew, NoTaskBeginsOnceTheListenerSaysNo) {
   Heard heard{.most = 2};
   ASSERT_TRUE(work_off({member("echo 1 >&4")}, {"a", "b", "c", "d"}, heard.listener()).ok());

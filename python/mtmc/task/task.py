@@ -251,7 +251,7 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
     is_function = callable(value) and not isinstance(value, (type, torch.nn.Module))
     kind = data.get("kind") or ("function" if is_function else "class")
     if kind == "class" and not is_module_class(value):
-        got, wanted = type(value).__name__, "a subclass of torch.nn.Module"
+        got, wanted = type(value).__name__, "a subclass of torch.nn.Module, or a function"
         raise TaskError(doing, f"{attr} is not a module class", got, wanted)
     if inputs is None and not hasattr(namespace, entry):
         raise TaskError(doing, f"{where} has no {entry}()", "", f"a function {entry}() or --input such as f32[64,512]")

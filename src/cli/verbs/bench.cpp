@@ -97,6 +97,8 @@ VerbBody declare(Options& options) {
                 "these tasks only: numbers (1-20), or names or patterns of what --list prints");
   options.flag(given->list, "--list", "print the names of the tasks, and run none");
   options.seconds(given->budget, "--budget", "begin no further task after this time (no limit)");
+  options.seconds(given->limit, "--limit",
+                  "what a task may take in all; then its row says so, and the next one begins (no limit)");
   options.integer(
       given->jobs, "--jobs", 1,
       "how many tasks run at once; those on one GPU take turns timing (one for each GPU; without a GPU, one)");
