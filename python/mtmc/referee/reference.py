@@ -146,12 +146,12 @@ class Reference:
         return self._copy().float()
 
     def _copy(self) -> torch.nn.Module:
-        try:
-            if not remembers_itself(self.model):
+        if not remembers_itself(self.model):
+            try:
                 return copy.deepcopy(self.model)
-        except Exception:
-            pass  # some modules cannot be copied
-        return self.task.make_model(self.seed)  # nor that: they are built again
+            except Exception:
+                pass  # some modules cannot be copied
+        return self.task.make_model(self.seed)  # built again
 
     def held(self, state: State) -> State:
         """The state as the module holds it: entries that share memory have one value."""

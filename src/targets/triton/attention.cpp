@@ -88,13 +88,11 @@ class Finder {
   explicit Finder(const Group& group) : group_(group) {}
 
   std::optional<Attention> run(int first) {
-    Attention found;
-    found.scores = first, found.largest = first + 1, found.weights = first + 2, found.sum = first + 3;
-    found.context = found.last = first + 4;
-    if (is_one_launch(found)) return found;
-    found.softmax = false;
-    found.context = found.last = first + 1;
-    if (is_one_launch(found)) return found;
+    Attention with_softmax{.scores = first, .largest = first + 1, .weights = first + 2, .sum = first + 3};
+    with_softmax.context = with_softmax.last = first + 4;
+    if (is_one_launch(with_softmax)) return with_softmax;
+    Attention without{.scores = first, .context = first + 1, .last = first + 1, .softmax = false};
+    if (is_one_launch(without)) return without;
     return std::nullopt;
   }
 
