@@ -10,6 +10,7 @@ import torch
 
 from mtmc.device.cuda import FILL_SHARED
 from mtmc.device.device import Cpu
+from mtmc.device import memory
 from mtmc.device.memory import UNUSED_BYTES, release
 from mtmc.device.random_state import random_state, seed_all
 
@@ -26,6 +27,7 @@ def test_memory_that_nobody_uses_is_given_back_where_it_is_much_and_others_may_w
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given_back: list[int] = []
+    monkeypatch.setattr(memory, "ASKED_SECONDS", 0.0)
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: given_back.append(1))
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (40, 100))

@@ -113,6 +113,20 @@ def test_channels_are_cut_with_what_the_state_holds_of_them(opened: Open) -> Non
     assert rows["state:norm.running_mean"]["elsewhere"]["max_error"] > 0.9
 
 
+def test_the_truth_of_samples_stays_when_their_draw_is_forgotten(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    referee = opened("Linear")
+    draws, found = referee.draws, sliced(referee)
+    monkeypatch.setattr(draws, "most_bytes", draws.known["task-0"].bytes)
+    referee.draw("task-1")
+    assert list(draws.known) == ["task-1"] and draws.samples == {"task-0": found}
+    monkeypatch.setattr(draws.sampler, "slices", lambda _: None)
+    assert sliced(referee) is found and list(draws.samples) == ["task-1"]
+    draws.forget("task-1")
+    assert not draws.samples
+
+
 def limits(referee: Referee, output: str, row: dict) -> tuple[float, float]:
     """What the judge grants elsewhere: to blocks and to elements."""
     runs = [one for run in referee.budgets.of_kind("task").allowed for one in run if one["output"] == output]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 import torch
 
@@ -86,25 +84,6 @@ def test_grouped_products_come_from_their_definition(a: tuple[int], b: tuple[int
     eager = torch._grouped_mm(x, y, offs=ends)
     truth, _ = run_wide(lambda: torch._grouped_mm(x.double(), y.double(), offs=ends), [])
     assert truth.dtype == torch.float64 and torch.allclose(truth.float(), eager, atol=1e-5)
-
-
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("dims", [1, 2, 3])
-def test_convolutions_are_what_their_definition_says(dims: int, transposed: bool) -> None:
-    chosen = random.Random(dims)
-    for _ in range(12):
-        groups = chosen.choice([1, 2, 4])
-        inner, outer = groups * chosen.randint(1, 3), groups * chosen.randint(1, 2)
-        kernel, stride, dilation, padding = (
-            [chosen.randint(a, b) for _ in range(dims)] for a, b in ((1, 4), (1, 3), (1, 2), (0, 3))
-        )
-        more = [chosen.randrange(max(s, d)) if transposed else 0 for s, d in zip(stride, dilation, strict=True)]
-        x = torch.randn(2, inner, *(chosen.randint(10, 13) for _ in range(dims)), dtype=torch.float64)
-        shape = (inner, outer // groups) if transposed else (outer, inner // groups)
-        weight, bias = torch.randn(*shape, *kernel, dtype=torch.float64), torch.randn(outer, dtype=torch.float64)
-        arguments = x, weight, chosen.choice([None, bias]), stride, padding, dilation, transposed, more, groups
-        found, wanted = definitions.convolution(*arguments), torch.ops.aten.convolution(*arguments)
-        assert found.shape == wanted.shape and torch.allclose(found, wanted, rtol=1e-12, atol=1e-11)
 
 
 @pytest.mark.parametrize(("channels", "width", "defined"), [(1, 64, True), (2, 64, False), (1, 32, False)])

@@ -89,6 +89,7 @@ class Cuda:
         self.sweep: torch.Tensor | None = None
         torch.zeros(1, device=self.where)  # the context exists from here on
         self.facts = torch.cuda.get_device_properties(self.where)
+        self.bytes = self.facts.total_memory
         self.driver = ctypes.CDLL(DRIVER)
         self.start, self.end = ctypes.c_void_p(), ctypes.c_void_p()
         for event in (self.start, self.end):
@@ -236,7 +237,7 @@ class Cuda:
         if not on:
             return
         release()  # what lies there of calls on other sizes
-        large = min(4 * expected_bytes + (256 << 20), max(self.facts.total_memory // MOST_POISONED, 256 << 20))
+        large = min(4 * expected_bytes + (256 << 20), max(self.bytes // MOST_POISONED, 256 << 20))
         blocks = [torch.empty(SMALL_BYTES, dtype=torch.uint8, device=self.where) for _ in range(SMALL_BLOCKS)]
         blocks.append(torch.empty(large, dtype=torch.uint8, device=self.where))
         blocks.clear()

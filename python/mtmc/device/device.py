@@ -24,6 +24,7 @@ class Device(Protocol):
     name: str
     lends: bool  # do other processes look at its memory where it lies?
     where: torch.device
+    bytes: int  # of its own memory; 0: it has none
 
     def synchronize(self) -> None:
         """Waits for all work; raises when a kernel failed."""
@@ -64,6 +65,7 @@ class Cpu:
     name = "cpu"
     lends = False
     where = torch.device("cpu")
+    bytes = 0
 
     def __init__(self) -> None:
         self.clock = time.perf_counter_ns  # kept: the candidate may replace the module's

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
+import time
 
 import torch
 
 UNUSED_BYTES = 1 << 30  # of the GPU's memory that a process may sit on
+# That part of it being free, nobody gives anything back: beside processes that get ready the driver takes up to two seconds for
+# some gigabytes, and as long to find them again. It takes two milliseconds to say how much is free: it is asked so often.
+ENOUGH, ASKED_SECONDS = 0.5, 0.05
 NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
 POISON = 0xFE  # the pattern of fresh memory, byte by byte: fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
 
-def release(enough: float = 1.0) -> None:
+_asked = -ASKED_SECONDS  # when the driver was
+
+
+def release(enough: float = ENOUGH) -> None:
     """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much and less than this part of
     all memory is free: several processes work on the same gigabytes."""
     if not torch.cuda.is_initialized():
         return
     held = torch.cuda.memory_stats_as_nested_dict()  # a flat list of the same would be sorted first, each time
     if held["reserved_bytes"]["all"]["current"] - held["allocated_bytes"]["all"]["current"] > UNUSED_BYTES:
+        global _asked
+        if time.monotonic() < _asked + ASKED_SECONDS:
+            return
+        _asked = time.monotonic()
         free, of_all = torch.cuda.mem_get_info()
         if free < enough * of_all:
             torch.cuda.empty_cache()

@@ -15,8 +15,9 @@ from mtmc.referee.draws import COPIED, make_draw, mixed, seed_of
 from mtmc.referee.open_order import in_other_order
 from mtmc.referee.reference import CALLS, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
+from mtmc.referee.slices import Slices
 from mtmc.referee.truth import widen
-from mtmc.wire.outputs import tensors
+from mtmc.wire.outputs import bytes_of_all, tensors
 
 KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # of all draws together
 KEPT_WHERE_SHARED = 1 << 30  # on a GPU that other searches use, too (src/base/turn.h)
@@ -38,6 +39,8 @@ class KeptDraws:
         shared = bool(os.environ.get("MTMC_TURN"))
         self.most_bytes = (KEPT_WHERE_SHARED if shared else KEPT_ON_GPU) if self.on_gpu else KEPT_BYTES
         self.known: dict[str, Draw] = {}  # the oldest first
+        # What takes longest to compute, and is small: the truth of samples of draws that are forgotten.
+        self.samples: dict[str, Slices] = {}
         self.seconds = math.inf  # of the quickest draw
         self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
         # Kinds that are done without where the GPU's memory is too small for their truth: at another size it may be larger than it
@@ -62,7 +65,7 @@ class KeptDraws:
             eager.after = [{n: value for n, value in entries.items() if n in self.watched} for entries in eager.after]
         draw = Draw(arguments, seed, state, eager, Truth([], []), kind in COPIED, self.sampler)
         draw.reorder = partial(in_other_order, self.reference)
-        draw.slices = found = self.sampler.slices(draw)
+        draw.slices = found = self.samples.pop(name, None) or self.sampler.slices(draw)
         if found is not None:
             draw.truth = Truth(found.calls, found.states, [None] * len(eager.calls[0]))
         else:
@@ -99,17 +102,22 @@ class KeptDraws:
         return seed_of(self.session, f"{name}-random")
 
     def forget(self, name: str) -> None:
-        self.timed.pop(name, None)
-        self.known.pop(name, None)
+        for kept in (self.timed, self.known, self.samples):
+            kept.pop(name, None)
 
     def forget_all(self) -> None:
-        self.timed.clear()
-        self.known.clear()
+        for kept in (self.timed, self.known, self.samples):
+            kept.clear()
 
     def _make_room(self, size: int) -> None:
         """Forgets the oldest draws until so many bytes more may be kept."""
         while self.known and sum(draw.bytes for draw in self.known.values()) + size > self.most_bytes:
-            del self.known[next(iter(self.known))]
+            name, draw = next(iter(self.known.items()))
+            if draw.slices is not None:
+                self.samples[name] = draw.slices
+            del self.known[name]
+        while sum(bytes_of_all([one.calls, one.states]) for one in self.samples.values()) > self.most_bytes / 2:
+            del self.samples[next(iter(self.samples))]
 
     def _mixed(self, name: str) -> list[Any] | None:
         """The arguments of KIND-INDEX~N; None for any other draw. Where nothing could be mixed it is a draw of its own."""

@@ -35,8 +35,9 @@ from mtmc.wire.forms import (
 from mtmc.wire.line import Message
 from mtmc.wire.outputs import tensors
 
-# Between two requests: what a process frees, or leaves when it ends, stays for as long as we look at it.
-MOST_BORROWED_BYTES, MOST_BORROWED = 1 << 30, 256  # and allocations
+# What a process frees, or leaves when it ends, stays for as long as we look at it; to look at it anew takes the driver up to
+# 0.2 s where other processes use it, too.
+PART_BORROWED, MOST_BORROWED = 8, 256  # that part of the GPU's memory; allocations
 MOST_MET = 4  # processes that take turns, as in a timed round: to look at memory anew takes a millisecond, and far more beside others
 
 
@@ -74,13 +75,18 @@ class Lender:
         """Puts the tensors of a value where a process on the GPU wants them; afterwards no cache holds them. DeviceError when
         there is no such memory."""
         self._meet(guest)
-        self.device.give_back(MOST_BORROWED_BYTES, MOST_BORROWED)
+        self.device.give_back(self.device.bytes / PART_BORROWED, MOST_BORROWED)
         forms = tensors_of(form_of(value))
         for tensor, form, place in zip(tensors(value), forms, places, strict=True):
             if span_bytes(form) != place["bytes"]:
                 raise DeviceError("a place of another size")
             seen_as(form, self._borrowed(place)).copy_(tensor)
         self.device.flush()
+
+    def give_back(self) -> None:
+        """All that is looked at: it is asked for anew when it is needed."""
+        if self.device.lends:
+            self.device.give_back()
 
     def rest(self) -> None:
         """Between two requests: nothing that was seen is looked at any more."""

@@ -81,9 +81,11 @@ def _others(c: torch.Tensor, t: torch.Tensor) -> int:
 
 
 def nearest(draw: Draw, call: int, leaves: list[Any]) -> Draw:
-    """The draw itself, or in the other order where a call's results are nearer to that. Only where some of them are plainly other
-    than eager's is it asked what that would be."""
-    if draw.slices is not None or not (others := plainly_other(draw, call, leaves)) or draw.other is None:
+    """The draw itself, or in the other order where a call's results are nearer to that. Only where eager had an order to choose, and
+    some of them are plainly other than its own, is it asked what that would be."""
+    if draw.slices is not None or not any(draw.eager.places):
+        return draw
+    if not (others := plainly_other(draw, call, leaves)) or draw.other is None:
         return draw
     return draw if plainly_other(draw.other, call, leaves) >= others else draw.other
 

@@ -90,7 +90,9 @@ class Referee:
         assert self.draws is not None and self.masked is not None
         self.draws.forget_all()
         self.masked.forget()
-        release()
+        if self.lender is not None:
+            self.lender.give_back()
+        torch.cuda.empty_cache()
         self.last_try = True
         return handler(request)
 

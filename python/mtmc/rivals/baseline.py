@@ -166,7 +166,7 @@ class Player:
         del arguments, self.stopwatches[name]  # with arguments that nobody needs until it is timed
         if name in COMPILED:
             gc.collect()  # torch.compile's objects hold what they were made with in a ring
-        release()
+        release(1.0)
         return {}
 
     def warm_up(self, name: str, engine: Callable[..., Any], arguments: list[Any]) -> None:
