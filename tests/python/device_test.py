@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtmc.device.cuda import FILL_SHARED
+from mtmc.device.cuda import OWN_KERNELS
 from mtmc.device.device import Cpu
 from mtmc.device import memory
 from mtmc.device.memory import UNUSED_BYTES, release
@@ -40,12 +40,12 @@ def test_memory_that_nobody_uses_is_given_back_where_it_is_much_and_others_may_w
 
 
 @pytest.mark.parametrize("chip", ["sm_75", "sm_80", "sm_90", "sm_100"])
-def test_the_kernel_in_the_drivers_language_can_be_assembled(chip: str, tmp_path: Path) -> None:
+def test_the_kernels_in_the_drivers_language_can_be_assembled(chip: str, tmp_path: Path) -> None:
     triton = pytest.importorskip("triton", reason="triton is not installed")
     assembler = Path(triton.__file__).parent / "backends/nvidia/bin/ptxas"
-    source = tmp_path / "fill_shared.ptx"
-    source.write_bytes(FILL_SHARED)
-    subprocess.run([assembler, f"-arch={chip}", source, "-o", tmp_path / "fill_shared.cubin"], check=True)
+    source = tmp_path / "own_kernels.ptx"
+    source.write_bytes(OWN_KERNELS)
+    subprocess.run([assembler, f"-arch={chip}", source, "-o", tmp_path / "own_kernels.cubin"], check=True)
 
 
 def test_a_process_calls_vector_functions_by_one_thread_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,18 +21,32 @@ COPY_BYTES = 1 << 30
 WAKE_CALLS = 24  # short kernels: the clocks rise, and the launch path of the host is warm
 WAKE_ELEMENTS = 1 << 16
 HANDLE_BYTES, IPC_LAZY_PEER_ACCESS = 64, 1  # of cuIpcOpenMemHandle
-FASTEST_CLOCK, QUEUE_CYCLES = 2e9, 200_000  # Hz; cycles
+FASTEST_CLOCK, QUEUE_SECONDS = 2e9, 1e-4  # Hz; while which launches are queued
 PERSISTING_L2 = 0x06  # CU_LIMIT_PERSISTING_L2_CACHE_SIZE
 COMPARED = 1 << 20  # elements
 SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blocks: two of them make a segment
 CANDIDATE_SHARE = 0.6  # of the GPU's memory: the judge's own processes need the rest
 MOST_POISONED = 32  # that part of the GPU's memory: each of several processes needs some
 MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-# All words of a block's shared memory become the pattern. In the driver's own language: NVRTC takes a third of a second.
-FILL_SHARED = b"""
+# All words of a block's shared memory become the pattern; a while goes by. In the driver's own language: NVRTC takes a third of a
+# second. A kernel that counts its multiprocessor's cycles, as torch's does, may wait for seconds, or for ever, where processes take
+# turns on a GPU: it can go on on another multiprocessor, whose count is behind.
+OWN_KERNELS = b"""
 .version 6.0
 .target sm_70
 .address_size 64
+.visible .entry wait(.param .u64 nanoseconds) {
+  .reg .pred %again;
+  .reg .u64 %start, %now, %length;
+  ld.param.u64 %length, [nanoseconds];
+  mov.u64 %start, %globaltimer;
+next:
+  mov.u64 %now, %globaltimer;
+  sub.u64 %now, %now, %start;
+  setp.lt.u64 %again, %now, %length;
+  @%again bra next;
+  ret;
+}
 .extern .shared .align 16 .b8 memory[];
 .visible .entry fill_shared(.param .u32 words, .param .u32 pattern) {
   .reg .pred %done;
@@ -98,7 +112,8 @@ class Cuda:
         self.spark = torch.zeros(WAKE_ELEMENTS, device=self.where)
         self.borrowed: dict[str, tuple[int, int]] = {}  # handle -> address here and size
         self.poisons = False
-        self.fill_shared: ctypes.c_void_p | None = None
+        self.module: ctypes.c_void_p | None = None  # of our own kernels
+        self.own_kernels: dict[str, ctypes.c_void_p] = {}
         self.reset_l2()
 
     def _check(self, code: int) -> None:
@@ -124,7 +139,7 @@ class Cuda:
         """Time of the device alone, with a cold L2: the launches are all made while a first kernel keeps it waiting. For
         comparing versions of a kernel; a call's own time is `timed`'s."""
         self.flush()
-        torch.cuda._sleep(QUEUE_CYCLES)
+        self.delay(QUEUE_SECONDS)
         self._check(self.driver.cuEventRecord(self.start, None))
         call()
         self._check(self.driver.cuEventRecord(self.end, None))
@@ -135,7 +150,13 @@ class Cuda:
 
     def delay(self, seconds: float) -> None:
         """Keeps the current stream busy for about as long: what is launched meanwhile waits for it, if it waits."""
-        torch.cuda._sleep(int(seconds * FASTEST_CLOCK))
+        if (kernel := self._own_kernels().get("wait")) is None:
+            torch.cuda._sleep(int(seconds * FASTEST_CLOCK))
+            return
+        length = ctypes.c_uint64(int(seconds * 1e9))
+        given = (ctypes.c_void_p * 1)(ctypes.addressof(length))
+        stream = ctypes.c_void_p(torch._C._cuda_getCurrentRawStream(self.where.index))
+        self._check(self.driver.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, given, None))
 
     def reset_l2(self) -> None:
         """No lines of the L2 are kept for anyone: all can be replaced. Chips without such lines refuse, and need none."""
@@ -210,17 +231,21 @@ class Cuda:
         will need of us is made before it comes."""
         torch.cuda.set_per_process_memory_fraction(CANDIDATE_SHARE, self.where)
         self.flush()
-        self._load_fill_shared()
         self._load_kernels()
 
-    def _load_fill_shared(self) -> None:
-        module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
-        if self.driver.cuModuleLoadData(ctypes.byref(module), FILL_SHARED):
-            return  # no compiler in this driver, or an older chip: global memory is still poisoned
-        self._check(self.driver.cuModuleGetFunction(ctypes.byref(kernel), module, b"fill_shared"))
-        size = self.facts.shared_memory_per_block_optin
-        self._check(self.driver.cuFuncSetAttribute(kernel, MOST_SHARED, size))
-        self.fill_shared = kernel
+    def _own_kernels(self) -> dict[str, ctypes.c_void_p]:
+        """By name; none where this driver has no compiler, or on an older chip: global memory is still poisoned."""
+        if self.module is None:
+            self.module = ctypes.c_void_p()
+            if self.driver.cuModuleLoadData(ctypes.byref(self.module), OWN_KERNELS):
+                return self.own_kernels
+            for name in ("fill_shared", "wait"):
+                kernel = ctypes.c_void_p()
+                self._check(self.driver.cuModuleGetFunction(ctypes.byref(kernel), self.module, name.encode()))
+                self.own_kernels[name] = kernel
+            size = self.facts.shared_memory_per_block_optin
+            self._check(self.driver.cuFuncSetAttribute(self.own_kernels["fill_shared"], MOST_SHARED, size))
+        return self.own_kernels
 
     def _load_kernels(self) -> None:
         """The GPU loads a kernel when it is first needed: those around every checked call are needed now."""
@@ -260,11 +285,11 @@ class Cuda:
 
     def _poison_shared(self) -> None:
         """The shared memory of all multiprocessors."""
-        if self.fill_shared is not None:
+        if (kernel := self._own_kernels().get("fill_shared")) is not None:
             size, blocks = self.facts.shared_memory_per_block_optin, 2 * self.facts.multi_processor_count
             words, pattern = ctypes.c_uint(size // 4), ctypes.c_uint(int.from_bytes(bytes([POISON]) * 4, "little"))
             given = (ctypes.c_void_p * 2)(ctypes.addressof(words), ctypes.addressof(pattern))
-            self._check(self.driver.cuLaunchKernel(self.fill_shared, blocks, 1, 1, 256, 1, 1, size, None, given, None))
+            self._check(self.driver.cuLaunchKernel(kernel, blocks, 1, 1, 256, 1, 1, size, None, given, None))
 
 
 def persisting_l2() -> int:
