@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from mtmc.device import memory
 from mtmc.device.cuda import OWN_KERNELS
 from mtmc.device.device import Cpu
-from mtmc.device import memory
 from mtmc.device.memory import UNUSED_BYTES, release
 from mtmc.device.random_state import random_state, seed_all
 

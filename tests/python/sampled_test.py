@@ -113,9 +113,7 @@ def test_channels_are_cut_with_what_the_state_holds_of_them(opened: Open) -> Non
     assert rows["state:norm.running_mean"]["elsewhere"]["max_error"] > 0.9
 
 
-def test_the_truth_of_samples_stays_when_their_draw_is_forgotten(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_truth_of_samples_stays_when_their_draw_is_forgotten(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     referee = opened("Linear")
     draws, found = referee.draws, sliced(referee)
     monkeypatch.setattr(draws, "most_bytes", draws.known["task-0"].bytes)

@@ -56,8 +56,7 @@ def _transposed(
     for phase in itertools.product(*map(range, stride)):
         part = result[(..., *[slice(r, None, s) for r, s in zip(phase, stride, strict=True)])]
         along = [
-            [k for k in range(n) if k * d % s == r]
-            for n, d, s, r in zip(kernel, dilation, stride, phase, strict=True)
+            [k for k in range(n) if k * d % s == r] for n, d, s, r in zip(kernel, dilation, stride, phase, strict=True)
         ]
         places = list(itertools.product(*along))
         if not places or not part.numel():
