@@ -30,8 +30,9 @@ def test_memory_that_nobody_uses_is_given_back_where_it_is_much_and_others_may_w
     monkeypatch.setattr(memory, "ASKED_SECONDS", 0.0)
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: given_back.append(1))
-    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (40, 100))
-    for unused, enough, expected in ((0, 1.0, 0), (1, 1 / 3, 0), (1, 0.5, 1), (1, 1.0, 2)):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (40 << 30, 100 << 30))
+    a_lot = (100 << 30) // memory.PART_UNUSED
+    for unused, enough, expected in ((0, 1.0, 0), (1, 1 / 3, 0), (a_lot, 1 / 3, 1), (1, 0.5, 2), (1, 1.0, 3)):
         parts = {"reserved_bytes": 5 + UNUSED_BYTES + unused, "allocated_bytes": 5}
         stats = {name: {"all": {"current": size}} for name, size in parts.items()}
         monkeypatch.setattr(torch.cuda, "memory_stats_as_nested_dict", lambda stats=stats: stats)

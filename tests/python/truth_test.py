@@ -45,6 +45,13 @@ def test_more_random_calls_than_eager_made_are_refused() -> None:
         run_wide(lambda: (torch.rand(3), torch.rand(3)), record.drawn)
 
 
+def test_what_a_gpus_dropout_drew_is_replayed_on_the_host() -> None:
+    """There dropout is one operator, which returns the result and the mask; here it draws a mask into memory."""
+    x, mask = torch.ones(64), torch.rand(64) > 0.3
+    truth, _ = run_wide(lambda: torch.nn.functional.dropout(x, 0.3), [(x * mask / 0.7, mask)])
+    assert torch.allclose(truth, mask.double() / 0.7)
+
+
 def test_an_error_without_words_is_told_by_its_name() -> None:
     def bare() -> None:
         raise AssertionError

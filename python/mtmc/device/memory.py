@@ -7,7 +7,7 @@ import time
 
 import torch
 
-UNUSED_BYTES = 1 << 30  # of the GPU's memory that a process may sit on
+UNUSED_BYTES, PART_UNUSED = 1 << 30, 8  # of the GPU's memory that a process may sit on, even where nobody wants it
 # That part of it being free, nobody gives anything back: beside processes that get ready the driver takes up to two seconds for
 # some gigabytes, and as long to find them again. It takes two milliseconds to say how much is free: it is asked so often.
 ENOUGH, ASKED_SECONDS = 0.5, 0.05
@@ -20,15 +20,16 @@ _asked = -ASKED_SECONDS  # when the driver was
 
 def release(enough: float = ENOUGH) -> None:
     """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much and less than this part of
-    all memory is free: several processes work on the same gigabytes."""
+    all memory is free, or it is a great deal: several processes work on the same gigabytes."""
     if not torch.cuda.is_initialized():
         return
     held = torch.cuda.memory_stats_as_nested_dict()  # a flat list of the same would be sorted first, each time
-    if held["reserved_bytes"]["all"]["current"] - held["allocated_bytes"]["all"]["current"] > UNUSED_BYTES:
+    unused = held["reserved_bytes"]["all"]["current"] - held["allocated_bytes"]["all"]["current"]
+    if unused > UNUSED_BYTES:
         global _asked
         if time.monotonic() < _asked + ASKED_SECONDS:
             return
         _asked = time.monotonic()
         free, of_all = torch.cuda.mem_get_info()
-        if free < enough * of_all:
+        if free < enough * of_all or unused > of_all / PART_UNUSED:
             torch.cuda.empty_cache()

@@ -46,6 +46,7 @@ class KeptDraws:
         # Kinds that are done without where the GPU's memory is too small for their truth: at another size it may be larger than it
         # ever is, and the host's may be too small as well (DenseNet-121's first block: a minute, then nobody was left to answer).
         self.dispensable: list[str] = []
+        self.last_try = True  # may the host compute what does not fit the GPU? Not before all that is kept was dropped
         self.watched: list[str] | None = None  # entries of the state that candidates are asked for; once they are known
 
     def draw(self, name: str, must: bool = False) -> Draw:
@@ -69,7 +70,7 @@ class KeptDraws:
         if found is not None:
             draw.truth = Truth(found.calls, found.states, [None] * len(eager.calls[0]))
         else:
-            anywhere = must or kind not in self.dispensable
+            anywhere = self.last_try and (must or kind not in self.dispensable)
             draw.truth = self.reference.run_truth(arguments, state, eager, widen, anywhere=anywhere)
         if kind == "one-tensor" and (eager.modified or eager.written):
             raise EagerError("what it writes to one argument it writes to the other")

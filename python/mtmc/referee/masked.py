@@ -31,7 +31,8 @@ class MaskedDraws:
             drawn = [all_kept(call) for call in draw.eager.drawn]
             if draw.eager.drawn[0] and None not in drawn:
                 eager = replace(draw.eager, drawn=drawn)
-                kept = self.reference.run_truth(draw.arguments, draw.state, eager, widen).calls
+                anywhere = self.draws.last_try
+                kept = self.reference.run_truth(draw.arguments, draw.state, eager, widen, anywhere=anywhere).calls
                 pairs = [pair for c, k in zip(draw.truth.calls, kept, strict=True) for pair in zip(c, k, strict=True)]
                 if all(isinstance(t, torch.Tensor) and t.is_floating_point() and is_masked(t, k) for t, k in pairs):
                     found = kept

@@ -82,6 +82,8 @@ class Referee:
             self.lender.rest()
         # A mask that has been looked at would be taken for an earlier call's.
         self.last_try = self.draws is None or request["op"] == "open" or bool(request.get("own_random"))
+        if self.draws is not None:
+            self.draws.last_try = self.last_try
         try:
             return handler(request)
         except torch.OutOfMemoryError:
@@ -93,7 +95,7 @@ class Referee:
         if self.lender is not None:
             self.lender.give_back()
         torch.cuda.empty_cache()
-        self.last_try = True
+        self.last_try = self.draws.last_try = True
         return handler(request)
 
     def on_open(self, request: Message) -> Message:
