@@ -83,6 +83,19 @@ Json refusal_json(const ReportData& data) {
   return verdict ? Json{{"reason", verdict->reason}, {"message", verdict->message}} : Json(nullptr);
 }
 
+// Of the attempts that were judged and are not right: how many for each reason, and what the first of them was told.
+Json refused_json(const ReportData& data) {
+  Json found = Json::object();
+  for (const NodeRecord& node : data.nodes) {
+    const Verdict* verdict = node.parent == kNoNode ? nullptr : node.verdict();
+    if (verdict == nullptr || verdict->reason.empty()) continue;
+    Json& one = found[verdict->reason];
+    if (one.is_null()) one = {{"count", 0}, {"message", verdict->message}};
+    one["count"] = one["count"].get<int>() + 1;
+  }
+  return found;
+}
+
 }  // namespace
 
 Json result_json(const ReportData& data) {
@@ -95,6 +108,7 @@ Json result_json(const ReportData& data) {
   json["hardware"] = data.run.hardware.name;
   json["answer"] = data.run.conclusion ? Json(data.run.conclusion->answer) : Json(nullptr);
   json["refusal"] = refusal_json(data);
+  json["refused"] = refused_json(data);
   json["roofline_share"] = or_null(roofline_share(data));
   json["roofline_ms"] = data.roofline_seconds > 0 ? Json(data.roofline_seconds * 1e3) : Json(nullptr);
   json["steps"] = std::move(steps);

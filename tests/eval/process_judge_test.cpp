@@ -122,7 +122,10 @@ TEST_F(TorchJudge, waits_on_a_draw_on_which_eager_itself_takes_longer_than_a_cal
 TEST_F(TorchJudge, survives_candidates_that_never_answer) {
   JudgeOptions options = options_;
   options.load_seconds = options.call_seconds = 5;  // a first call has both
-  EXPECT_EQ(verdict_with(options, candidate("while True: pass")).reason, "timed-out");
+  const Verdict busy = verdict_with(options, candidate("while True: pass"));
+  EXPECT_EQ(busy.reason, "timed-out");
+  EXPECT_THAT(busy.message, testing::HasSubstr("it runs in ")) << "the file whose code it is";
+  EXPECT_THAT(busy.message, testing::HasSubstr("python"));
   const Verdict next = verdict(kGood);
   EXPECT_TRUE(is_right(next)) << next.reason << ": " << next.message;
 }

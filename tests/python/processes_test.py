@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from mtmc.keeper.processes import doing, process_tree, usage
-from mtmc.keeper.reach import stands_still
+from mtmc.keeper.reach import files_at_work, stands_still
 
 
 @pytest.fixture
@@ -38,3 +38,19 @@ def test_what_a_process_does_that_does_not_answer(sleepers: list[int]) -> None:
     assert doing(sleepers[0]).startswith("it stands still")
     os.kill(sleepers[0], signal.SIGCONT)
     assert doing(1 << 30) == "it has ended"
+
+
+def test_the_code_that_a_process_is_in_the_middle_of_has_a_file() -> None:
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            for _ in range(200):  # it may be asked in the middle of starting
+                os.kill(busy.pid, signal.SIGSTOP)
+                while not stands_still([busy.pid]):
+                    pass
+                if found := files_at_work(busy.pid):
+                    break
+                os.kill(busy.pid, signal.SIGCONT)
+            assert any("python" in name for name in found)
+        finally:
+            busy.kill()
+    assert files_at_work(1 << 30) == []

@@ -122,6 +122,22 @@ TEST(ResultJson, ARefusedTaskSaysWhy) {
   EXPECT_EQ(result_json(data)["refusal"], (Json{{"reason", "ill-conditioned"}, {"message", "all is rounding"}}));
 }
 
+TEST(ResultJson, RefusedAttemptsAreCountedByReason) {
+  ReportData data = sample_report();
+  for (NodeRecord& node : data.nodes) {
+    node.certify.reset();
+    Verdict verdict;
+    verdict.reason = "wrong-result", verdict.message = "of node " + std::to_string(node.id);
+    node.screen = verdict;
+  }
+  ASSERT_GT(data.nodes.size(), 2u);
+  const Json told = result_json(data)["refused"];
+  EXPECT_EQ(told,
+            (Json{{"wrong-result",
+                   {{"count", data.nodes.size() - 1}, {"message", "of node " + std::to_string(data.nodes[1].id)}}}}))
+      << "the start is the task's own program";
+}
+
 // --- report.html ----------------------------------------------------------------------------------------------------
 
 // Every element that is opened is closed, in order.
