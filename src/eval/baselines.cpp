@@ -35,6 +35,7 @@ std::map<std::string, std::string> Baselines::made() const {
 }
 
 void Baselines::forget() {
+  if (facts_ == nullptr) return;  // they may still be coming up
   made_.clear(), lost_.clear(), begun_.clear();
   facts_ = nullptr;
   for (auto& [home, process] : processes_)  // all at a time: each collects its garbage
