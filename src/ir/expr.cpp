@@ -347,6 +347,17 @@ bool uses_axis(const ExprP& expr, int which) {
   return found;
 }
 
+uint64_t AxesUsed::of(const ExprP& expr) {
+  if (expr == nullptr || expr->kind == Expr::Kind::constant) return 0;
+  if (expr->kind == Expr::Kind::axis) return uint64_t{1} << expr->axis;
+  if (const auto known = known_.find(expr.get()); known != known_.end()) return known->second;
+  uint64_t axes = of(expr->guard) | of(expr->other);
+  for (const ExprP& arg : expr->args) axes |= of(arg);
+  known_.emplace(expr.get(), axes);
+  kept_.push_back(expr);
+  return axes;
+}
+
 std::vector<const Expr*> loads_of(const ExprP& expr) {
   std::vector<const Expr*> loads;
   walk(expr, [&](const Expr& node) {

@@ -136,6 +136,15 @@ ExprP substitute_axes(const ExprP& expr, const std::vector<ExprP>& axes);
 // Calls `visit` for every node, parents first.
 void walk(const ExprP& expr, const std::function<void(const Expr&)>& visit);
 bool uses_axis(const ExprP& expr, int which);
+// Which axes an expression moves with, a bit each: of axis i the bit i. Each part is looked at once.
+class AxesUsed {
+ public:
+  uint64_t of(const ExprP& expr);
+
+ private:
+  std::unordered_map<const Expr*, uint64_t> known_;
+  std::vector<ExprP> kept_;  // so that no address comes again
+};
 // All load nodes, outermost first, index expressions' own loads included.
 std::vector<const Expr*> loads_of(const ExprP& expr);
 // How many arithmetic operations one evaluation costs (exp and its like count 8).

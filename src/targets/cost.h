@@ -1,6 +1,7 @@
 // Cost model: per kernel max(bytes / bandwidth, operations / peak of the unit used) corrected for parallelism, plus
-// launch cost. Ranks candidates, drives the greedy policy and the null target, and gives the roofline that the report
-// shows. Measurement always has the last word.
+// launch cost. An operation counts as often as the printed loops compute it: what does not change along a row once a
+// row (targets/cpu/loop_nest.h), on a GPU by each of the lanes that share the row. Ranks candidates, drives the greedy
+// policy and the null target, and gives the roofline that the report shows. Measurement always has the last word.
 #pragma once
 #include <string>
 #include <vector>

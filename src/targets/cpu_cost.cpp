@@ -1,9 +1,15 @@
 // The cost model of kernels on a CPU.
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <set>
 
 #include "ops/recurrence.h"
 #include "targets/cost_parts.h"
-#include "targets/frame.h"
+#include "targets/cpu/kernel_printer.h"
+#include "targets/cpu/loop_nest.h"
+#include "targets/cpu/tile_plan.h"
 
 namespace mtmc {
 namespace {
@@ -57,6 +63,99 @@ double parallelism(const Group& group, const Kernel& kernel, const Hardware& har
   return 1.0 / (share + (1 - share) / hardware.cores);
 }
 
+// What the stages of a group do beside products.
+class StageWork {
+ public:
+  StageWork(const Group& group, const Kernel& kernel, const Hardware& hardware)
+      : group_(group), kernel_(kernel), hardware_(hardware) {}
+
+  double plain = 0, special = 0;  // operations, those of exp and its like weighted
+  double scratch = 0;             // bytes: every stage walks its data through the caches
+
+  void add(int s) {
+    const Stage& stage = group_.stages[s].stage;
+    AxesUsed axes;
+    if (moves_with_all(stage.body, stage, axes)) {
+      const double elements = static_cast<double>(product(stage.extents()));
+      count(stage.body, axes, [&](uint64_t) { return elements; });
+    } else {
+      const LoopNest nest = nest_of(s);
+      AxesUsed merged;
+      count(merged_->stages[s].stage.body, merged, [&](uint64_t used) { return nest.elements(used); });
+    }
+  }
+
+ private:
+  static bool costly(Fn fn) { return fn >= Fn::exp && fn <= Fn::erf && fn != Fn::sqrt && fn != Fn::rsqrt; }
+  static bool counts(const Expr& e) {
+    return e.kind == Expr::Kind::load || (e.kind == Expr::Kind::call && e.dtype != DType::i64);
+  }
+
+  // Whether all that counts is computed for each element, however the loops are nested.
+  static bool moves_with_all(const ExprP& body, const Stage& stage, AxesUsed& axes) {
+    uint64_t all = 0;
+    const std::vector<int64_t> extents = stage.extents();
+    for (size_t a = 0; a < extents.size(); ++a)
+      if (extents[a] > 1) all |= uint64_t{1} << a;
+    bool found = true;
+    each_part(body, [&](const ExprP& e) { found &= !counts(*e) || (all & ~axes.of(e)) == 0; });
+    return found;
+  }
+
+  // Each part once: what is in an expression more than once is printed and computed once.
+  template <class Visit>
+  static void each_part(const ExprP& body, const Visit& visit) {
+    std::set<const Expr*> met;
+    const std::function<void(const ExprP&)> go = [&](const ExprP& e) {
+      if (e == nullptr || !met.insert(e.get()).second) return;
+      visit(e);
+      for (const ExprP& arg : e->args) go(arg);
+      go(e->guard), go(e->other);
+    };
+    go(body);
+  }
+
+  template <class Elements>
+  void count(const ExprP& body, AxesUsed& axes, const Elements& elements) {
+    each_part(body, [&](const ExprP& e) {
+      if (!counts(*e)) return;
+      const double times = elements(axes.of(e));
+      if (e->kind == Expr::Kind::load) {
+        scratch += times * bytes(e->dtype);
+      } else {
+        (costly(e->fn) ? special : plain) += times * (costly(e->fn) ? 8 : 1);
+      }
+    });
+  }
+
+  // The loops that the printer makes of stage s.
+  LoopNest nest_of(int s) {
+    if (!merged_) merged_ = collapse_axes(group_), frames_ = build_frames(*merged_);
+    const auto holds = [&](const Frame& frame) { return frame.first <= s && s <= frame.last; };
+    const Frame& frame = *std::find_if(frames_.begin(), frames_.end(), holds);
+    auto numbers = default_numbers(*merged_, frame, kernel_, hardware_);
+    if (&frame == &frames_[main_frame(*merged_, frames_)])
+      for (const auto& [key, number] : kernel_.numbers) numbers[key] = number;
+    const std::vector<int64_t> tiles = tile_extents(*merged_, frame, kernel_, numbers);
+    StagePlan plan = whole_plan(*merged_, s);
+    double count = 1;
+    for (size_t p = 0; p < tiles.size(); ++p) {
+      const int a = frame.axis_of(static_cast<int>(p), s);
+      if (a < 0) continue;
+      count *= std::ceil(static_cast<double>(plan.loops[a].extent) / static_cast<double>(tiles[p]));
+      plan.loops[a].length = tiles[p];
+      plan.loops[a].fixed = tiles[p] == 1;
+    }
+    return {plan, count};
+  }
+
+  const Group& group_;
+  const Kernel& kernel_;
+  const Hardware& hardware_;
+  std::optional<Group> merged_;  // as the printer sees it
+  std::vector<Frame> frames_;
+};
+
 Time own_time(const Program& program, const Kernel& kernel, double bytes_moved, const Hardware& hardware) {
   Time time;
   const double cores = static_cast<double>(hardware.cores);
@@ -65,19 +164,15 @@ Time own_time(const Program& program, const Kernel& kernel, double bytes_moved, 
   double contraction = 0, plain = 0, special = 0, scratch = 0;
   for (const Node* node : program.nodes_of(kernel)) contraction += work_of(program, *node).contraction_flops;
   bool reduces = false;
-  if (group.ok())
-    for (const GroupStage& stage : group->stages) {
-      const double elements = static_cast<double>(product(stage.stage.extents()));
+  if (group.ok()) {
+    StageWork work(*group, kernel, hardware);
+    for (int s = 0; s < static_cast<int>(group->stages.size()); ++s) {
+      const GroupStage& stage = group->stages[s];
       reduces |= is_reduction(stage.stage.combine) && !stage.contraction;
-      if (stage.contraction) continue;
-      walk(stage.stage.body, [&](const Expr& e) {
-        if (e.kind != Expr::Kind::call || e.dtype == DType::i64) return;
-        const bool costly = e.fn >= Fn::exp && e.fn <= Fn::erf && e.fn != Fn::sqrt && e.fn != Fn::rsqrt;
-        (costly ? special : plain) += elements * (costly ? 8 : 1);
-      });
-      // Every stage walks its data through the caches.
-      for (const Expr* e : loads_of(stage.stage.body)) scratch += elements * bytes(e->dtype);
+      if (!stage.contraction) work.add(s);
     }
+    plain = work.plain, special = work.special, scratch = work.scratch;
+  }
   const double chain = reduces && !kernel.has("pipelined") ? kSerialChain : 1.0;
   const double blocked =
       kernel.has("tiled") || kernel.family == Family::recurrent ? kTiledContraction : kNaiveContraction;

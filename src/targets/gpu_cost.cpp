@@ -31,6 +31,7 @@ constexpr double kTwoPartInLoop = 0.23;  // of whole tiles of rows: splitting ta
 constexpr double kLibraryWindow = 0.015, kOwnWindow = 0.06;  // elements of windows a second, of the f32 peak
 constexpr double kTileRows = 128, kTileColumns = 256;        // of a product's usual tile
 constexpr double kWindow = 128;                              // a reduction of fewer elements is walked by every lane
+constexpr double kProgramLanes = 128, kLaneElements = 4;     // of a usual program; of a row, at least, in a lane
 constexpr double kDeviceLaunch = 2e-6;                       // seconds between two kernels
 constexpr double kCopyCall = 0.3;                            // of another call of torch's: several are copied by one
 constexpr double kExact = 0.4, kTf32x3 = 0.9;                // of the f32 peak
@@ -81,8 +82,9 @@ double contraction_rate(const Group& group, const Kernel& kernel, const GroupSta
   return way == "ieee" ? kExact * hardware.flops_f32 : kConvolution * hardware.flops_f16;
 }
 
-// Seconds for one element of an expression. What is in it more than once is printed and computed once.
-double seconds_of(const ExprP& body, const Hardware& hardware) {
+// Seconds of the arithmetic of an expression, each part of which is computed for `elements` of it. What is in it more
+// than once is printed and computed once.
+double seconds_of(const ExprP& body, const Hardware& hardware, const std::function<double(const ExprP&)>& elements) {
   double seconds = 0;
   ExprNumbers numbers;
   std::set<int> met;
@@ -92,10 +94,28 @@ double seconds_of(const ExprP& body, const Hardware& hardware) {
     visit(e->guard), visit(e->other);
     if (e->kind != Expr::Kind::call || e->dtype == DType::i64 || e->dtype == DType::b1) return;
     const bool costly = e->fn >= Fn::exp && e->fn <= Fn::erf && e->fn != Fn::sqrt && e->fn != Fn::rsqrt;
-    seconds += costly ? 8 / hardware.flops_special : 1 / (0.5 * hardware.flops_f32);
+    seconds += elements(e) * (costly ? 8 / hardware.flops_special : 1 / (0.5 * hardware.flops_f32));
   };
   visit(body);
   return seconds;
+}
+double seconds_of(const ExprP& body, const Hardware& hardware) {
+  return seconds_of(body, hardware, [](const ExprP&) { return 1.0; });
+}
+
+// Of all elements of a stage. One number for a row is computed once by each lane that holds some of the row's elements.
+double seconds_of(const Stage& stage, const Hardware& hardware) {
+  AxesUsed axes;
+  const std::vector<int64_t> extents = stage.extents();
+  return seconds_of(stage.body, hardware, [&](const ExprP& part) {
+    const uint64_t used = axes.of(part);
+    double all = 1, rows = 1;
+    for (size_t a = 0; a < extents.size(); ++a) {
+      all *= static_cast<double>(extents[a]);
+      if (used >> a & 1) rows = all;
+    }
+    return std::max(rows, std::min(all / kLaneElements, rows * kProgramLanes));
+  });
 }
 
 // Operands that a product computes itself, once for each tile along the other operand's rows, while the matrix units
@@ -210,7 +230,7 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
       if (!attention) time.arithmetic += operand_seconds(kernel, stage, reads_half(stage), hardware);
       continue;
     }
-    time.arithmetic += elements * seconds_of(stage.stage.body, hardware);
+    time.arithmetic += seconds_of(stage.stage, hardware);
     // A reduction along few rows keeps few multiprocessors busy.
     const double rows = static_cast<double>(stage.stage.type.elements());
     if (!is_reduction(stage.stage.combine)) continue;

@@ -41,7 +41,7 @@ TEST(Evolve, TheSameSeedMakesTheSamePopulation) {
 // A step that two parents had in common stands in the store with other steps before it: it was crossed over, or what
 // stood before it was lost.
 TEST(Evolve, StepsComeToStandBehindOthers) {
-  World world = evolving(3, 60, testing::branches());
+  World world = evolving(2, 60, testing::branches());
   world.request.strategy_options.patience = 100;
   ASSERT_TRUE(world.run().ok());
   std::map<std::string, std::set<int>> places;

@@ -66,7 +66,7 @@ TEST(Variation, SchedulesGrowCrossAndLose) {
   EXPECT_LE(islet.environment.nodes().back().step, 2);
   const size_t before = islet.environment.nodes().size();
   for (int i = 0; i < 30; ++i) {
-    ASSERT_TRUE(islet.vary("grow", islet.island.drawn()).ok());
+    ASSERT_TRUE(islet.vary("grow", start).ok());
     ASSERT_TRUE(islet.vary("cross", islet.island.drawn()).ok());
   }
   int crossed = 0;

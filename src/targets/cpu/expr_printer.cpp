@@ -199,27 +199,23 @@ std::string ExprPrinter::scalar_code(const ExprP& expr) const {
   return printer.print(expr, lines).text;
 }
 
-std::string ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, std::optional<int64_t>* lane_stride) {
+std::optional<int64_t> lane_stride(const ExprP& flat, int vector_axis, int axes) {
+  if (vector_axis < 0 || !uses_axis(flat, vector_axis)) return 0;
+  // Affine in the vector axis: the rest may be anything that does not use it.
+  const auto opaque = [&](const ExprP& e) {
+    if (e->kind == Expr::Kind::load) return true;
+    return e->kind == Expr::Kind::call &&
+           (e->fn == Fn::div || e->fn == Fn::mod || e->fn == Fn::min || e->fn == Fn::max);
+  };
+  const ExprP simple =
+      transform(flat, [&](const ExprP& e) { return opaque(e) && !uses_axis(e, vector_axis) ? index_constant(0) : e; });
+  const Affine form = affine(simple, axes);
+  return form.ok ? std::optional(form.coefficients[vector_axis]) : std::nullopt;
+}
+
+std::string ExprPrinter::address(int tensor, const std::vector<ExprP>& indices, std::optional<int64_t>* stride) {
   const ExprP flat = flat_index(tensor, indices);
-  if (lane_stride) {
-    *lane_stride = std::nullopt;
-    if (context_.vector_axis < 0 || !uses_axis(flat, context_.vector_axis)) {
-      *lane_stride = 0;
-    } else {
-      // Affine in the vector axis: the rest may be anything that does not use it.
-      const Affine form =
-          affine(transform(flat,
-                           [&](const ExprP& e) -> ExprP {
-                             const bool opaque =
-                                 e->kind == Expr::Kind::load ||
-                                 (e->kind == Expr::Kind::call &&
-                                  (e->fn == Fn::div || e->fn == Fn::mod || e->fn == Fn::min || e->fn == Fn::max));
-                             return opaque && !uses_axis(e, context_.vector_axis) ? index_constant(0) : e;
-                           }),
-                 static_cast<int>(context_.axes.size()));
-      if (form.ok) *lane_stride = form.coefficients[context_.vector_axis];
-    }
-  }
+  if (stride) *stride = lane_stride(flat, context_.vector_axis, static_cast<int>(context_.axes.size()));
   std::string text = scalar_code(flat);
   const auto offset = context_.offsets.find(tensor);
   if (offset != context_.offsets.end() && !offset->second.empty())

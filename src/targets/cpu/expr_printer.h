@@ -42,9 +42,10 @@ class ExprPrinter {
   std::string scalar_of(const ExprP& expr, std::vector<std::string>& lines);
   // From here on `expr` is the variable `name`.
   void bind(const ExprP& expr, const Printed& name) { bound_[numbers_.of(expr)] = name; }
-  // The flat element index of `tensor` for these per-dimension indices, scalar code (lane 0 in vector code), and how
-  // far one lane moves it (nullopt: not affine).
-  std::string address(int tensor, const std::vector<ExprP>& indices, std::optional<int64_t>* lane_stride);
+  // The flat element index of `tensor` for these per-dimension indices; as scalar code (lane 0 in vector code), with
+  // its lane_stride.
+  ExprP flat_index(int tensor, const std::vector<ExprP>& indices) const;
+  std::string address(int tensor, const std::vector<ExprP>& indices, std::optional<int64_t>* stride);
 
  private:
   Printed print_node(const ExprP& expr, std::vector<std::string>& lines);
@@ -52,7 +53,6 @@ class ExprPrinter {
   Printed print_call(const ExprP& expr, std::vector<std::string>& lines);
   Printed lane_by_lane(const ExprP& expr);
   void count(const ExprP& expr);
-  ExprP flat_index(int tensor, const std::vector<ExprP>& indices) const;
   std::string scalar_code(const ExprP& expr) const;
 
   Context context_;
@@ -62,6 +62,9 @@ class ExprPrinter {
   int next_ = 0;
   bool nested_ = false;  // the text stands inside another expression: nothing gets a name
 };
+
+// How far one lane moves a flat index over so many axes; nullopt: it is not affine in the vector axis.
+std::optional<int64_t> lane_stride(const ExprP& flat, int vector_axis, int axes);
 
 Printed::Reg reg_of(DType dtype);
 // "float", "double", "long", "int", "bool": the C++ register type; and the C++ type in memory ("uint8_t" for b1,

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "targets/cpu/block_lines.h"
+#include "targets/cpu/loop_nest.h"
 #include "targets/cpu/passes.h"
 #include "targets/cpu/product_printer.h"
 #include "targets/cpu/tile_plan.h"
@@ -220,11 +221,11 @@ class KernelPrinter : BlockLines {
       text = print_product(plan, depth == tiling.numbers.end() ? 256 : depth->second);
     }
     if (!text) text = print_stage(plan);
-    // Reductions declare accumulators, so they get a scope of their own.
+    // What declares accumulators or constants gets a scope of its own.
     const std::string with = joined ? group_.tensors[joined->tee.tensor].name + ", " : "";
     const std::string what = "// " + with + group_.tensors[stage.dest].name + ": " + stage.op +
                              (stage.location.empty() ? "" : " (" + stage.location + ")");
-    const bool scoped = stage.stage.combine != Combine::none;
+    const bool scoped = stage.stage.combine != Combine::none || text->starts_with("const ");
     line(scoped ? "{  " + what : what);
     depth_ += scoped;
     for (const std::string& one : split(*text, '\n'))

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "targets/cpu/block_lines.h"
+#include "targets/cpu/loop_nest.h"
 
 namespace mtmc {
 namespace {
@@ -13,23 +14,13 @@ using Reg = Printed::Reg;
 constexpr int64_t kRowsAhead = 16;  // rows by name that are on their way
 constexpr int64_t kFlush = 4096;    // f32 partial sums are added into a double at least this often
 
-ExprPrinter::Context context_of(const StagePlan& plan, int vector_axis) {
-  ExprPrinter::Context context;
-  context.group = plan.group;
-  for (const AxisLoop& one : plan.loops) {
-    context.axes.push_back(one.name);
-    context.extents.push_back(one.extent);
-  }
-  context.vector_axis = vector_axis;
-  context.offsets = plan.offsets;
-  context.strides = plan.strides;
-  return context;
-}
-
 class StagePrinter : BlockLines {
  public:
   explicit StagePrinter(const StagePlan& plan)
-      : plan_(plan), stage_(plan.stage->stage), vector_(choose_vector_axis(plan)) {}
+      : plan_(plan), stage_(plan.stage->stage), vector_(choose_vector_axis(plan)) {
+    for (int a = 0; a < axes(); ++a)
+      if (!loop(a).fixed) inner_ |= bit(a);
+  }
 
   std::string run() {
     if (is_scan(stage_.combine)) {
@@ -50,8 +41,27 @@ class StagePrinter : BlockLines {
     for (const std::string& text : more) line(text);
   }
   const AxisLoop& loop(int a) const { return plan_.loops[a]; }
+  static uint64_t bit(int a) { return uint64_t{1} << a; }
+  // Before a loop begins, what will not change in it any more.
+  void settle() {
+    const bool lanes = vector_ >= 0 && (inner_ & bit(vector_)) == 0;
+    ExprPrinter print = printer(lanes);
+    for (const ExprP& part : unchanging_parts(stage_.body, inner_)) {
+      const auto alike_part = [&](const auto& one) { return alike(one.first, part); };
+      if (std::any_of(settled_.begin(), settled_.end(), alike_part)) continue;
+      std::vector<std::string> names;
+      Printed value = print.print(part, names);
+      append(names);
+      const std::string name = "u" + std::to_string(settled_.size());
+      line("const " + (value.vector ? "auto" : reg_type(value.reg)) + " " + name + " = " + value.text + ";");
+      value.text = name;
+      settled_.emplace_back(part, value);
+    }
+  }
   void open_loop(int a, bool parallel = false) {
     if (loop(a).fixed) return;
+    settle();
+    inner_ &= ~bit(a);
     if (parallel) line("#pragma omp parallel for schedule(static)");
     open("for (long " + loop(a).name + " = " + loop(a).begin + "; " + loop(a).name + " < " + loop(a).end + "; ++" +
          loop(a).name + ")");
@@ -72,12 +82,20 @@ class StagePrinter : BlockLines {
     return opened;
   }
   bool worth_threads() const { return product(stage_.extents()) >= 32768; }
-  std::string sweep_head(int a, const std::string& parameters, bool unrolled = false) const {
-    return (unrolled ? "sweep_unrolled<" + std::to_string(plan_.unroll) + ">(" : "sweep(") + loop(a).begin + ", " +
-           loop(a).end + ", [&](long " + loop(a).name + ", auto n" + parameters + ") __attribute__((always_inline))";
+  // Over the vector axis.
+  void open_sweep(const std::string& parameters = "", bool unrolled = false) {
+    settle();
+    inner_ &= ~bit(vector_);
+    const AxisLoop& along = loop(vector_);
+    open((unrolled ? "sweep_unrolled<" + std::to_string(plan_.unroll) + ">(" : "sweep(") + along.begin + ", " +
+         along.end + ", [&](long " + along.name + ", auto n" + parameters + ") __attribute__((always_inline))");
   }
 
-  ExprPrinter printer(bool vector) const { return ExprPrinter(context_of(plan_, vector ? vector_ : -1)); }
+  ExprPrinter printer(bool vector) const {
+    ExprPrinter printer(context_of(plan_, vector ? vector_ : -1));
+    for (const auto& [part, name] : settled_) printer.bind(part, name);
+    return printer;
+  }
   const GroupTensor& dest() const { return plan_.group->tensors[plan_.stage->dest]; }
   std::vector<ExprP> dest_indices() const {
     std::vector<ExprP> indices;
@@ -131,7 +149,7 @@ class StagePrinter : BlockLines {
     if (vector_ >= 0) {
       const bool inner_parallel = plan_.parallel && opened.empty() && worth_threads();
       if (inner_parallel) open_chunks(vector_);
-      open(sweep_head(vector_, ""));
+      open_sweep();
       ExprPrinter print = printer(true);
       on_the_way(print, names);
       const std::string value = print.vector_of(stage_.body, names);
@@ -148,6 +166,7 @@ class StagePrinter : BlockLines {
   }
   // A long single loop cut into chunks, one after the other on each thread.
   void open_chunks(int a) {
+    settle();
     line("#pragma omp parallel for schedule(static)");
     open("for (long chunk = " + loop(a).begin + "; chunk < " + loop(a).end + "; chunk += 8192)");
     plan_.loops[a].begin = "chunk";
@@ -195,7 +214,7 @@ class StagePrinter : BlockLines {
       for (size_t i = 0; i < opened.size(); ++i) close();
       return;
     }
-    open(sweep_head(vector_, ""));
+    open_sweep();
     line((wide ? "vec<double> acc{}" : vec_type() + " acc = " + splat_initial()) + ";");
     for (int a = stage_.rank(); a < axes(); ++a) open_loop(a);
     std::vector<std::string> names;
@@ -245,6 +264,7 @@ class StagePrinter : BlockLines {
   // The same with several vectors at a time, so that a row is read once for all of them.
   void reduce_side_by_side() {
     const std::string j = loop(vector_).name, count = std::to_string(plan_.unroll);
+    settle();
     open("sweep_blocks<" + count + ">(" + loop(vector_).begin + ", " + loop(vector_).end +
          ", [&](long first, auto n, auto side) __attribute__((always_inline))");
     line(vec_type() + " acc[side.value];");
@@ -259,6 +279,8 @@ class StagePrinter : BlockLines {
     const auto [row, name] = named_rows();
     for (int a = stage_.rank(); a < axes(); ++a) open_loop(a);
     fetch_named(*row, *name, each);
+    settle();
+    inner_ &= ~bit(vector_);
     each([&] {
       std::vector<std::string> names;
       const std::string value = printer(true).vector_of(stage_.body, names);
@@ -310,6 +332,7 @@ class StagePrinter : BlockLines {
     const bool chunked = wide_sum() && loop(vector_).length > 2 * kFlush;
     const AxisLoop whole = loop(vector_);
     if (chunked) {
+      settle();
       open("for (long part = " + whole.begin + "; part < " + whole.end + "; part += " + std::to_string(kFlush) + ")");
       plan_.loops[vector_].begin = "part";
       plan_.loops[vector_].end = "std::min<long>(part + " + std::to_string(kFlush) + ", " + whole.end + ")";
@@ -323,7 +346,7 @@ class StagePrinter : BlockLines {
       line(vec_type() + " acc = " + splat_initial() + ";");
     }
     const std::string acc = many ? "acc[u]" : "acc";
-    open(sweep_head(vector_, many ? ", int u" : "", many));
+    open_sweep(many ? ", int u" : "", many);
     std::vector<std::string> names;
     ExprPrinter print = printer(true);
     on_the_way(print, names);
@@ -412,7 +435,7 @@ class StagePrinter : BlockLines {
     std::vector<std::string> names;
     if (along && floating) {
       line(carry + " carry = " + start + ";");
-      open(sweep_head(vector_, ""));
+      open_sweep();
       const std::string value = printer(true).vector_of(stage_.body, names);
       append(names);
       store_vector(std::string(name(stage_.combine)) + "(" + value + ", carry)");
@@ -426,7 +449,7 @@ class StagePrinter : BlockLines {
       store_scalar(type() + "(carry)");
       close_loop(stage_.scan_axis);
     } else {
-      open(sweep_head(vector_, ""));
+      open_sweep();
       line("vec<" + carry + "> carry = splat<" + carry + ">(" + start + ");");
       open_loop(stage_.scan_axis);
       const std::string value = printer(true).vector_of(stage_.body, names);
@@ -442,43 +465,23 @@ class StagePrinter : BlockLines {
   StagePlan plan_;
   const Stage& stage_;
   int vector_;
+  uint64_t inner_ = 0;                              // axes whose loops have not begun, a bit each
+  std::vector<std::pair<ExprP, Printed>> settled_;  // parts of the body, and the constants that they are by now
 };
-
-// What one lane-step along axis a costs: 1 for a unit-stride access, little for none, much for gathers.
-double access_cost(const StagePlan& plan, int tensor, const std::vector<ExprP>& indices, const ExprP& guard, int a) {
-  std::optional<int64_t> stride;
-  ExprPrinter(context_of(plan, a)).address(tensor, indices, &stride);
-  if (guard && uses_axis(guard, a)) return stride == 1 ? 3 : 12;
-  if (!stride) return 8;
-  if (*stride == 0) return 0.5;
-  return *stride == 1 ? 1 : 10;
-}
 
 }  // namespace
 
-int choose_vector_axis(const StagePlan& plan) {
-  const Stage& stage = plan.stage->stage;
-  if (stage.combine == Combine::argmax || stage.combine == Combine::argmin) return -1;
-  if (plan.preferred_axis >= 0 && !plan.loops[plan.preferred_axis].fixed) return plan.preferred_axis;
-  int best = -1;
-  double best_cost = 1e9;
-  std::vector<ExprP> own;
-  for (int a = 0; a < stage.rank(); ++a) own.push_back(axis(a));
-  for (int a = 0; a < static_cast<int>(plan.loops.size()); ++a) {
-    const AxisLoop& loop = plan.loops[a];
-    if (loop.fixed || loop.length < 4) continue;
-    double cost = 0;
-    if (a < stage.rank()) cost += access_cost(plan, plan.stage->dest, own, nullptr, a);
-    for (const Expr* e : loads_of(stage.body)) cost += access_cost(plan, e->tensor, e->args, e->guard, a);
-    const double lanes = static_cast<double>(loop.length);
-    cost *= std::max(1.0, 16.0 / lanes);  // short loops leave lanes empty
-    if (a >= stage.rank()) cost *= 1.05;  // a horizontal sum at the end
-    if (cost <= best_cost) {
-      best_cost = cost;
-      best = a;
-    }
+ExprPrinter::Context context_of(const StagePlan& plan, int vector_axis) {
+  ExprPrinter::Context context;
+  context.group = plan.group;
+  for (const AxisLoop& one : plan.loops) {
+    context.axes.push_back(one.name);
+    context.extents.push_back(one.extent);
   }
-  return best;
+  context.vector_axis = vector_axis;
+  context.offsets = plan.offsets;
+  context.strides = plan.strides;
+  return context;
 }
 
 std::string print_stage(const StagePlan& plan) { return StagePrinter(plan).run(); }

@@ -31,8 +31,8 @@ struct StagePlan {
   std::vector<Ahead> ahead;
 };
 
-// The axis along which vector code loads and stores best; -1 for scalar code.
-int choose_vector_axis(const StagePlan& plan);
+// What expressions of the stage are printed in: vector code along an axis, or with -1 scalar code.
+ExprPrinter::Context context_of(const StagePlan& plan, int vector_axis);
 std::string print_stage(const StagePlan& plan);
 
 }  // namespace mtmc

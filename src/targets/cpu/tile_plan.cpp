@@ -4,6 +4,7 @@
 #include <set>
 
 #include "targets/cpu/kernel_printer.h"
+#include "targets/cpu/loop_nest.h"
 
 namespace mtmc {
 namespace {

@@ -45,9 +45,10 @@ extern "C" void k0_scaled_dot_product_attention(const float* __restrict q, const
       double total = 0;
       vec<float> acc[4];
       for (auto& one : acc) one = splat<float>(0);
+      const auto t0 = row_max[0];
+      const float u0 = ((t0 == -__builtin_inff()) ? 0.0f : t0);
       sweep_unrolled<4>(0, 64, [&](long r2, auto n, int u) __attribute__((always_inline)) {
-        const auto t0 = row_max[0];
-        const auto new_weights = exp((select(compare(iota(r2) <= splat<int>(int(i1))), (load(scores + r2, n) * splat<float>(0.25f)), splat<float>(-__builtin_inff())) - splat<float>(((t0 == -__builtin_inff()) ? 0.0f : t0))));
+        const auto new_weights = exp((select(compare(iota(r2) <= splat<int>(int(i1))), (load(scores + r2, n) * splat<float>(0.25f)), splat<float>(-__builtin_inff())) - splat<float>(u0)));
         store(weights + r2, new_weights, n);
         acc[u] = keep(n, acc[u] + new_weights, acc[u]);
       });
@@ -64,11 +65,13 @@ extern "C" void k0_scaled_dot_product_attention(const float* __restrict q, const
         store(context + (((i0 * 1024) + (i1 * 16)) + j2), acc, n);
       });
     }
-    // out_attention: scaled_dot_product_attention
-    sweep(0, 16, [&](long j2, auto n) __attribute__((always_inline)) {
-      const auto t0 = row_sum[0];
-      store(out_attention + (((i0 * 1024) + (i1 * 16)) + j2), select(splat_mask((t0 == 0.0f)), splat<float>(0.0f), (load(context + (((i0 * 1024) + (i1 * 16)) + j2), n) / splat<float>(t0))), n);
-    });
+    {  // out_attention: scaled_dot_product_attention
+      const bool u0 = (row_sum[0] == 0.0f);
+      sweep(0, 16, [&](long j2, auto n) __attribute__((always_inline)) {
+        const auto t0 = row_sum[0];
+        store(out_attention + (((i0 * 1024) + (i1 * 16)) + j2), select(splat_mask(u0), splat<float>(0.0f), (load(context + (((i0 * 1024) + (i1 * 16)) + j2), n) / splat<float>(t0))), n);
+      });
+    }
   }
 }
     def forward(self, q, k, v):
@@ -206,8 +209,9 @@ extern "C" void k0_matmul_softmax_matmul(const _Float16* __restrict q, const _Fl
         }
         float* __restrict packed_a = packed_a_;
         for (long i1 = b1; i1 < e1; ++i1) {
+          const float u0 = (1.0f / row_sum[i1 - (b1)]);
           sweep(k0, k1, [&](long r3, auto n) __attribute__((always_inline)) {
-            store(packed_a + ((i1 * 56) + r3) - (k0 * 1 + (b1) * 56), each<float>(0, Full{}, [&, x = (load(exps + ((i1 * 40) + r3) - (b1 * 40), n) * splat<float>((1.0f / row_sum[i1 - (b1)])))](long l) { return widen(narrow<_Float16>(x[l])); }), n);
+            store(packed_a + ((i1 * 56) + r3) - (k0 * 1 + (b1) * 56), each<float>(0, Full{}, [&, x = (load(exps + ((i1 * 40) + r3) - (b1 * 40), n) * splat<float>(u0))](long l) { return widen(narrow<_Float16>(x[l])); }), n);
           });
         }
         matmul_block((e1) - (b1), ((32) - (0)), (k1 - k0) * 1, packed_a, 56, 1, packed_b, 48, product_2 + (((b1) * 32) + (0)) - (b1 * 32), 32, k0 == 0);

@@ -36,10 +36,12 @@ extern "C" void k0_softmax(const float* __restrict x, float* __restrict out_soft
       total = total + hsum(acc[0]);
       row_sum[0] = float(total);
     }
-    // out_softmax: softmax
-    sweep(0, 1000, [&](long j1, auto n) __attribute__((always_inline)) {
-      store(out_softmax + ((i0 * 1000) + j1), (load(exps + ((i0 * 1000) + j1), n) * splat<float>((1.0f / row_sum[0]))), n);
-    });
+    {  // out_softmax: softmax
+      const float u0 = (1.0f / row_sum[0]);
+      sweep(0, 1000, [&](long j1, auto n) __attribute__((always_inline)) {
+        store(out_softmax + ((i0 * 1000) + j1), (load(exps + ((i0 * 1000) + j1), n) * splat<float>(u0)), n);
+      });
+    }
   }
 }
     def forward(self, x):
@@ -101,8 +103,9 @@ extern "C" void k0_layer_norm(const float* __restrict x, const float* __restrict
       double total = 0;
       vec<float> acc[4];
       for (auto& one : acc) one = splat<float>(0);
+      const float u0 = (x[(i0 * 300)] + (sum[0] / 300.0f));
       sweep_unrolled<4>(0, 300, [&](long r1, auto n, int u) __attribute__((always_inline)) {
-        const auto t0 = (load(x + ((i0 * 300) + r1), n) - splat<float>((x[(i0 * 300)] + (sum[0] / 300.0f))));
+        const auto t0 = (load(x + ((i0 * 300) + r1), n) - splat<float>(u0));
         acc[u] = keep(n, acc[u] + (t0 * t0), acc[u]);
       });
       for (int u = 1; u < 4; ++u) acc[0] = acc[0] + acc[u];
@@ -111,10 +114,12 @@ extern "C" void k0_layer_norm(const float* __restrict x, const float* __restrict
     }
     // inverse: layer_norm
     inverse[0] = (1 / sqrt(((squares[0] / 300.0f) + 9.999999747378752e-06f)));
-    // out_normalised: layer_norm
-    sweep(0, 300, [&](long j1, auto n) __attribute__((always_inline)) {
-      store(out_normalised + ((i0 * 300) + j1), ((((load(x + ((i0 * 300) + j1), n) - splat<float>((x[(i0 * 300)] + (sum[0] / 300.0f)))) * splat<float>(inverse[0])) * load(w + j1, n)) + load(b_ + j1, n)), n);
-    });
+    {  // out_normalised: layer_norm
+      const float u0 = (x[(i0 * 300)] + (sum[0] / 300.0f));
+      sweep(0, 300, [&](long j1, auto n) __attribute__((always_inline)) {
+        store(out_normalised + ((i0 * 300) + j1), ((((load(x + ((i0 * 300) + j1), n) - splat<float>(u0)) * splat<float>(inverse[0])) * load(w + j1, n)) + load(b_ + j1, n)), n);
+      });
+    }
   }
 }
     def forward(self, x):
@@ -274,8 +279,9 @@ extern "C" void k0_softmax_topk_sum_div(const float* __restrict logits, long* __
       float total = -__builtin_inff();
       vec<float> acc[4];
       for (auto& one : acc) one = splat<float>(-__builtin_inff());
+      const float u0 = (1.0f / row_sum[0]);
       sweep_unrolled<4>(0, 64, [&](long r1, auto n, int u) __attribute__((always_inline)) {
-        acc[u] = keep(n, max(acc[u], (load(exps + r1, n) * splat<float>((1.0f / row_sum[0])))), acc[u]);
+        acc[u] = keep(n, max(acc[u], (load(exps + r1, n) * splat<float>(u0))), acc[u]);
       });
       for (int u = 1; u < 4; ++u) acc[0] = max(acc[0], acc[u]);
       total = max<float>(total, hmax(acc[0]));
@@ -285,8 +291,9 @@ extern "C" void k0_softmax_topk_sum_div(const float* __restrict logits, long* __
       int total = INT32_MAX;
       vec<int> acc[4];
       for (auto& one : acc) one = splat<int>(INT32_MAX);
+      const float u0 = (1.0f / row_sum[0]);
       sweep_unrolled<4>(0, 64, [&](long r1, auto n, int u) __attribute__((always_inline)) {
-        const auto t0 = (load(exps + r1, n) * splat<float>((1.0f / row_sum[0])));
+        const auto t0 = (load(exps + r1, n) * splat<float>(u0));
         acc[u] = keep(n, min(acc[u], select((compare(t0 == splat<float>(chosen[0])) | compare(t0 != t0)), iota(r1), splat<int>(63))), acc[u]);
       });
       for (int u = 1; u < 4; ++u) acc[0] = min(acc[0], acc[u]);
@@ -297,8 +304,9 @@ extern "C" void k0_softmax_topk_sum_div(const float* __restrict logits, long* __
       float total = -__builtin_inff();
       vec<float> acc[4];
       for (auto& one : acc) one = splat<float>(-__builtin_inff());
+      const float u0 = (1.0f / row_sum[0]);
       sweep_unrolled<4>(0, 64, [&](long r1, auto n, int u) __attribute__((always_inline)) {
-        acc[u] = keep(n, max(acc[u], select(compare(splat<int>(place[0]) == iota(r1)), splat<float>(-__builtin_inff()), (load(exps + r1, n) * splat<float>((1.0f / row_sum[0]))))), acc[u]);
+        acc[u] = keep(n, max(acc[u], select(compare(splat<int>(place[0]) == iota(r1)), splat<float>(-__builtin_inff()), (load(exps + r1, n) * splat<float>(u0)))), acc[u]);
       });
       for (int u = 1; u < 4; ++u) acc[0] = max(acc[0], acc[u]);
       total = max<float>(total, hmax(acc[0]));
@@ -308,9 +316,10 @@ extern "C" void k0_softmax_topk_sum_div(const float* __restrict logits, long* __
       int total = INT32_MAX;
       vec<int> acc[4];
       for (auto& one : acc) one = splat<int>(INT32_MAX);
+      const float u0 = (1.0f / row_sum[0]);
       sweep_unrolled<4>(0, 64, [&](long r1, auto n, int u) __attribute__((always_inline)) {
         const auto t0 = iota(r1);
-        const auto t1 = (load(exps + r1, n) * splat<float>((1.0f / row_sum[0])));
+        const auto t1 = (load(exps + r1, n) * splat<float>(u0));
         acc[u] = keep(n, min(acc[u], select(compare(splat<int>(place[0]) == t0), splat<int>(63), select((compare(t1 == splat<float>(chosen_2[0])) | compare(t1 != t1)), t0, splat<int>(63)))), acc[u]);
       });
       for (int u = 1; u < 4; ++u) acc[0] = min(acc[0], acc[u]);
@@ -405,10 +414,11 @@ extern "C" void k0_embedding_bag(const long* __restrict words, const float* __re
             const long i1 = first + u * W;
             prefetch(table + (i1 + (named * 64)));
           }
+          const bool u0 = (words[((i0 * 16) + r2)] != 0);
           #pragma GCC unroll 8
           for (int u = 0; u < side.value; ++u) {
             const long i1 = first + u * W;
-            acc[u] = acc[u] + select(splat_mask((words[((i0 * 16) + r2)] != 0)), load(table + (i1 + (words[((i0 * 16) + r2)] * 64)), n), splat<float>(0.0f));
+            acc[u] = acc[u] + select(splat_mask(u0), load(table + (i1 + (words[((i0 * 16) + r2)] * 64)), n), splat<float>(0.0f));
           }
         }
         #pragma GCC unroll 8
