@@ -275,10 +275,13 @@ class GroupBuilder {
         "namespace", "typename",   "virtual",      "floor_div",    "floor_mod", "load_mask", "load_where", "store_mask",
         "each_mask", "splat_mask", "load_strided", "store_strided"};
     wanted = identifier(wanted);
-    // Loop variables are one of these letters, often with a number.
-    const bool loop = std::string("beijkrnpul").find(wanted[0]) != std::string::npos &&
-                      std::all_of(wanted.begin() + 1, wanted.end(), [](unsigned char c) { return std::isdigit(c); });
-    if (kReserved.count(wanted) || loop) wanted += "_";
+    // Loop variables are one of these letters, often with a number; what printers name has one always.
+    static const std::set<std::string> kLoops = {"b", "e", "i", "j", "k", "l", "n", "p", "r", "u"},
+                                       kNumbered = {"c", "final", "start", "state", "sum", "t", "tile", "to"};
+    const size_t end = wanted.find_last_not_of("0123456789") + 1;
+    const std::string base = wanted.substr(0, end);
+    const bool taken = kLoops.count(base) > 0 || (end < wanted.size() && kNumbered.count(base) > 0);
+    if (kReserved.count(wanted) > 0 || taken) wanted += "_";
     std::string result = wanted;
     for (int n = 2; !names_.insert(result).second; ++n) result = wanted + "_" + std::to_string(n);
     return result;

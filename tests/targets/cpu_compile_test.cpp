@@ -158,5 +158,16 @@ TEST(CompileCpu, PassesOverRowsAreJoined) {
   expect_equal_to_reference(cases);
 }
 
+// Or as it names its loops and constants.
+TEST(CompileCpu, NamesOfInputsAreNotThoseOfConstants) {
+  Maker m("names");
+  const std::vector<int64_t> all = {64, 256};
+  const ValueId x = m.named("t0", "f32[64,256]"), g = m.named("u0", "f32[64,1]"), h = m.named("i0", "f32[64,1]");
+  const ValueId gate = m.op("expand", {m.op("sigmoid", {g})}, {{"size", all}});
+  const ValueId decay = m.op("expand", {m.op("exp", {m.op("neg", {h})})}, {{"size", all}});
+  const ValueId sum = m.op("add", {m.op("mul", {x, gate}), m.op("mul", {decay, x})});
+  expect_equal_to_reference({m.one_kernel({m.op("softmax", {sum}, {{"dim", int64_t{1}}})})});
+}
+
 }  // namespace
 }  // namespace mtmc
