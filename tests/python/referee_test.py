@@ -220,6 +220,24 @@ def test_where_memory_was_short_what_is_kept_makes_room(referee: Referee, monkey
     assert told(f"{other}-0", 4)["skipped"].endswith("full")  # at another size it may be larger than it ever is
 
 
+@pytest.mark.parametrize("referee", [COUNTS], indirect=True)
+def test_the_host_computes_a_truth_only_when_all_that_is_kept_was_dropped(
+    referee: Referee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_truth, asked = referee.reference.run_truth, []
+
+    def full(*arguments: object, anywhere: bool = True, **more: object) -> object:
+        asked.append((anywhere, sorted(referee.draws.known)))
+        if not anywhere:
+            raise torch.OutOfMemoryError("full")
+        return run_truth(*arguments, anywhere=anywhere, **more)
+
+    assert referee.handle({"op": "draw", "name": "task-0", "budget": ""})["calls"] == 1
+    monkeypatch.setattr(referee.reference, "run_truth", full)
+    assert referee.handle({"op": "draw", "name": "negative-0", "budget": ""})["calls"] == 1
+    assert asked == [(False, ["task-0"]), (True, [])]
+
+
 THRESHOLD = """
 import torch
 class Model(torch.nn.Module):
