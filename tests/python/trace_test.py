@@ -179,6 +179,22 @@ def test_stars_in_the_signature(tmp_path: Path) -> None:
     assert data["parameters"] == ["x", "*", "flag=None"]
 
 
+def test_arguments_that_go_by_name_only(tmp_path: Path) -> None:
+    body = "def f(x, *rest, mask, scale=2.0, **words): return x * rest[0] * scale + mask * words['pair'][1]\n"
+    drawn = "[torch.randn(3), torch.randn(3)], {'pair': [1, torch.randn(3)], 'mask': torch.randn(3)}"
+    data = traced(tmp_path, f"import torch\n{body}def get_inputs(): return {drawn}\n", attr="f")
+    assert data["parameters"] == ["x", "*rest", "mask", "scale=2.0", "**words"]
+    assert [leaf["target"] for leaf in data["leaves"] if leaf["kind"] == "input"] == [
+        "x",
+        "rest_0",
+        "mask",
+        "words_pair_1",
+    ]
+    lines = "\n".join(data["opening"])
+    assert "rest_0 = rest[0]" in lines and "words_pair_1 = words['pair'][1]" in lines
+    assert "scale != 2.0" in lines and "words['pair'][0] != 1" in lines
+
+
 def test_parameters_buffers_and_constants_by_name(tmp_path: Path) -> None:
     init = (
         "self.a = nn.Linear(8, 8)\nself.b = nn.Linear(8, 8)\nself.b.weight = self.a.weight\n"
