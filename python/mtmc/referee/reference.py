@@ -56,6 +56,7 @@ class Eager:
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
     seconds: float  # of the last call
     places: list[list[torch.Tensor]]  # of each call, see Record
+    unsorted: bool  # see Record
     unseen: bool = False  # does it change entries of the state that are not in `after`?
 
     @property
@@ -132,12 +133,12 @@ class Reference:
         self.reads_only = False  # no run has changed its arguments; known after the first
         self.wide = self._copy().double()
 
-    def load(self, model: torch.nn.Module, state: State) -> None:
     @property
     def called(self) -> Callable[..., Any]:
         """The module, to be called with a draw's arguments."""
         return by_place(self.model, self.task.by_name)
 
+    def load(self, model: torch.nn.Module, state: State) -> None:
         """The state, and of all other attributes the objects that the constructor left there."""
         self.attributes.setdefault(model, Attributes(model)).restore()
         load_state(model, state)
@@ -181,6 +182,7 @@ class Reference:
         pristine, arguments = arguments, self._lent(arguments)
         seed_all(seed)
         results, drawn, places, after = [], [], [], []
+        unsorted = False
         for index in range(count):
             if index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
@@ -197,6 +199,7 @@ class Reference:
             results.append([_own(leaf, once and not any(about["aliases"])) for leaf in leaves])
             drawn.append(record.drawn)
             places.append(record.places)
+            unsorted = unsorted or record.unsorted
             if once:
                 results, drawn, places, after = (x * count for x in (results, drawn, places, [{}]))
                 break
@@ -217,6 +220,7 @@ class Reference:
             random_state=digest(random_state()),
             drawn=drawn,
             places=places,
+            unsorted=unsorted,
             written=self.written,
             modified=modified,
             seconds=seconds,
