@@ -401,6 +401,16 @@ def test_refusals(tmp_path: Path, text: str, message: str) -> None:
     assert refused(tmp_path, text).message() == message
 
 
+def test_the_line_of_a_package_is_named_beside_the_users(tmp_path: Path) -> None:
+    (tmp_path / "package_of_theirs.py").write_text("def choose(x):\n    return x * 2 if x.sum() > 0 else x\n")
+    text = module_text("return package_of_theirs.choose(x)").replace(
+        "import torch\n", "import torch, package_of_theirs\n", 1
+    )
+    assert refused(tmp_path, text).got == (
+        "m1.py:7: return package_of_theirs.choose(x), by it package_of_theirs.py:2: return x * 2 if x.sum() > 0 else x"
+    )
+
+
 def test_values_are_not_checked_while_tracing(tmp_path: Path) -> None:
     data = traced(
         tmp_path,
