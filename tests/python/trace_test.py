@@ -174,7 +174,10 @@ def test_stars_in_the_signature(tmp_path: Path) -> None:
     )
     data = traced(tmp_path, text)
     assert data["parameters"] == ["a", "*rest", "act=None", "p=1"]
-    assert data["opening"][2:] == ["rest_0 = rest[0]", "rest_1 = rest[1]"]
+    assert data["opening"][0].startswith("if len(rest) != 2: raise ValueError(")
+    assert data["opening"][3:] == ["rest_0 = rest[0]", "rest_1 = rest[1]"]
+    data = traced(tmp_path, module_text("return x", arguments="x, p=1, *rest"))
+    assert data["opening"][0].startswith("if len(rest) != 0:")
     data = traced(tmp_path, module_text("return x if flag is None else -x", arguments="x, *, flag=None"))
     assert data["parameters"] == ["x", "*", "flag=None"]
 
@@ -192,6 +195,7 @@ def test_arguments_that_go_by_name_only(tmp_path: Path) -> None:
     ]
     lines = "\n".join(data["opening"])
     assert "rest_0 = rest[0]" in lines and "words_pair_1 = words['pair'][1]" in lines
+    assert "if len(rest) != 1:" in lines and "if sorted(words) != ['pair']:" in lines
     assert "scale != 2.0" in lines and "words['pair'][0] != 1" in lines
 
 

@@ -46,6 +46,21 @@ def unused_defaults(parameters: Parameters, given: list[str]) -> Iterator[tuple[
             yield parameter.name, parameter.default if is_literal(parameter.default) else None
 
 
+def star_checks(task: str, parameters: Parameters, count: int, by_name: Names) -> Iterator[str]:
+    """The statements that refuse more or fewer arguments than `count` behind `*rest`, and other words in `**words`."""
+    places = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters.values())
+    for name, parameter in parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            what, here, wanted = f"how many *{name} there are", f"len({name})", max(0, count - len(by_name) - places)
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            words = sorted(word for word in by_name if word not in parameters)
+            what, here, wanted = f"which **{name} there are", f"sorted({name})", words
+        else:
+            continue
+        message = f'f"running {task}: {what} is fixed: got {{{here}}}, wanted {wanted}"'
+        yield f"if {here} != {wanted}: raise ValueError({message})"
+
+
 def check_line(task: str, expression: str, value: Any) -> str:
     """The statement that refuses another value of an argument that tracing has fixed."""
     if not is_literal(value):

@@ -57,6 +57,7 @@ from mtmc.trace.parameters import (
     keyword_marked,
     leaf_expressions,
     parameter_text,
+    star_checks,
     unused_defaults,
 )
 from mtmc.trace.refusal import Failure, refusal
@@ -275,7 +276,8 @@ def write_graph(
     parameters = task.forward_signature.parameters
     leaves: list[dict[str, Any]] = []
     given = argument_expressions(parameters, len(inputs), task.by_name)
-    opening = [check_line(task.name, name, value) for name, value in unused_defaults(parameters, given)]
+    opening = [*star_checks(task.name, parameters, len(inputs), task.by_name)]
+    opening += [check_line(task.name, name, value) for name, value in unused_defaults(parameters, given)]
     opening += scalar_checks(task, model, exported, seen)
     held: Held = {}
     users = (spec for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT)
