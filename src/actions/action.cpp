@@ -81,15 +81,19 @@ std::string render(const Action& action, const Program& program, const Code& cod
   std::vector<std::string> ops;
   LineRange lines;
   const auto& region = action.regions[0];
-  for (const Node& node : program.nodes) {
-    if (std::find(region.begin(), region.end(), node.outputs[0]) == region.end()) continue;
-    const OpDef* op = find_op(node.op);
-    std::string name = node.op;
-    if (name == "library" && node.attrs.has("call")) name = split(node.attrs.text("call"), '.')[1];
-    if ((!op || !op->is_view || region.size() <= node.outputs.size()) &&
-        std::find(ops.begin(), ops.end(), name) == ops.end())
-      ops.push_back(name);
-    for (ValueId id : node.outputs) {
+  std::vector<const Node*> nodes;
+  for (const Node& node : program.nodes)
+    if (std::find(region.begin(), region.end(), node.outputs[0]) != region.end()) nodes.push_back(&node);
+  const auto is_view = [](const Node* node) {
+    const OpDef* op = find_op(node->op);
+    return op != nullptr && op->is_view;
+  };
+  const bool views_alone = std::all_of(nodes.begin(), nodes.end(), is_view);  // else they say little
+  for (const Node* node : nodes) {
+    std::string name = node->op;
+    if (name == "library" && node->attrs.has("call")) name = split(node->attrs.text("call"), '.')[1];
+    if ((views_alone || !is_view(node)) && std::find(ops.begin(), ops.end(), name) == ops.end()) ops.push_back(name);
+    for (ValueId id : node->outputs) {
       const auto at = code.values.find(id);
       if (at == code.values.end() || at->second.first == 0) continue;
       if (lines.first == 0 || at->second.first < lines.first) lines.first = at->second.first;

@@ -64,6 +64,7 @@ Json Examination::load_request(Guest& guest) {
           {"task", guest.show(facts_.folder())},
           {"state", *facts_.state("first").form},
           {"mode", facts_.mode()},
+          {"by_name", facts_.by_name()},
           {"seed", 20250131},
           {"threads", threads_},
           {"writable", guest.writable()},

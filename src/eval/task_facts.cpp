@@ -67,7 +67,7 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
                                              kReferenceSeconds));
   TaskFacts facts;
   facts.referee_ = &referee, facts.folder_ = folder, facts.on_gpu_ = options.device == "cuda";
-  facts.mode_ = reply.at("mode");
+  facts.mode_ = reply.at("mode"), facts.by_name_ = reply.at("by_name").get<std::vector<std::string>>();
   facts.structured_ = reply.at("structured").get<std::vector<std::string>>();
   facts.files_ = reply.at("files").get<std::vector<std::string>>();
   facts.others_ = reply.at("others").get<std::vector<std::string>>();

@@ -107,6 +107,7 @@ class TaskFacts {
 
   const std::filesystem::path& folder() const { return folder_; }
   const std::string& mode() const { return mode_; }
+  const std::vector<std::string>& by_name() const { return by_name_; }  // the last arguments
   const std::vector<std::string>& files() const { return files_; }
   // Kinds of draws with other sizes or other numbers than the task's: a clear error is fine.
   const std::vector<std::string>& others() const { return others_; }
@@ -133,7 +134,7 @@ class TaskFacts {
   JudgeProcess* referee_ = nullptr;
   std::filesystem::path folder_;
   std::string mode_;
-  std::vector<std::string> structured_, others_, files_, asked_, imported_, moving_;
+  std::vector<std::string> by_name_, structured_, others_, files_, asked_, imported_, moving_;
   std::vector<int> written_;
   int weights_ = 0;
   bool strict_ = false;

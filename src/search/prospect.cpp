@@ -79,7 +79,7 @@ std::vector<Prospect> Forecaster::prospects(const Program& program) {
   {
     const std::shared_lock lock(mutex_);
     for (size_t k = 0; k < marks.size(); ++k) {
-      if (at_import.count(program.kernels[k].values[0])) continue;  // no call pays for it
+      if (runs_at_import(program.kernels[k], at_import)) continue;  // no call pays for it
       const auto here = here_.find(marks[k]);
       if (here == here_.end()) {
         missing.push_back(k);

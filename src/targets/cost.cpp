@@ -62,7 +62,7 @@ std::vector<KernelCost> cost_of(const Program& program, const TargetDef& target,
   const std::set<ValueId> at_import = made_at_import(program);
   for (const Kernel& kernel : program.kernels) {
     costs.push_back(target.cost(program, kernel, hardware));
-    if (at_import.count(kernel.values[0])) costs.back().seconds = 0;
+    if (runs_at_import(kernel, at_import)) costs.back().seconds = 0;
   }
   return costs;
 }

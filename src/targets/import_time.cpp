@@ -70,4 +70,8 @@ std::set<ValueId> made_at_import(const Program& program) {
   return kept.empty() ? made : made_without(links, kept);
 }
 
+bool runs_at_import(const Kernel& kernel, const std::set<ValueId>& made) {
+  return kernel.family == Family::library && made.contains(kernel.values[0]);
+}
+
 }  // namespace mtmc

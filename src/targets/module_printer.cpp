@@ -178,7 +178,7 @@ class ModulePrinter {
       if (!at_import_.count(node.outputs[0])) read.insert(node.inputs.begin(), node.inputs.end());
     std::vector<std::string> forgotten;
     for (const Kernel& kernel : program_.kernels) {
-      if (!at_import_.count(kernel.values[0])) continue;
+      if (!runs_at_import(kernel, at_import_)) continue;
       const int first = line_;
       for (const Node* node : program_.nodes_of(kernel)) {
         text(call_text(*node, "") + "\n");
@@ -217,7 +217,7 @@ class ModulePrinter {
   void kernels() {
     done_with_ = last_reads(program_, parts_.launches);
     for (const Kernel& kernel : program_.kernels) {
-      if (at_import_.count(kernel.values[0])) continue;
+      if (runs_at_import(kernel, at_import_)) continue;
       if (kernel.family == Family::library) {
         library(kernel);
       } else if (const Launch* launch = launch_of(kernel)) {

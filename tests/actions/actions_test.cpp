@@ -115,6 +115,15 @@ TEST(Actions, FusingTakesTheViewAlong) {
   EXPECT_EQ(fused->kernels[0].family, Family::reduction);
 }
 
+TEST(Actions, ViewsAreNamedWhereNothingElseIs) {
+  Graph g;
+  const ValueId flat = g.op("reshape", {g.in("f32[4,8]")}, {{"shape", std::vector<int64_t>{32}}});
+  const ValueId square = g.op("reshape", {flat}, {{"shape", std::vector<int64_t>{4, 8}}});
+  const Program program = g.done({g.op("relu", {square})});
+  EXPECT_EQ(render(*parse_action("simplify:identity %1 %2"), program, {}), "simplify reshape as identity");
+  EXPECT_EQ(render(*parse_action("fuse %1 %2 %3"), program, {}), "fuse relu");
+}
+
 TEST(Actions, RefusalsSayWhy) {
   const Program start = mlp();
   const auto error = [&](const char* text) {

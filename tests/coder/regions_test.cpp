@@ -44,7 +44,7 @@ std::vector<Program> examples() {
 }
 
 bool made_before(const Program& program, const Kernel& kernel) {
-  return made_at_import(program).contains(kernel.values[0]);
+  return runs_at_import(kernel, made_at_import(program));
 }
 
 // Kernels that read one another with none between them, by position.

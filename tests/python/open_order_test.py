@@ -27,17 +27,24 @@ def get_inputs():
 """
 
 
-@pytest.fixture
-def draw(tmp_path: Path) -> Draw:
-    (tmp_path / "model.py").write_text(ROUTES)
+UNSORTED = ROUTES.replace("dim=-1)\n", "dim=-1, sorted=False)\n", 1)
+
+
+def made(tmp_path: Path, text: str, numbers: int = 4) -> Draw:
+    (tmp_path / "model.py").write_text(text)
     (tmp_path / "task.json").write_text(json.dumps({"name": "t", "file": str(tmp_path / "model.py"), "attr": "Model"}))
     reference = Reference(load_task(tmp_path / "task.json"), 1, device_named("cpu"))
-    arguments = [torch.randint(0, 4, (64, 40), generator=torch.Generator().manual_seed(3)).float()]
+    arguments = [torch.randint(0, numbers, (64, 40), generator=torch.Generator().manual_seed(3)).float()]
     arguments[0][:2] = torch.nan
     with torch.no_grad():
         eager = reference.run_eager(arguments, {}, 0)
         truth = reference.run_truth(arguments, {}, eager, widen)
     return Draw(arguments, 0, {}, eager, truth, reorder=partial(in_other_order, reference))
+
+
+@pytest.fixture
+def draw(tmp_path: Path) -> Draw:
+    return made(tmp_path, ROUTES)
 
 
 def returned(draw: Draw, places: torch.Tensor, marked: torch.Tensor) -> list[torch.Tensor]:
@@ -65,6 +72,27 @@ def test_one_of_two_orders_passes_and_no_third(draw: Draw) -> None:
     assert not wrong(draw, eager) and not wrong(draw, returned(draw, first, first))
     half = torch.where(torch.arange(64)[:, None] < 32, first, last)
     assert wrong(draw, returned(draw, last, last)) and wrong(draw, returned(draw, first, half))
+
+
+@torch.no_grad()
+def test_what_need_not_be_sorted_may_be(tmp_path: Path) -> None:
+    draw = made(tmp_path, UNSORTED, 30)
+    x = draw.arguments[0]
+    first = x.sort(dim=-1, descending=True, stable=True).indices[:, :3]
+    eager = draw.eager.calls[0]
+    assert not torch.equal(eager[0].nan_to_num(), x.gather(-1, first).nan_to_num())
+    for leaves in (eager, returned(draw, first, first)):
+        values, places, marks = compare_in_order(draw, 0, leaves, {})
+        assert (values["error"], places["gap"], places["repeated"], marks["error"]) == (0, 0, 0, 0)
+    assert compare_in_order(draw, 0, [x.gather(-1, first.flip(-1)), *eager[1:]], {})[0]["error"] > 0.01
+
+
+@torch.no_grad()
+def test_unsorted_places_alone_may_be_sorted(tmp_path: Path) -> None:
+    draw = made(tmp_path, UNSORTED.replace("return values, places, ", "return places, "), 30)
+    first = draw.arguments[0].sort(dim=-1, descending=True, stable=True).indices[:, :3]
+    leaves = returned(draw, first, first)[1:]
+    assert compare_in_order(draw, 0, leaves, {})[0]["gap"] == 0
 
 
 @torch.no_grad()

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from mtmc.task.task import Task, TaskError, in_order, load_task
+from mtmc.wire.by_name import by_place
 
 MODEL = """
 import torch
@@ -82,15 +83,15 @@ def test_integer_inputs_stay_below_their_bound(model_file: Path) -> None:
 def test_named_arguments_stand_at_their_parameters_places() -> None:
     def forward(x: Any, mask: Any = None, bias: Any = 2, *, scale: float = 1.0) -> None: ...
 
-    def placed(first: list[Any], **named: Any) -> list[Any]:
+    def placed(first: list[Any], **named: Any) -> tuple[list[Any], tuple[str, ...]]:
         return in_order(inspect.signature(forward), first, named, "reading an input")
 
-    assert placed([3], bias=4) == [3, None, 4]
-    assert placed([], mask=5, x=3) == [3, 5]
+    assert placed([3], bias=4) == ([3, None, 4], ())
+    assert placed([], mask=5, x=3) == ([3, 5], ())
+    assert placed([3], scale=4) == ([3, 4], ("scale",))
     for first, named, wrong in (
         ([3], {"x": 4}, "given twice"),
         ([3], {"msk": 4}, "forward has no such parameter"),
-        ([3], {"scale": 4}, "forward takes it by its name only"),
         ([], {"mask": 4}, "forward needs another argument"),
     ):
         with pytest.raises(TaskError) as caught:
@@ -113,6 +114,7 @@ def test_named_arguments_of_a_task(model_file: Path) -> None:
         ("([1], {'other': 3})", [[1], {"other": 3}]),  # no parameter: the dict is an argument itself
         ("([1], {})", [[1], {}]),
         ("{'of': 'only'}", [{"of": "only"}]),  # forward takes one argument
+        ("{'x': 1}", [1]),
     ],
 )
 def test_get_inputs_may_name_arguments(tmp_path: Path, made: str, placed: list[Any]) -> None:
@@ -126,29 +128,64 @@ def test_get_inputs_may_name_arguments(tmp_path: Path, made: str, placed: list[A
     ("made", "message"),
     [
         ("3", "wrong type: got int, wanted a list of arguments, a dict of them by name, or (list, dict)"),
-        ("{'z': 1}", "forward has no such parameter: got z, wanted one of x scale"),
+        ("{'z': 1}", "forward has no such parameter: got z, wanted one of x scale y"),
         ("{'scale': 1}", "forward needs another argument: got x, wanted a value for it"),
-        (
-            "{'x': 1, 'y': 1}",
-            "forward takes it by its name only: got y, wanted a forward of your own that passes it on",
-        ),
         ("([1], {'x': 1})", "given twice: got x, wanted each argument once"),
+        (
+            "[1, 2.0]",
+            "forward takes an argument by its name only: got y, wanted get_inputs() that returns ([...], {'y': ...}), "
+            "or --input y=...",
+        ),
     ],
 )
 def test_names_that_get_inputs_cannot_give(tmp_path: Path, made: str, message: str) -> None:
     path = tmp_path / f"misnamed{abs(hash(made))}.py"
-    path.write_text(f"def double(x, scale=2.0, *, y=1): ...\ndef get_inputs(): return {made}\n")
+    path.write_text(f"def double(x, scale=2.0, *, y): ...\ndef get_inputs(): return {made}\n")
     with pytest.raises(TaskError) as caught:
         load(path, attr="double").make_inputs(0)
     assert caught.value.message() == "calling get_inputs(): " + message
 
 
-def test_a_forward_that_takes_names_only(tmp_path: Path) -> None:
-    path = tmp_path / "only.py"
-    path.write_text("def double(**kwargs): ...\ndef get_inputs(): return {'x': 1}\n")
+NAMED = """
+def double(x, *more, y, z=3, **words): return x, more, y, z, words
+def get_inputs(): return GIVEN
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "placed", "names", "returned"),
+    [
+        ("([1], {'y': 2})", [1, 2], ("y",), (1, (), 2, 3, {})),
+        ("([1], {'w': 6, 'y': 2})", [1, 2, 6], ("y", "w"), (1, (), 2, 3, {"w": 6})),
+        ("([1, 5], {'z': 4, 'y': 2})", [1, 5, 2, 4], ("y", "z"), (1, (5,), 2, 4, {})),
+        ("{'w': 6, 'y': 2, 'x': 1}", [1, 2, 6], ("y", "w"), (1, (), 2, 3, {"w": 6})),
+    ],
+)
+def test_arguments_that_go_by_name_only(
+    tmp_path: Path, made: str, placed: list[Any], names: tuple[str, ...], returned: tuple[Any, ...]
+) -> None:
+    path = tmp_path / f"only{abs(hash(made))}.py"
+    path.write_text(NAMED.replace("GIVEN", made))
+    task = load(path, attr="double")
+    assert (task.make_inputs(0), task.by_name) == (placed, names)
+    assert by_place(task.make_model(0), task.by_name)(*placed) == returned
+
+
+def test_names_are_the_same_in_every_draw(tmp_path: Path) -> None:
+    path = tmp_path / "moody.py"
+    path.write_text(NAMED.replace("GIVEN", "[1], {'y': 2} if torch.rand(()) < 0.5 else {'y': 2, 'z': 3}"))
+    path.write_text("import torch\n" + path.read_text())
     with pytest.raises(TaskError) as caught:
-        load(path, attr="double").make_inputs(0)
-    assert caught.value.wrong == "forward takes it by its name only"
+        task = load(path, attr="double")
+        for seed in range(20):
+            task.make_inputs(seed)
+    assert caught.value.wrong == "it names other arguments than before"
+
+
+def test_why_a_file_does_not_import_is_what_went_wrong_first(tmp_path: Path) -> None:
+    path = tmp_path / "wrapped.py"
+    path.write_text("try:\n    import no_such_package\nexcept ImportError as e:\n    raise ValueError('odd') from e\n")
+    assert failure(path).got == "ModuleNotFoundError: No module named 'no_such_package'"
 
 
 def test_constructor_arguments_and_checkpoint(model_file: Path, tmp_path: Path) -> None:

@@ -174,9 +174,29 @@ def test_stars_in_the_signature(tmp_path: Path) -> None:
     )
     data = traced(tmp_path, text)
     assert data["parameters"] == ["a", "*rest", "act=None", "p=1"]
-    assert data["opening"][2:] == ["rest_0 = rest[0]", "rest_1 = rest[1]"]
+    assert data["opening"][0].startswith("if len(rest) != 2: raise ValueError(")
+    assert data["opening"][3:] == ["rest_0 = rest[0]", "rest_1 = rest[1]"]
+    data = traced(tmp_path, module_text("return x", arguments="x, p=1, *rest"))
+    assert data["opening"][0].startswith("if len(rest) != 0:")
     data = traced(tmp_path, module_text("return x if flag is None else -x", arguments="x, *, flag=None"))
     assert data["parameters"] == ["x", "*", "flag=None"]
+
+
+def test_arguments_that_go_by_name_only(tmp_path: Path) -> None:
+    body = "def f(x, *rest, mask, scale=2.0, **words): return x * rest[0] * scale + mask * words['pair'][1]\n"
+    drawn = "[torch.randn(3), torch.randn(3)], {'pair': [1, torch.randn(3)], 'mask': torch.randn(3)}"
+    data = traced(tmp_path, f"import torch\n{body}def get_inputs(): return {drawn}\n", attr="f")
+    assert data["parameters"] == ["x", "*rest", "mask", "scale=2.0", "**words"]
+    assert [leaf["target"] for leaf in data["leaves"] if leaf["kind"] == "input"] == [
+        "x",
+        "rest_0",
+        "mask",
+        "words_pair_1",
+    ]
+    lines = "\n".join(data["opening"])
+    assert "rest_0 = rest[0]" in lines and "words_pair_1 = words['pair'][1]" in lines
+    assert "if len(rest) != 1:" in lines and "if sorted(words) != ['pair']:" in lines
+    assert "scale != 2.0" in lines and "words['pair'][0] != 1" in lines
 
 
 def test_parameters_buffers_and_constants_by_name(tmp_path: Path) -> None:
@@ -383,6 +403,16 @@ REFUSALS = [
 @pytest.mark.parametrize(("text", "message"), REFUSALS)
 def test_refusals(tmp_path: Path, text: str, message: str) -> None:
     assert refused(tmp_path, text).message() == message
+
+
+def test_the_line_of_a_package_is_named_beside_the_users(tmp_path: Path) -> None:
+    (tmp_path / "package_of_theirs.py").write_text("def choose(x):\n    return x * 2 if x.sum() > 0 else x\n")
+    text = module_text("return package_of_theirs.choose(x)").replace(
+        "import torch\n", "import torch, package_of_theirs\n", 1
+    )
+    assert refused(tmp_path, text).got == (
+        "m1.py:7: return package_of_theirs.choose(x), by it package_of_theirs.py:2: return x * 2 if x.sum() > 0 else x"
+    )
 
 
 def test_values_are_not_checked_while_tracing(tmp_path: Path) -> None:

@@ -33,6 +33,20 @@ TEST(ImportTime, OurOwnKernelsAreLaunchedInEachCall) {
             std::set<ValueId>{});
 }
 
+TEST(ImportTime, AKernelOfOursThatMakesAMaskOnceMoreForItselfIsLaunchedInEachCall) {
+  const auto program = parse_program(std::string("program t {\n  %0 = input \"x\" : f32[4,4]\n") + kMask +
+                                     "  %4 = mul(%0, %3) : f32[4,4]\n  %5 = cumsum(%4, dim=0) : f32[4,4]\n"
+                                     "  %6 = mul(%5, %3) : f32[4,4]\n  return %6\n}\n"
+                                     "kernel k0 = { %1 } library\nkernel k1 = { %3 } library\n"
+                                     "kernel k2 = { %3 %4 } pointwise\nkernel k3 = { %5 } library\n"
+                                     "kernel k4 = { %6 } library\n");
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  const auto made = made_at_import(*program);
+  std::vector<bool> run;
+  for (const Kernel& kernel : program->kernels) run.push_back(runs_at_import(kernel, made));
+  EXPECT_EQ(run, (std::vector<bool>{true, true, false, false, false}));
+}
+
 TEST(ImportTime, OfATensorOnlyTheTypeMayBeRead) {
   EXPECT_EQ(made("  %1 = full_like(%0, value=2.0) : f32[4,4]\n  %2 = mul(%0, %1) : f32[4,4]\n  return %2\n",
                  "kernel k0 = { %1 } library\nkernel k1 = { %2 } library\n"),

@@ -26,6 +26,7 @@ from mtmc.scan.scan import fingerprint
 from mtmc.scan.syntax import file_hash
 from mtmc.task.task import load_task
 from mtmc.trace.trace import trace
+from mtmc.wire.by_name import by_place
 from mtmc.wire.report import report
 
 TRIES = 6  # windows of one sample, until one is a task
@@ -42,7 +43,7 @@ def try_out(path: Path) -> None:
     task = load_task({"name": path.stem, "file": str(path), "attr": "Model"})
     try:
         with torch.no_grad():
-            outputs = tree_leaves(task.make_model(0)(*task.make_inputs(1)))
+            outputs = tree_leaves(by_place(task.make_model(0), task.by_name)(*task.make_inputs(1)))
         floats = [one for one in outputs if isinstance(one, torch.Tensor) and one.is_floating_point()]
         if not floats or not all(torch.isfinite(one).all() for one in floats):
             raise NoCut("no finite result")

@@ -31,6 +31,7 @@ from mtmc.guest.stopwatch import Stopwatch
 from mtmc.guest.surroundings import another, elsewhere, operators, other_random_states
 from mtmc.guest.tamper import Snapshot
 from mtmc.wire import outputs
+from mtmc.wire.by_name import by_place
 from mtmc.wire.forms import FormError, make, rebuilt, scalar_of, span_of
 from mtmc.wire.line import Line, Message, serve
 from mtmc.wire.task_error import first_line
@@ -209,7 +210,7 @@ class Runner:
         prepared = request["timed"] or self.device.name != "cpu"
         try:
             if prepared:
-                self.stopwatch.rehearse(self.model, bool(self.reported))
+                self.stopwatch.rehearse(self.called, bool(self.reported))
         except (Exception, SystemExit) as error:
             raise Refused(*classify(error, "raised", self.file)) from error
         self.device.ready()
@@ -221,7 +222,7 @@ class Runner:
         watch = self.stopwatch
         try:
             with elsewhere(request.get("where"), watch.places):
-                elapsed = watch.go(self.model, request["values"], request["seed"], request["late"])
+                elapsed = watch.go(self.called, request["values"], request["seed"], request["late"])
         except (Exception, SystemExit) as error:
             self.device.poison(False)
             raise Refused(*classify(error, "raised", self.file)) from error
@@ -249,11 +250,17 @@ class Runner:
                 raise Refused("state-differs", f"the random state of {name} is not what it was before the call")
         return {"state": {"dict": state}, "random_state": digest(random_state())}
 
+    @property
+    def called(self) -> Callable[..., Any]:
+        """The candidate, to be called with a draw's arguments."""
+        assert self.model is not None
+        return by_place(self.model, self.loaded["by_name"])
+
     def call(self, arguments: list[Any]) -> Any:
         """One call that nobody times; what it raises becomes a reason."""
         assert self.model is not None
         try:
-            result = self.model(*arguments)
+            result = self.called(*arguments)
             self.device.synchronize()
             return result
         except Refused:
@@ -272,7 +279,7 @@ class Runner:
     def on_ahead(self, request: Message) -> Message:
         """Compiles what one call would launch for GPUs that are not here. Nothing is launched."""
         assert self.model is not None
-        model, arguments = self.model, self.stopwatch.arguments(request["values"])
+        model, arguments = self.called, self.stopwatch.arguments(request["values"])
         try:
             launches = ahead.recorded(lambda: model(*arguments))
         except Exception as error:
@@ -292,7 +299,7 @@ class Runner:
         candidate is loaded again. Its arguments are zeros. Whatever goes wrong here is met again there."""
         assert self.model is not None
         if unplug.triton_names(sys.modules["candidate"]):  # Triton's driver alone would pass for a kernel of theirs
-            scalars, model = iter(request["values"]), self.model
+            scalars, model = iter(request["values"]), self.called
             arguments = rebuilt(request["form"], lambda one: make(one).zero_(), lambda _: scalar_of(next(scalars)))
             try:
                 ahead.compile_only(lambda: model(*arguments), ahead.workers_for(request["workers"]))

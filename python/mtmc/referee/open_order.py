@@ -1,7 +1,8 @@
-"""Results that hang on an order which torch leaves open: that of equal values in a topk, or in a sort that is not stable.
+"""Results that hang on an order which torch leaves open: that of equal values in a topk, or in a sort that is not stable, and
+that of all values in a topk which need not sort them.
 
-Eager has some order, which depends on the library's algorithm for that size. A kernel that takes the first of equal values first
-is as right. Indices that are results themselves are judged by what they point at (`Ties`); what is looked up or marked by them is
+Eager has some order, which depends on the library's algorithm for that size. A kernel that takes the best first, and of equal
+values the first, is as right. Indices that are results themselves are judged by what they point at (`Ties`); what is looked up or marked by them is
 compared with eager's where it is that, and else with what the module returns when the first comes first. No third order passes.
 """
 
@@ -14,8 +15,8 @@ import torch
 
 from mtmc.referee.budgets import Draw, compare
 from mtmc.referee.measure import Measurement
-from mtmc.referee.reference import EagerError, Reference, State
-from mtmc.referee.truth import OPEN_ORDERS, TruthError, widen
+from mtmc.referee.reference import EagerError, Reference, State, identical
+from mtmc.referee.truth import OPEN_ORDERS, Ties, TruthError, widen
 from mtmc.wire.modes import DispatchMode
 
 aten = torch.ops.aten
@@ -23,7 +24,7 @@ PLAINLY = 1e-3  # of itself and of the rms: what errs by more is another element
 
 
 class FirstComes(DispatchMode):
-    """Of equal values the first comes first. `asked`: did somebody leave their order to torch?"""
+    """The best comes first, and of equal values the first. `asked`: did somebody leave their order to torch?"""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,9 +60,27 @@ def in_other_order(reference: Reference, draw: Draw) -> Draw | None:
 
 
 def plainly_other(draw: Draw, call: int, leaves: list[Any]) -> int:
-    """Elements of a call's results that are not the truth's, whatever precision it has; of indices into an order none."""
+    """Elements of a call's results that are not the truth's, whatever precision it has; of indices into an order, those that point
+    at other values."""
     rows = zip(leaves, draw.eager.calls[call], draw.truth.calls[call], draw.truth.ties, strict=True)
-    return sum(_others(c, t) for c, e, t, ties in rows if ties is None and _comparable(c, e, t))
+    return sum(_others(c, t, ties) for c, e, t, ties in rows if _comparable(c, e, t))
+
+
+def distance(draw: Draw, call: int, leaves: list[Any]) -> float:
+    """How far a call's results are from the truth, each in units of its own size: a row in another order may differ by little."""
+    rows = zip(leaves, draw.eager.calls[call], draw.truth.calls[call], draw.truth.ties, strict=True)
+    total = 0.0
+    for c, e, t, ties in rows:
+        if _comparable(c, e, t):
+            mine, theirs = (x.double().nan_to_num(0.0, 0.0, 0.0) for x in _valued(c, t, ties))
+            total += float((mine - theirs).norm()) / (float(theirs.norm()) or 1.0)
+    return total
+
+
+def _valued(c: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """A result and its truth; of indices into an order, what they point at."""
+    c = c.to(t.device)
+    return (c, t) if ties is None or torch.equal(c, t) else (ties.at(c), ties.at(t))
 
 
 def _comparable(c: Any, e: Any, t: Any) -> bool:
@@ -70,8 +89,8 @@ def _comparable(c: Any, e: Any, t: Any) -> bool:
     return (c.shape, c.dtype, c.device.type) == (e.shape, e.dtype, e.device.type)
 
 
-def _others(c: torch.Tensor, t: torch.Tensor) -> int:
-    c = c.to(t.device)
+def _others(c: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> int:
+    c, t = _valued(c, t, ties)
     if not c.is_floating_point():
         return int((c != t).sum())
     c, t = c.double(), t.double()
@@ -82,9 +101,14 @@ def _others(c: torch.Tensor, t: torch.Tensor) -> int:
 
 def nearest(draw: Draw, call: int, leaves: list[Any]) -> Draw:
     """The draw itself, or in the other order where a call's results are nearer to that. Only where eager had an order to choose, and
-    some of them are plainly other than its own, is it asked what that would be."""
+    some of them are plainly other than its own, is it asked what that would be; where all of an order is open, and not only that of
+    equal values, unless they are eager's own."""
     if draw.slices is not None or not any(draw.eager.places):
         return draw
+    if draw.eager.unsorted:
+        if identical(leaves, draw.eager.calls[call]) or draw.other is None:
+            return draw
+        return draw.other if distance(draw.other, call, leaves) < distance(draw, call, leaves) else draw
     if not (others := plainly_other(draw, call, leaves)) or draw.other is None:
         return draw
     return draw if plainly_other(draw.other, call, leaves) >= others else draw.other

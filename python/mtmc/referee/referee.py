@@ -140,6 +140,7 @@ class Referee:
         again = [self.reference.run_eager(run.arguments, first, run.seed).seconds for _ in range(2)]
         return {
             "mode": task.mode,
+            "by_name": list(task.by_name),
             "weights": len(first),
             "states": states,
             "moving": moving,

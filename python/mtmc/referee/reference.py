@@ -24,6 +24,7 @@ from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import Task
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import same_bits, structure_of
+from mtmc.wire.by_name import by_place, split
 from mtmc.wire.forms import ALIGNED, form_of, make, sharing, tell_of_memory
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
@@ -55,6 +56,7 @@ class Eager:
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
     seconds: float  # of the last call
     places: list[list[torch.Tensor]]  # of each call, see Record
+    unsorted: bool  # see Record
     unseen: bool = False  # does it change entries of the state that are not in `after`?
 
     @property
@@ -131,6 +133,11 @@ class Reference:
         self.reads_only = False  # no run has changed its arguments; known after the first
         self.wide = self._copy().double()
 
+    @property
+    def called(self) -> Callable[..., Any]:
+        """The module, to be called with a draw's arguments."""
+        return by_place(self.model, self.task.by_name)
+
     def load(self, model: torch.nn.Module, state: State) -> None:
         """The state, and of all other attributes the objects that the constructor left there."""
         self.attributes.setdefault(model, Attributes(model)).restore()
@@ -175,6 +182,7 @@ class Reference:
         pristine, arguments = arguments, self._lent(arguments)
         seed_all(seed)
         results, drawn, places, after = [], [], [], []
+        unsorted = False
         for index in range(count):
             if index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
@@ -191,6 +199,7 @@ class Reference:
             results.append([_own(leaf, once and not any(about["aliases"])) for leaf in leaves])
             drawn.append(record.drawn)
             places.append(record.places)
+            unsorted = unsorted or record.unsorted
             if once:
                 results, drawn, places, after = (x * count for x in (results, drawn, places, [{}]))
                 break
@@ -211,6 +220,7 @@ class Reference:
             random_state=digest(random_state()),
             drawn=drawn,
             places=places,
+            unsorted=unsorted,
             written=self.written,
             modified=modified,
             seconds=seconds,
@@ -223,7 +233,7 @@ class Reference:
         record, start = Record(), time.perf_counter()
         try:
             with record:
-                result = self.model(*arguments)
+                result = self.called(*arguments)
             self.device.synchronize()
         except torch.OutOfMemoryError:
             raise
@@ -257,7 +267,7 @@ class Reference:
             return False
         self.load(self.model, state)
         with Deciders() as mode:
-            self.model(*blobs_copy(arguments))
+            self.called(*blobs_copy(arguments))
         return mode.found
 
     def _versions(self) -> list[tuple[int, int]]:
@@ -330,9 +340,10 @@ class Reference:
             if index == 0 or eager.modified or eager.written:
                 wide = map_leaves(arguments, partial(_fresh, move=move, widths=widths)) if move else arguments
             left = [tensor.detach() for tensor in outputs.tensors(wide)]
-            call = partial(model, *wide)
+            first, named = split(wide, self.task.by_name)
+            call = partial(model, *first, **named)
             if given:
-                call = partial(functional_call, model, given, tuple(wide), tie_weights=False)
+                call = partial(functional_call, model, given, tuple(first), named, tie_weights=False)
             result, found = run_wide(call, eager.drawn[index], widths, eager.places[index])
             leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(left[i] for i in eager.written)]]
             if index == 0:

@@ -26,10 +26,9 @@ def nominal_bytes(reference: Reference, arguments: list[Any], results: list[Any]
 
 def touched_bytes(reference: Reference, arguments: list[Any]) -> float:
     """Takes a dozen calls for each large operand."""
-    model = reference.model
-    reference.load(model, reference.pristine)
+    reference.load(reference.model, reference.pristine)
     arguments = blobs_copy(arguments)
-    base = [dense.clone() for dense in tensors(model(*arguments))]
+    base = [dense.clone() for dense in tensors(reference.called(*arguments))]
     needed = float(bytes_of_all(base))
     for operand in [*tensors(arguments), *_held_by(reference)]:
         size = operand.numel() * operand.element_size()
@@ -52,7 +51,7 @@ def _share_that_matters(
         before = operand[where].clone()
         put(reference.model, {key: reference.pristine[key].clone() for key in reference.plain})
         operand[where] = float("nan")
-        changed = tensors(reference.model(*arguments))
+        changed = tensors(reference.called(*arguments))
         hits += len(changed) != len(base) or not all(map(same_bits, changed, base))
         operand[where] = before
     return hits / PROBES

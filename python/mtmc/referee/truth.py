@@ -90,6 +90,7 @@ class Record(DispatchMode):
         super().__init__()
         self.drawn: list[Any] = []
         self.places: list[torch.Tensor] = []
+        self.unsorted = False  # may any of them have another order throughout?
 
     def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         check_on_gpu(func, args, kwargs or {})
@@ -97,6 +98,7 @@ class Record(DispatchMode):
         result = func(*args, **(kwargs or {}))
         if func in OPEN_ORDERS:
             self.places.append(result[1].clone())
+            self.unsorted = self.unsorted or _unsorted(func, args, kwargs or {})
         if before is not None and not torch.equal(before, random_state()):
             self.drawn.append(tree_map(lambda v: v.clone() if isinstance(v, torch.Tensor) else v, result))
         return result
@@ -140,16 +142,18 @@ class Widen(DispatchMode):
         return result
 
     def _in_eagers_order(self, func: Any, args: Any, kwargs: Any, result: Any) -> Any:
-        """The result with eager's places in rows where they hold the same values."""
+        """The result with eager's places in rows where they hold the same values; those that need not be sorted, in any order."""
         if func not in OPEN_ORDERS or not self.places:
             return result
         best, places = result
         eager, dim = self.places.pop(0).to(places.device), _along(func.overloadpacket.__name__, args, kwargs)
+        order = (lambda x: x.sort(dim).values) if _unsorted(func, args, kwargs) else (lambda x: x)
         if eager.shape != places.shape or not places.dim():
             return result
         theirs = self.widen(args[0]).gather(dim, eager)
-        same = ((theirs == best) | (theirs.isnan() & best.isnan())).all(dim, keepdim=True)
-        return best, torch.where(same, eager, places)
+        mine, yours = order(best), order(theirs)
+        same = ((yours == mine) | (yours.isnan() & mine.isnan())).all(dim, keepdim=True)
+        return torch.where(same, theirs, best), torch.where(same, eager, places)
 
     def _is_narrow(self, value: Any) -> bool:
         return isinstance(value, torch.Tensor) and self.widen(value.dtype) != value.dtype
@@ -208,6 +212,10 @@ def _along(name: str, args: Any, kwargs: Any) -> int:
     """The axis of an operator that returns values and their places."""
     where = 2 if name in ("topk", "kthvalue") else 1
     return int(kwargs.get("dim", args[where] if len(args) > where else -1))
+
+
+def _unsorted(func: Any, args: Any, kwargs: Any) -> bool:
+    return func is torch.ops.aten.topk.default and not kwargs.get("sorted", args[4] if len(args) > 4 else True)
 
 
 def run_wide(

@@ -38,6 +38,7 @@ from mtmc.keeper.processes import process_tree
 from mtmc.keeper.starter import Starter, send
 from mtmc.rivals import inductor
 from mtmc.task.task import load_task
+from mtmc.wire.by_name import Names, by_place
 from mtmc.wire.forms import make, offsets, span_of, tensors_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.outputs import lazy, tensors
@@ -90,6 +91,7 @@ class Player:
     def __init__(self) -> None:
         self.device: Device | None = None
         self.model: torch.nn.Module | None = None
+        self.by_name: Names = ()
         self.engines: dict[str, Callable[..., Any]] = {}
         self.stopwatches: dict[str, Stopwatch] = {}  # by engine: each has arguments and results of its own
         self.name = ""  # of the engine that was armed last
@@ -116,6 +118,7 @@ class Player:
         self.on_forget(request)
         task = load_task(Path(request["folder"]) / "task.json", self.device.where)
         self.model, _ = task.make_unfilled(request["seed"])  # its state is lent
+        self.by_name = task.by_name
         return {}
 
     def on_forget(self, _: Message) -> Message:
@@ -150,15 +153,16 @@ class Player:
         name, arguments = self.name, self.stopwatches[self.name].arguments(request["values"])
         if name == "graph" and self.device.name == "cpu":
             return {"failed": "a CPU has no graphs"}
-        engine: Callable[..., Any] = self.model
+        model = engine = by_place(self.model, self.by_name)
         try:
             if name == "nothing":
-                result = tree_map(without_memory, self.model(*arguments))
+                result = tree_map(without_memory, model(*arguments))
                 engine = lambda *_: result  # noqa: E731
             elif name == "graph":
-                engine = Graph(self.model, arguments)
+                engine = Graph(model, arguments)
             elif name in COMPILED:
-                engine = torch.compile(self.model, mode="max-autotune" if name == "max-autotune" else None)
+                compiled = torch.compile(self.model, mode="max-autotune" if name == "max-autotune" else None)
+                engine = by_place(compiled, self.by_name)
             self.warm_up(name, engine, arguments)
         except Exception as error:
             return {"failed": first_line(error), "lacks_memory": OUT_OF_MEMORY in str(error)}

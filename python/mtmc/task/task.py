@@ -15,7 +15,8 @@ import random
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,7 +30,8 @@ from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
 from mtmc.task.input_spec import InputSpec, parse_input
 from mtmc.wire.blobs import moved
-from mtmc.wire.task_error import TaskError, first_line
+from mtmc.wire.by_name import Names, by_place
+from mtmc.wire.task_error import TaskError, first_cause, first_line
 
 __all__ = ["Task", "TaskError", "load_task", "import_file", "seed_everything"]
 
@@ -71,7 +73,7 @@ def import_file(path: Path, doing: str) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise TaskError(doing, f"{path.name} does not import", first_line(error)) from error
+        raise TaskError(doing, f"{path.name} does not import", first_line(first_cause(error))) from error
     return module
 
 
@@ -96,6 +98,7 @@ class Task:
     init_args: list[Any] | None = None
     init_kwargs: dict[str, Any] = field(default_factory=dict)
     inputs: list[Any] | None = None
+    named_inputs: dict[str, Any] = field(default_factory=dict)
     weights: Path | None = None
     mode: str = "train"
     entry: str = "get_inputs"
@@ -169,13 +172,31 @@ class Task:
             load_weights(model, self.weights)
         return model.to(self.where).train(self.mode == "train"), lacking
 
+    @cached_property
+    def by_name(self) -> Names:
+        """Of the arguments the last have these names, by which alone forward takes them. They are the same in every draw."""
+        kinds = {parameter.kind for parameter in self.forward_signature.parameters.values()}
+        named = kinds & {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
+        return self._drawn(0)[1] if named else ()
+
     def make_inputs(self, seed: int) -> list[Any]:
-        """The arguments of one call of forward, drawn from the seed."""
+        """The arguments of one call of forward, drawn from the seed; call it with `by_place(model, self.by_name)`."""
+        placed, names = self._drawn(seed)
+        if names != self.by_name:
+            doing, wrong = f"calling {self.entry}()", "it names other arguments than before"
+            raise TaskError(doing, wrong, " ".join(names), " ".join(self.by_name))
+        return placed if self.where.type == "cpu" else moved(placed, self.where)
+
+    def _drawn(self, seed: int) -> tuple[list[Any], Names]:
+        """Arguments, and the names of the last ones."""
+        if self.inputs is not None:
+            seed_everything(seed)
+            values = [drawn(value) for value in self.inputs]
+            named = {name: drawn(value) for name, value in self.named_inputs.items()}
+            return in_order(self.forward_signature, values, named, "reading an input")
 
         def make() -> Any:
             seed_everything(seed)
-            if self.inputs is not None:
-                return [spec.draw() if isinstance(spec, InputSpec) else spec for spec in self.inputs]
             with FreshMemory(seed):
                 return getattr(self.namespace, self.entry)()
 
@@ -184,14 +205,13 @@ class Task:
         if first is None:
             wanted = "a list of arguments, a dict of them by name, or (list, dict)"
             raise TaskError(f"calling {self.entry}()", "wrong type", type(made).__name__, wanted)
-        placed = in_order(self.forward_signature, first, named, f"calling {self.entry}()") if named else first
-        return placed if self.where.type == "cpu" else moved(placed, self.where)
+        return in_order(self.forward_signature, first, named, f"calling {self.entry}()")
 
     def check_runs(self, model: torch.nn.Module) -> None:
         """Runs the module once: shapes that do not fit and missing devices are the user's to hear about."""
         inputs = self.make_inputs(0)
         with torch.no_grad():
-            self._call_user(lambda: model(*inputs), f"running {self.attr} on its inputs")
+            self._call_user(lambda: by_place(model, self.by_name)(*inputs), f"running {self.attr} on its inputs")
             if self.where.type == "cuda":
                 self._call_user(torch.cuda.synchronize, f"running {self.attr} on its inputs")
 
@@ -258,7 +278,7 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
     mode = data.get("mode") or getattr(namespace, "MODE", "train")
     if mode not in ("train", "eval"):
         raise TaskError(doing, f"{where} has an unknown MODE", repr(mode), '"train" or "eval"')
-    task = Task(
+    return Task(
         name=data.get("name") or attr,
         namespace=namespace,
         attr=attr,
@@ -266,15 +286,12 @@ def load_task(source: str | Path | dict[str, Any], device: torch.device = CPU) -
         init_args=data.get("init_args"),
         init_kwargs=data.get("init_kwargs") or {},
         inputs=None if inputs is None else [spec_of(value) for value in inputs],
+        named_inputs={name: spec_of(value) for name, value in (data.get("named_inputs") or {}).items()},
         weights=Path(data["weights"]) if data.get("weights") else None,
         mode=mode,
         entry=entry,
         where=device,
     )
-    if not (named := data.get("named_inputs")):
-        return task
-    given = {name: spec_of(value) for name, value in named.items()}
-    return replace(task, inputs=in_order(task.forward_signature, task.inputs or [], given, "reading an input"))
 
 
 def user_code(data: dict[str, Any], doing: str) -> tuple[ModuleType, str]:
@@ -301,9 +318,14 @@ def spec_of(value: Any) -> Any:
     return parse_input(value) if isinstance(value, str) else value
 
 
+def drawn(value: Any) -> Any:
+    """An argument, of what describes it."""
+    return value.draw() if isinstance(value, InputSpec) else value
+
+
 def call_of(made: Any, signature: inspect.Signature) -> tuple[list[Any] | None, dict[str, Any]]:
     """The arguments that get_inputs() made, and those it gave by their names: of a list, a tensor, a dict, or (list, dict)
-    whose dict names parameters of forward. A dict that names none is the only argument of a forward that takes one. None: it
+    whose dict names parameters of forward, which has all names where it takes `**words`. A dict that names none is the only argument of a forward that takes one. None: it
     is none of these."""
     if isinstance(made, torch.Tensor):
         return [made], {}
@@ -316,32 +338,40 @@ def call_of(made: Any, signature: inspect.Signature) -> tuple[list[Any] | None, 
         return None, {}
     if len(made) == 2 and isinstance(made[0], (list, tuple)) and isinstance(made[1], dict):
         first, named = made
-        if named and all(name in parameters for name in named):
+        any_name = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values())
+        if named and (any_name or all(name in parameters for name in named)):
             return list(first), named
     return list(made), {}
 
 
-def in_order(signature: inspect.Signature, first: list[Any], named: dict[str, Any], doing: str) -> list[Any]:
-    """Arguments of which some have names, each at its parameter's place: those between that nobody gave keep their defaults."""
-    places = [p for p in signature.parameters.values() if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    names = [parameter.name for parameter in places]
+def in_order(
+    signature: inspect.Signature, first: list[Any], named: dict[str, Any], doing: str
+) -> tuple[list[Any], tuple[str, ...]]:
+    """Arguments of which some have names, each at its parameter's place: those between that nobody gave keep their defaults.
+    Behind them stand those that forward takes by their names only, which are returned, too."""
+    parameters = signature.parameters.values()
+    places = [p for p in parameters if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    names, only = [p.name for p in places], [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+        only += [name for name in named if name not in signature.parameters]
     for name in named:
-        if name not in names:
-            others = {p.kind for p in signature.parameters.values()}
-            by_name = name in signature.parameters or inspect.Parameter.VAR_KEYWORD in others
-            wrong = "forward takes it by its name only" if by_name else "forward has no such parameter"
-            wanted = "a forward of your own that passes it on" if by_name else "one of " + " ".join(names)
-            raise TaskError(doing, wrong, name, wanted)
-        if names.index(name) < len(first):
+        if name not in [*names, *only]:
+            raise TaskError(doing, "forward has no such parameter", name, "one of " + " ".join([*names, *only]))
+        if name in names and names.index(name) < len(first):
             raise TaskError(doing, "given twice", name, "each argument once")
-    last = max(names.index(name) for name in named)
+    last = max((names.index(name) for name in named if name in names), default=-1)
     values = list(first)
     for parameter in places[len(first) : last + 1]:
         value = named.get(parameter.name, parameter.default)
         if value is inspect.Parameter.empty:
             raise TaskError(doing, "forward needs another argument", parameter.name, "a value for it")
         values.append(value)
-    return values
+    for name in only:
+        if name not in named and signature.parameters[name].default is inspect.Parameter.empty:
+            wanted = f"get_inputs() that returns ([...], {{'{name}': ...}}), or --input {name}=..."
+            raise TaskError(doing, "forward takes an argument by its name only", name, wanted)
+    given = tuple(name for name in only if name in named)
+    return [*values, *(named[name] for name in given)], given
 
 
 def is_module_class(value: Any) -> bool:
@@ -352,4 +382,4 @@ def import_module(name: str, doing: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:
-        raise TaskError(doing, f"the module {name} does not import", first_line(error)) from error
+        raise TaskError(doing, f"the module {name} does not import", first_line(first_cause(error))) from error

@@ -12,6 +12,7 @@ from torch.utils import _pytree as pytree
 
 from mtmc.device.random_state import random_state
 from mtmc.task.task import Task, seed_everything
+from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import plain_tensors
 from mtmc.wire.task_error import TaskError, first_line, needs_gpu
 
@@ -65,6 +66,7 @@ def check_against_eager(
     that are contiguous only in eager (it has faster ways of its own, which are not traced). None where eager takes long (a
     recurrent network over hundreds of steps) or runs on a GPU only: then nothing was compared."""
     disordered: set[int] = set()
+    called = by_place(eager, task.by_name)
     doing = f"checking the trace of {task.name}"
     for seed in DRAWS:
         inputs = task.make_inputs(seed)
@@ -74,7 +76,7 @@ def check_against_eager(
             start = time.monotonic()
             try:
                 with torch.no_grad():  # as the judge calls it: some modules have faster ways then
-                    theirs, their_spec = pytree.tree_flatten(eager(*clone_inputs(inputs)))
+                    theirs, their_spec = pytree.tree_flatten(called(*clone_inputs(inputs)))
             except Exception as error:
                 if needs_gpu(error):
                     return None

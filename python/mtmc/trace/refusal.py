@@ -11,10 +11,11 @@ import torch
 
 from mtmc.task.task import Task
 from mtmc.trace.gradients import Stacks
-from mtmc.trace.graph import UserCode
+from mtmc.trace.graph import TORCH_FOLDER, UserCode
 from mtmc.trace.structure import STRUCTURES
 from mtmc.wire.task_error import TaskError, first_line
 
+OTHERS = (TORCH_FOLDER, str(Path(__file__).parents[1]), "<")  # whose frames are neither the user's nor a package's
 KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=False)"
 
 
@@ -56,9 +57,11 @@ def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode
 
 
 def last_line(stack: traceback.StackSummary, user: UserCode) -> str:
-    """The user's innermost line; empty where none is."""
-    frames = [frame for frame in stack if frame.filename == user.file]
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}: {frames[-1].line or ''}" if frames else ""
+    """The user's innermost line, and that of the package which it called; empty where none is."""
+    own = [index for index, frame in enumerate(stack) if frame.filename == user.file][-1:]
+    theirs = [i for i, frame in enumerate(stack) if own and i > own[0] and not frame.filename.startswith(OTHERS)][-1:]
+    lines = [f"{Path(stack[i].filename).name}:{stack[i].lineno}: {stack[i].line or ''}" for i in own + theirs]
+    return ", by it ".join(lines)
 
 
 def opaque(model: torch.nn.Module) -> str:

@@ -15,6 +15,8 @@ from torch.utils import _pytree as pytree
 from mtmc.task.plain_state import drawn_at_random
 from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import Task
+from mtmc.trace.parameters import all_by_place
+from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import Attributes, State, get, is_plain, plain_tensors, put
 from mtmc.wire.task_error import TaskError
 
@@ -32,13 +34,16 @@ class Exported:
 
 
 @contextlib.contextmanager
-def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str]) -> Iterator[Exported]:
-    """The model with a forward that takes the plain attributes `keys` from buffers and leaves their new values there."""
+def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str], count: int) -> Iterator[Exported]:
+    """The model with a forward that takes the plain attributes `keys` from buffers and leaves their new values there, and all of
+    its `count` arguments by their places."""
     seen = Exported({f"{BUFFER}{index}": key for index, key in enumerate(keys)})
     before, forward, plain = Attributes(model), model.forward, plain_tensors(model)
     for name, key in seen.keys.items():
         model.register_buffer(name, plain[key].detach().clone())
     values = {seen.keys.get(name, name): tensor for name, tensor in registered_tensors(model).items()}
+
+    called = by_place(forward, task.by_name)
 
     @functools.wraps(forward)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
@@ -48,7 +53,7 @@ def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str]) -> Itera
         others = {} if seen.keys else {key: get(model, key) for key in plain}
         try:
             with seen.scalars:
-                result = forward(*args, **kwargs)
+                result = called(*args, **kwargs)
             if lost := [key[1:] for key, value in others.items() if get(model, key) is not value]:
                 raise TaskError(f"tracing {task.name}", f"forward changes the tensor attribute {lost[0]}")
             results = pytree.tree_leaves(result)
@@ -58,6 +63,9 @@ def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str]) -> Itera
         finally:
             inside.restore()
 
+    if task.by_name:
+        parameters = task.forward_signature.parameters
+        wrapped.__signature__ = all_by_place(parameters, count, task.by_name)  # type: ignore[attr-defined]
     model.forward = wrapped
     inside = Attributes(model)
     try:

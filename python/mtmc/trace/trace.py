@@ -24,14 +24,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
-import inspect
 import json
 import logging
 import math
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -52,6 +51,15 @@ from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
 from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
 from mtmc.trace.lstm_states import final_states
+from mtmc.trace.parameters import (
+    argument_expressions,
+    check_line,
+    keyword_marked,
+    leaf_expressions,
+    parameter_text,
+    star_checks,
+    unused_defaults,
+)
 from mtmc.trace.refusal import Failure, refusal
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
 from mtmc.trace.structure import structure
@@ -188,7 +196,7 @@ def export_with(
     task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode, keys: list[str]
 ) -> tuple[ExportedProgram, Exported]:
     def exported() -> tuple[ExportedProgram, Exported]:
-        with exportable(task, model, keys) as seen, user.recorded(), mended_torch():
+        with exportable(task, model, keys, len(inputs)) as seen, user.recorded(), mended_torch():
             program = torch.export.export(model, tuple(inputs), strict=False).run_decompositions(decompositions())
             return with_reshapes(program), seen
 
@@ -267,11 +275,13 @@ def write_graph(
     placeholders = {node.name: node for node in exported.graph.nodes if node.op == "placeholder"}
     parameters = task.forward_signature.parameters
     leaves: list[dict[str, Any]] = []
-    opening = [check_line(task.name, name, value) for name, value in unused_defaults(parameters, len(inputs))]
+    given = argument_expressions(parameters, len(inputs), task.by_name)
+    opening = [*star_checks(task.name, parameters, len(inputs), task.by_name)]
+    opening += [check_line(task.name, name, value) for name, value in unused_defaults(parameters, given)]
     opening += scalar_checks(task, model, exported, seen)
     held: Held = {}
     users = (spec for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT)
-    of_user = dict(zip((spec.arg.name for spec in users), input_expressions(parameters, inputs), strict=True))
+    of_user = dict(zip((spec.arg.name for spec in users), leaf_expressions(given, inputs), strict=True))
     for spec in signature.input_specs:
         if isinstance(spec.arg, ConstantArgument):
             opening.append(check_line(task.name, of_user[spec.arg.name], spec.arg.value))
@@ -359,62 +369,6 @@ def results(
             leaves.append(repr(node))
     spec = exported.call_spec.out_spec
     return outputs, structure(task.name, pytree.tree_unflatten(leaves, spec), held), states
-
-
-Parameters = Mapping[str, inspect.Parameter]
-
-
-def keyword_marked(parameters: Parameters) -> Iterator[inspect.Parameter | None]:
-    """The parameters, None standing for the `*` before those that go by name only."""
-    marked = False
-    for parameter in parameters.values():
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not marked:
-            yield None
-        marked = marked or parameter.kind in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_POSITIONAL)
-        yield parameter
-
-
-def parameter_text(parameter: inspect.Parameter | None) -> str:
-    """`x`, `scale=2.0`, `*rest`; defaults without a literal form become None."""
-    if parameter is None:
-        return "*"
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-    if parameter.default is inspect.Parameter.empty:
-        return stars + parameter.name
-    return f"{parameter.name}={parameter.default!r}" if is_literal(parameter.default) else f"{parameter.name}=None"
-
-
-def is_literal(value: Any) -> bool:
-    return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))
-
-
-def unused_defaults(parameters: Parameters, given: int) -> Iterator[tuple[str, Any]]:
-    """Parameters that kept their default while tracing, so must keep it."""
-    for index, parameter in enumerate(parameters.values()):
-        by_name = parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        if (by_name or index >= given) and parameter.default is not inspect.Parameter.empty:
-            yield parameter.name, parameter.default if is_literal(parameter.default) else None
-
-
-def check_line(task: str, expression: str, value: Any) -> str:
-    """The statement that refuses another value of an argument that tracing has fixed."""
-    if not is_literal(value):
-        return ""
-    differs = f"is not {value!r}" if value is None or isinstance(value, bool) else f"!= {value!r}"
-    message = f'f"running {task}: {expression} is fixed: got {{{expression}!r}}, wanted {value!r}"'
-    return f"if {expression} {differs}: raise ValueError({message})"
-
-
-def input_expressions(parameters: Parameters, inputs: list[Any]) -> list[str]:
-    """For each leaf of the inputs the Python expression over forward's parameters that reaches it: `x`, `xs[0]`."""
-    names: list[str] = []
-    for parameter in parameters.values():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            names += [f"{parameter.name}[{i}]" for i in range(len(inputs) - len(names))]
-            break
-        names.append(parameter.name)
-    paths = [path for path, _ in pytree.tree_flatten_with_path(inputs)[0]]
-    return [names[path[0].idx] + "".join(map(str, path[1:])) for path in paths]
 
 
 def scalar(value: Any) -> Any:

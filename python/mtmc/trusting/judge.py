@@ -79,7 +79,7 @@ class TrustingReferee(Referee):
         assert self.reference is not None and self.device is not None
         first, moving = self.states["first"], self._moved()
         spent = Spent()
-        trial = Trial(file, self.folder, self.mode, first, moving, self.device)
+        trial = Trial(file, self.folder, self.mode, self.reference.task.by_name, first, moving, self.device)
         try:
             spent.on("loading")
             with turn(alone=False):
@@ -125,7 +125,7 @@ class TrustingReferee(Referee):
         if self.eager is None:
             moves = bool(self._moved())
             reset = (lambda: reference.load(reference.model, first)) if moves else None
-            self.eager = Caller(reference.model, self.device, reset)
+            self.eager = Caller(reference.called, self.device, reset)
         reference.load(reference.model, first)
         return self.eager
 

@@ -26,6 +26,7 @@ from mtmc.referee.referee import disordered
 from mtmc.referee.reference import State
 from mtmc.wire import blobs
 from mtmc.wire.blobs import structure_of
+from mtmc.wire.by_name import Names, by_place
 from mtmc.wire.forms import form_of, without_values
 from mtmc.wire.line import Message
 from mtmc.wire.outputs import lazy, tensors
@@ -35,9 +36,9 @@ SEED = 20250131  # of ModelNew's own random numbers while it is made
 
 
 class Caller:
-    """Calls one module, the candidate or eager, as the judge has calls made. `reset`: before each, its state is that again."""
+    """Calls one module, the candidate or eager, with a draw's arguments, as the judge has calls made. `reset`: before each, its state is that again."""
 
-    def __init__(self, module: torch.nn.Module, device: Device, reset: Callable[[], None] | None) -> None:
+    def __init__(self, module: Callable[..., Any], device: Device, reset: Callable[[], None] | None) -> None:
         self.module, self.device, self.reset = module, device, reset
         self.watch = Stopwatch(device)
 
@@ -64,7 +65,9 @@ class Caller:
 
 
 class Trial:
-    def __init__(self, file: Path, folder: Path, mode: str, state: State, moving: list[str], device: Device) -> None:
+    def __init__(
+        self, file: Path, folder: Path, mode: str, by_name: Names, state: State, moving: list[str], device: Device
+    ) -> None:
         """Imports the file and makes its ModelNew with the task's weights. Refused: what is wrong with it."""
         self.file, self.state, self.device = file, state, device
         cls = import_candidate(file)
@@ -73,7 +76,7 @@ class Trial:
         self.weights, self.names = match(self.model, dict(form_of(state)["dict"]))
         self._set(state)
         moved = {name: state[name] for name in moving}
-        self.caller = Caller(self.model, device, (lambda: self._set(moved)) if moving else None)
+        self.caller = Caller(by_place(self.model, by_name), device, (lambda: self._set(moved)) if moving else None)
 
     def _set(self, state: State) -> None:
         self._guarded(lambda: load_weights(self.model, state, self.names))

@@ -29,6 +29,13 @@ def first_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0]}"[:300]
 
 
+def first_cause(error: BaseException) -> BaseException:
+    """What went wrong before others said it in their own words."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
 def out_of_memory(doing: str, error: BaseException) -> TaskError:
     """The GPU's memory is full of what the judge must hold."""
     wanted = "smaller arguments, or a GPU with more memory: the judge holds them several times"

@@ -136,11 +136,13 @@ double library_steps(const OpCall& call) {
 
 extern const OpFile topk_def = {
     {.name = "topk",
-     .doc = "The k largest or smallest elements along an axis, best first, and their positions.",
+     .doc = "The k largest or smallest elements along an axis, best first, and their positions; in any order where "
+            "they need "
+            "not be sorted.",
      .infer = infer,
      .define = define,
-     .spelling = "torch.topk({0}, {k}, {dim|-1}, {largest|True})",
-     .aten = {{"aten.topk.default", "self", "k dim largest"}},
+     .spelling = "torch.topk({0}, {k}, {dim|-1}, {largest|True}, {sorted|True})",
+     .aten = {{"aten.topk.default", "self", "k dim largest sorted"}},
      .library_steps = library_steps},
 };
 

@@ -19,3 +19,4 @@ for largest in (True, False):
     case("topk.default", (distinct + 4).to(torch.uint8), 9, 1, largest)
 case("topk.default", V(2.0, 1.0, 3.0, 0.0), 2)
 case("topk.default", T(2, 64), 8, -1, False)
+case("topk.default", T(2, 200), 3, -1, True, False)  # torch has these in order, too: they are few of the row

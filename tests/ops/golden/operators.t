@@ -3164,8 +3164,8 @@ program topk_first {
 kernel k0 = { %1 %2 } pointwise
 
 program topk_last {
-  %0 = input "x0" : f32[2,64]
-  %1, %2 = topk(%0, k=8, largest=false) : f32[2,8], i64[2,8]
+  %0 = input "x0" : f32[2,200]
+  %1, %2 = topk(%0, k=3, sorted=false) : f32[2,3], i64[2,3]
   return %1, %2
 }
 kernel k0 = { %1 %2 } pointwise
