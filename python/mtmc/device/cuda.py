@@ -28,9 +28,8 @@ SMALL_BLOCKS, SMALL_BYTES = 32, 1 << 20  # of the allocator's pool for small blo
 CANDIDATE_SHARE = 0.6  # of the GPU's memory: the judge's own processes need the rest
 MOST_POISONED = 32  # that part of the GPU's memory: each of several processes needs some
 MOST_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-# All words of a block's shared memory become the pattern; a while goes by. In the driver's own language: NVRTC takes a third of a
-# second. A kernel that counts its multiprocessor's cycles, as torch's does, may wait for seconds, or for ever, where processes take
-# turns on a GPU: it can go on on another multiprocessor, whose count is behind.
+# All words of a block's shared memory become the pattern; a while goes by, by the clock that all multiprocessors share (each
+# counts cycles of its own). In the driver's own language: NVRTC takes a third of a second.
 OWN_KERNELS = b"""
 .version 6.0
 .target sm_70
