@@ -126,6 +126,7 @@ TEST_F(TorchJudge, survives_candidates_that_never_answer) {
   EXPECT_EQ(busy.reason, "timed-out");
   EXPECT_THAT(busy.message, testing::HasSubstr("it runs in ")) << "the file whose code it is";
   EXPECT_THAT(busy.message, testing::HasSubstr("python"));
+  EXPECT_THAT(busy.message, testing::HasSubstr("(forward)")) << "and its line";
   const Verdict next = verdict(kGood);
   EXPECT_TRUE(is_right(next)) << next.reason << ": " << next.message;
 }

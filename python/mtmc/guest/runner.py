@@ -6,8 +6,10 @@ read from outside, the clock runs outside. What is said here can refuse a candid
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -337,5 +339,6 @@ def main(line: Line, parts: list[str], device: str) -> None:
     """The guest's life: answer the judge until it closes the line."""
     sys.dont_write_bytecode = True
     tempfile.tempdir = os.environ.get("TMPDIR")
+    faulthandler.register(signal.SIGUSR2)  # who waits in vain for an answer asks where we are (keeper/stuck.py)
     runner = Runner(parts, device)
     serve(line, runner.handle, ("wake",) if device != "cpu" else ())

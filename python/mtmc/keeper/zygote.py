@@ -39,16 +39,15 @@ from mtmc.guest import ahead, runner
 from mtmc.guest.audit import FORBIDDEN_IMPORTS
 from mtmc.guest.limits import Limits
 from mtmc.keeper.conduct import Conductor
-from mtmc.keeper.processes import doing, kill_tree, process_tree, usage
-from mtmc.keeper.reach import files_at_work, stands_still
+from mtmc.keeper.processes import kill_tree, process_tree, usage
 from mtmc.keeper.sandbox import Guest, can_own_proc, level, lock, reach, start_guest
 from mtmc.keeper.standby import Standby, excess
 from mtmc.keeper.starter import Starter, send
+from mtmc.keeper.stuck import told_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.task_error import first_line
 
 WATCH_SECONDS = 0.05
-STOP_SECONDS = 0.1  # until who does not answer stands still, and can be looked at
 COMPILED_FOR = 90  # any GPU will do
 START_SECONDS = 60.0  # until a guest answers for the first time
 SETTLE_SECONDS, LISTEN_SECONDS = 0.03, 0.02  # OpenMP's threads spin for some milliseconds after a call
@@ -274,18 +273,7 @@ class Zygote:
                 return self.end_because(*found)
             self.standby.watch()
             if left <= 0:
-                return self.end_because("timed-out", f"no answer within {timeout:.0f} s ({self._doing()})")
-
-    def _doing(self) -> str:
-        """What the guest does that does not answer, and where: it will not go on after this."""
-        assert self.guest is not None
-        what, pid = doing(self.guest.guest), self.guest.guest
-        send([pid], signal.SIGSTOP)
-        until = time.perf_counter() + STOP_SECONDS
-        while not stands_still([pid]) and time.perf_counter() < until:
-            time.sleep(0.001)
-        where = files_at_work(pid)
-        return f"{what} in {', '.join(where[:3])}" if where else what
+                return self.end_because("timed-out", f"no answer within {timeout:.0f} s ({told_of(self.guest.guest)})")
 
     def end_because(self, reason: str, detail: str) -> Message:
         self.end()
