@@ -51,6 +51,7 @@ def runner_of(model: Callable[..., Any], argument: torch.Tensor) -> OpenRunner:
         {"op": "arm", "form": form, "same_addresses": False, "hold": 1, "poison": False, "clean": False, "state": []}
     )
     runner.stopwatch.places[0].copy_(argument)
+    runner.loaded = {"by_name": []}
     return runner
 
 
