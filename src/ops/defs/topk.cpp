@@ -136,9 +136,8 @@ double library_steps(const OpCall& call) {
 
 extern const OpFile topk_def = {
     {.name = "topk",
-     .doc = "The k largest or smallest elements along an axis, best first, and their positions; in any order where "
-            "they need "
-            "not be sorted.",
+     .doc = "The k largest or smallest elements along an axis and their positions, best first; in any order where "
+            "they need not be sorted.",
      .infer = infer,
      .define = define,
      .spelling = "torch.topk({0}, {k}, {dim|-1}, {largest|True}, {sorted|True})",
