@@ -41,16 +41,16 @@ def test_what_a_process_does_that_does_not_answer(sleepers: list[int]) -> None:
 
 
 def test_the_code_that_a_process_is_in_the_middle_of_has_a_file() -> None:
-    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+    code = "print(flush=True)\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as busy:
         try:
-            for _ in range(200):  # it may be asked in the middle of starting
-                os.kill(busy.pid, signal.SIGSTOP)
-                while not stands_still([busy.pid]):
-                    pass
-                if found := files_at_work(busy.pid):
-                    break
-                os.kill(busy.pid, signal.SIGCONT)
-            assert any("python" in name for name in found)
+            assert busy.stdout is not None and busy.stdout.readline()
+            time.sleep(0.05)  # the line is written, and it turns
+            os.kill(busy.pid, signal.SIGSTOP)
+            while not stands_still([busy.pid]):
+                pass
+            found = files_at_work(busy.pid)
         finally:
             busy.kill()
+    assert any("python" in name for name in found)
     assert files_at_work(1 << 30) == []
