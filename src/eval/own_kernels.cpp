@@ -199,7 +199,8 @@ Result<bool> uses_kernels(Guest& guest, Examination& examination, const std::str
     if (!again) return false;
     times.with.meet(*again);
   }
-  // Calls without kernels that took long because of others: in a quieter moment they take less, dishonest ones do not.
+  // Others may have made calls without kernels longer: in a quieter moment those take less, and what libraries compute
+  // takes what it took.
   for (int i = 0; i < kMoreTries && is_in_vain(*seen, times); ++i) {
     const Examination::Aside no_evidence(examination);
     MTMC_TRY(const auto again, least_ms(guest, examination, draw));

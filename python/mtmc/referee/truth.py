@@ -183,10 +183,8 @@ class Widen(DispatchMode):
         if name == "native_dropout":
             mask = value[1]
             return args[0] * mask / (1.0 - args[1]), mask
-        if (
-            isinstance(value, (list, tuple)) and name == "bernoulli_"
-        ):  # a GPU's dropout is one operator, the host's several
-            value = value[1]
+        if name == "bernoulli_" and isinstance(value, (list, tuple)):
+            value = value[1]  # the mask: a GPU's dropout is one operator, the host's several
         if name not in REPLAYED:
             raise TruthError(f"the random operator {name} cannot be replayed")
         value = tree_map(self.widen, value)
