@@ -238,15 +238,14 @@ Result<bool> Examination::judge_results(const DrawFacts& facts, const std::vecto
   if (!facts.usable) return true;  // an earlier call on it was refused, and it turned out to prove nothing
   const Verdict before = verdict_;
   if (judge_call(facts, outputs, hash, call)) return true;
-  MTMC_TRY(const bool whole, facts_.allow_whole_budget(facts.name));
-  if (whole) {
+  for (const auto allow :
+       {&TaskFacts::allow_whole_budget, &TaskFacts::allow_own_errors, &TaskFacts::allow_other_orders}) {
+    MTMC_TRY(const bool wider, (facts_.*allow)(facts.name));
+    if (!wider) continue;
     verdict_ = before;
-    if (!facts.usable || judge_call(facts, outputs, hash, call)) return true;
+    if (!facts.usable || judge_call(facts, outputs, hash, call)) return true;  // it may turn out to prove nothing
   }
-  MTMC_TRY(const bool wider, facts_.allow_other_orders(facts.name));
-  if (!wider) return false;
-  verdict_ = before;
-  return !facts.usable || judge_call(facts, outputs, hash, call);  // it may turn out that eager proves nothing there
+  return false;
 }
 
 // Weights that eager leaves alone are as they were; the first result is still there; torch's generator stands where

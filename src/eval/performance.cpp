@@ -42,7 +42,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
            conductor.compute({{"op", "ready"}, {"arm", arm}, {"timeout", plan.timeout_seconds}}, patience));
   if (failed(ready, call)) return call;
   call.places = std::make_shared<const Json>(ready.at("reply").at("places"));
-  call.busy_ms = ready.at("busy_ms"), call.kept_ms = ready.at("kept_ms");
+  call.busy_ms = ready.at("busy_ms"), call.kept_ms = ready.at("kept_ms"), call.woken_ms = ready.at("woken_ms");
   MTMC_TRY(const std::string unfit, facts.fill(plan.draw, *call.places, who));
   if (!unfit.empty()) {
     refuse(call, unfit);

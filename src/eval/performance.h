@@ -40,6 +40,7 @@ struct Performance {
   double inside_ms = 0;                       // by its own clock
   double processor_ms = 0;                    // processor time of its tree meanwhile
   double busy_ms = 0, kept_ms = 0;            // processor time for getting ready, and since the call before
+  double woken_ms = 0;                        // of the former, what may be a call that nobody times
   int own = 0, library = 0;                   // threads that glimpses found in code of its own, and in libraries
   std::vector<int> modified;                  // tensors of its arguments that are not what was put there
   std::string unreadable;                     // why its results could not be read

@@ -108,6 +108,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
     return &(draws_[name] = std::move(facts));
   }
   facts.whole = timed || reply.at("whole");
+  facts.own_errors = timed ? !reply.at("allowed_errors").empty() : !facts.whole;
   facts.eager = budgets_from(reply.at("eager_errors")), facts.own = budgets_from(reply.at("allowed_errors"));
   facts.budgets = facts.own;
   if (reply.at("on_host").get<bool>())
@@ -167,6 +168,16 @@ Result<bool> TaskFacts::allow_whole_budget(const std::string& draw) {
     if (!facts.usable) proving_nothing_.insert(kind);
   }
   return true;
+}
+
+Result<bool> TaskFacts::allow_own_errors(const std::string& draw) {
+  DrawFacts& facts = draws_.at(draw);
+  if (facts.own_errors) return false;
+  facts.own_errors = true;
+  MTMC_TRY(const Json reply, referee_->compute({{"op", "own"}, {"draw", draw}}, kReferenceSeconds));
+  const Json& errors = reply.at("allowed_errors");
+  widen(facts.budgets, budgets_from(errors));
+  return !errors.empty();
 }
 
 Result<bool> TaskFacts::allow_other_orders(const std::string& draw) {

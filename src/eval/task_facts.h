@@ -30,6 +30,7 @@ struct DrawFacts {
   int calls = 2;                   // that eager made in a row
   bool repeats = true;             // the same call again gives the same answer: no state, no random numbers
   bool whole = true;               // are these budgets of its kind? Else of this draw alone
+  bool own_errors = false;         // do they allow what eager errs on this very draw?
   Budgets budgets;                 // of its kind: what candidates are allowed
   Budgets eager;                   // of its kind: eager's own errors
   Budgets own;                     // of its kind: what these alone, or those of --accuracy, allow
@@ -61,6 +62,9 @@ class TaskFacts {
   // False when it was before, has no budget of its own, or there is no room for its kind. The draw may turn out to
   // prove nothing.
   Result<bool> allow_whole_budget(const std::string& draw);
+  // What eager errs on this very draw, however large: how exact any kernel can be depends on the values, too. False
+  // when that was allowed before, or no such errors count.
+  Result<bool> allow_own_errors(const std::string& draw);
   // Its kind's budget has room for half an ulp in the arguments and for sums in another order, too, and this draw's for
   // what they do to itself. False when it had before, or has no budget of its own. To find out costs as much as half of
   // a kind's draws: most candidates do without.

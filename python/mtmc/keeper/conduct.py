@@ -79,7 +79,8 @@ class Conductor:
         self.source, self.places, self.stopped, self.known, self.resumed_ns = [], [], [], [], 0.0
 
     def ready(self, request: Message) -> Message:
-        """`kept_ms`: processor time since the last call's end; `busy_ms`: for getting ready for this one."""
+        """Processor time: `kept_ms` since the last call's end, `busy_ms` for getting ready for this one, `woken_ms` of that for what
+        may be a call that nobody times (Stopwatch.rehearse)."""
         self.known = self.known or self.player.tree()
         before = self._processor_ns()
         self.timed = not request["arm"].get("poison", False)
@@ -88,13 +89,15 @@ class Conductor:
             if "reply" not in told or "fail" in told["reply"]:
                 return told
             if step["op"] == "arm":
-                reply = told["reply"]
+                reply, armed = told["reply"], self._processor_ns()
         self._stop()
         if (places := self._places(reply)) is None:
             return self.player.end_because("tampered", "its arguments lie nowhere")
         self.places = places
         kept = max(0.0, before - self.resumed_ns) / 1e6 if self.resumed_ns else 0.0
-        return {"reply": reply, "busy_ms": max(0.0, self._processor_ns() - before) / 1e6, "kept_ms": kept}
+        spent = self._processor_ns()  # as Linux tells it, it goes on only when a thread stops running
+        busy, woken = (max(0.0, spent - since) / 1e6 for since in (before, armed))
+        return {"reply": reply, "busy_ms": busy, "kept_ms": kept, "woken_ms": woken}
 
     @staticmethod
     def _is_place(place: Any) -> bool:

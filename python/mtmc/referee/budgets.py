@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from mtmc.referee.measure import Measurement, Runs, measure, settled
+from mtmc.referee.measure import Measurement, Runs, measure, out_of_range, settled
 from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth, half_an_ulp
 from mtmc.referee.sampled import Sampler, seeds_of
 from mtmc.referee.slices import Slices, taken
@@ -24,7 +24,7 @@ SEEDS = 5  # how many draws of a kind make its budget
 SEEDS_OF_OTHERS = 2  # of kinds on which a candidate may raise: the judge holds those to the task's budget as well
 OWN_ELEMENTS = (
     1 << 24
-)  # of a draw's outputs: of larger ones eager's errors on this very draw are not measured beside its kind's
+)  # of a draw's outputs: what eager errs on larger ones is only measured where a candidate would be refused
 
 
 @dataclass
@@ -93,6 +93,7 @@ class Budgets:
         if draw.slices is not None:
             assert draw.sampler is not None
             found = Errors(*draw.sampler.errors(draw, draw.slices, count))
+            _mark_out_of_range(draw, found.eager)
             if kind == "task":
                 found.beside = self._beside(draw)
         else:
@@ -112,7 +113,9 @@ class Budgets:
         Most candidates need no more."""
         if draw.slices is not None:
             assert draw.sampler is not None
-            return Errors(*draw.sampler.errors(draw, draw.slices, 1))
+            found = Errors(*draw.sampler.errors(draw, draw.slices, 1))
+            _mark_out_of_range(draw, found.eager)
+            return found
         found = Errors()
         self._add(found, draw)
         return found
@@ -139,15 +142,17 @@ class Budgets:
         del moved
         return {"half-ulp": half_ulp, "order-of-sums": self._other_order(draw)}
 
-    def of_draw(self, draw: Draw) -> Errors:
-        """Eager's errors on this very draw: how exact any kernel can be depends on the values, too."""
+    def of_draw(self, draw: Draw, most: float = OWN_ELEMENTS) -> Errors:
+        """Eager's errors on this very draw: how exact any kernel can be depends on the values, too. None of more than `most`
+        elements that would have to be compared."""
         sizes = [t.numel() for t in tensors(draw.eager.calls[0])]
-        if self.accuracy == "strict" or (draw.slices is None and sum(sizes) > OWN_ELEMENTS):
+        if self.accuracy == "strict" or (draw.slices is None and sum(sizes) > most):
             return Errors()
         return Errors(allowed=compare_calls(draw, draw.eager.calls, draw.eager.after))
 
     def _add(self, found: Errors, draw: Draw) -> None:
         own = compare_calls(draw, draw.eager.calls, draw.eager.after)
+        _mark_out_of_range(draw, own)
         found.eager += own
         if self.accuracy == "strict":
             run = self._in_single(draw)
@@ -196,6 +201,15 @@ def compare_calls(draw: Draw, calls: list[list[Any]], states: list[State]) -> Ru
         after |= {name: _like(value, draw.state[name]) for name, value in states[index].items()}
         found.append(compare(draw, index, narrow, after))
     return found
+
+
+def _mark_out_of_range(draw: Draw, runs: Runs) -> None:
+    """Of finite arguments. What is marked proves nothing about what is finite, and the judge does without such a draw."""
+    if not draw.finite:
+        return
+    for index, (e, cut, t) in enumerate(draw.rows()):
+        for run in runs if out_of_range(cut(e), t) else []:
+            run[index]["mismatched"] += 1
 
 
 def compare(draw: Draw, call: int, leaves: list[Any], state: State) -> list[Measurement]:

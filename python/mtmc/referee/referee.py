@@ -5,6 +5,7 @@ It never runs a candidate. A request {"op": NAME, ...} is answered by the method
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,15 @@ class Referee:
         except torch.OutOfMemoryError as error:
             return self._without_room(request["kind"], error)
         return {"eager_errors": errors.eager, "allowed_errors": errors.allowed}
+
+    def on_own(self, request: Message) -> Message:
+        """What eager errs on a draw, however large."""
+        assert self.budgets is not None
+        try:
+            return {"allowed_errors": self.budgets.of_draw(self.draw(request["draw"]), math.inf).allowed}
+        except torch.OutOfMemoryError as error:
+            self._without_room(request["draw"].rpartition("-")[0], error)
+            return {"allowed_errors": []}
 
     def on_beside(self, request: Message) -> Message:
         """What else than eager's own errors makes room on a draw, and on all of its kind."""
