@@ -86,18 +86,20 @@ Status Baselines::begin(const std::string& engine) {
   return ok_status();
 }
 
-Result<std::string> Baselines::finish(const std::string& engine) {
+Result<std::string> Baselines::finish(const std::string& engine, bool last_try) {
   JudgeProcess& process = process_of(engine);
   if (!begun_.contains(engine) || !process.running()) MTMC_RETURN_IF_ERROR(begin(engine));
   const Span span("baseline " + engine);
   const double from = now_seconds();
   MTMC_TRY(const Json made, process.receive(kCompileSeconds));
   waited_for(std::min(made.value("waited", 0.0), now_seconds() - from));  // some of it while we did something else
-  if (made.value("lacks_memory", false) && is_with_others(memory_file())) {
-    begun_.erase(engine);  // it may be had when the task is alone
+  if (!made.value("lacks_memory", false)) return made.value("failed", "");
+  begun_.erase(engine);
+  if (is_with_others(memory_file()))  // it may be had when the task is alone
     return Error{"timing the module beside " + engine, kNoMemory, made.at("failed"), ""};
-  }
-  return made.value("failed", "");
+  if (last_try) return made.value("failed", "");
+  MTMC_TRY([[maybe_unused]] const bool spared, facts_->spare_memory());
+  return finish(engine, true);
 }
 
 Status Baselines::ready(bool all) {

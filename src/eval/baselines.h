@@ -51,7 +51,8 @@ class Baselines {
   bool apart() const { return options_.device == "cuda"; }
   Json opening() const;
   Status begin(const std::string& engine);
-  Result<std::string> finish(const std::string& engine);  // why it cannot be had; empty when it can
+  Result<std::string> finish(const std::string& engine,
+                             bool last_try = false);  // why it cannot be had; empty when it can
   void lose(const std::string& engine, const Error& error);
   static bool needed(const std::string& engine) { return engine == "eager" || engine == "nothing"; }
   // In whose process it is.

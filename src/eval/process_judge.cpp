@@ -264,6 +264,10 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     return verdict;
   };
   Result<Verdict> verdict = attempted();
+  if (verdict.ok() && verdict->reason == "out-of-memory" && on_gpu()) {  // what the referee keeps may be what it lacked
+    MTMC_TRY(const bool spared, facts_->spare_memory());
+    if (spared) again_ = true, verdict = attempted();
+  }
   // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made. Once
   // more where the second comparison was about as noisy as its clocks were apart.
   std::optional<Verdict> first;

@@ -103,7 +103,7 @@ TEST_F(TorchLosses, a_baseline_that_dies_twice_on_the_way_is_missing) {
 }
 
 TEST_F(TorchLosses, a_baseline_that_lacks_the_memory_that_other_tasks_take_is_made_when_there_are_none) {
-  lose_baseline("memory", 2);
+  lose_baseline("memory", 3);  // beside others, then alone, and once more when the referee has dropped what it keeps
   const TempDir folder;
   setenv("MTMC_TURN", (folder.path() / "turn").c_str(), 1);
   JudgeOptions options;

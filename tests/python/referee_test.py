@@ -10,12 +10,13 @@ import torch
 
 from mtmc.device.device import device_named
 from mtmc.device.digest import digest
-from mtmc.referee import budgets
+from mtmc.referee import budgets, kept_draws
 from mtmc.referee.budgets import compare, compare_calls
 from mtmc.referee.referee import Referee
 from mtmc.referee.reference import EagerError, Reference
 from mtmc.rivals.baseline import Player
 from mtmc.task.task import load_task
+from mtmc.wire.task_error import TaskError
 
 PERMUTES = """
 import random
@@ -185,6 +186,24 @@ def test_where_memory_was_short_what_is_kept_makes_room(referee: Referee, monkey
     monkeypatch.setattr(kind, "forward", full_at_first)
     other = referee.budgets.others[0]
     assert told(f"{other}-0", 4)["skipped"].endswith("full")  # at another size it may be larger than it ever is
+
+
+@pytest.mark.parametrize("referee", [COUNTS], indirect=True)
+def test_get_inputs_that_finds_no_memory_is_asked_again_and_others_are_spared_memory(
+    referee: Referee, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_draw, fails = kept_draws.make_draw, [torch.OutOfMemoryError("full")]
+
+    def made(*asked: object) -> list:
+        if fails:
+            raise TaskError("calling get_inputs()", "out of memory") from fails.pop()
+        return make_draw(*asked)
+
+    monkeypatch.setattr(kept_draws, "make_draw", made)
+    assert "task-0" in referee.draws.known
+    assert "calls" in referee.handle({"op": "draw", "name": "negative-0", "budget": ""})
+    assert list(referee.draws.known) == ["negative-0"]
+    assert referee.handle({"op": "spare"}) == {"freed": 0} and not referee.draws.known
 
 
 @pytest.mark.parametrize("referee", [COUNTS], indirect=True)

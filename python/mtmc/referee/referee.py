@@ -40,7 +40,7 @@ from mtmc.wire.forms import FormError, overlap, ranges, sharing, spans
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, saying_where, serve
 from mtmc.wire.outputs import bytes_of_all, self_overlapping, tensors
 from mtmc.wire.plain import is_plain
-from mtmc.wire.task_error import TaskError, first_line, out_of_memory
+from mtmc.wire.task_error import TaskError, first_cause, first_line, out_of_memory
 
 ENOUGH = 1 / 3  # of the GPU's memory that others may want: to get it anew takes as long as a measurement
 MOST_NUDGED = 1 << 28  # bytes of weights: of larger ones there is no copy with a few other elements
@@ -87,17 +87,28 @@ class Referee:
             self.draws.last_try = self.last_try
         try:
             return handler(request)
-        except torch.OutOfMemoryError:
-            if self.last_try:
+        except (torch.OutOfMemoryError, TaskError) as error:  # the latter of the user's own code, get_inputs
+            if self.last_try or not isinstance(first_cause(error), torch.OutOfMemoryError):
                 raise
+        assert self.draws is not None
+        self._drop_all()
+        self.last_try = self.draws.last_try = True
+        return handler(request)
+
+    def _drop_all(self) -> None:
+        """Whatever can be made again."""
         assert self.draws is not None and self.masked is not None
         self.draws.forget_all()
         self.masked.forget()
         if self.lender is not None:
             self.lender.give_back()
         torch.cuda.empty_cache()
-        self.last_try = self.draws.last_try = True
-        return handler(request)
+
+    def on_spare(self, _: Message) -> Message:
+        """Others lack memory. `freed`: bytes of the GPU's."""
+        before = torch.cuda.memory_reserved()
+        self._drop_all()
+        return {"freed": before - torch.cuda.memory_reserved()}
 
     def on_open(self, request: Message) -> Message:
         """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states."""
