@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/hash.h"
 #include "base/trace.h"
@@ -16,6 +17,31 @@ namespace mtmc {
 namespace {
 
 constexpr double kForeseenClearly = 0.95;  // of the time before: what is left after a step that pays for sure
+constexpr double kAnyGain = 1e-3;          // of one place among many
+
+// The step `wanted[first]`, taken wherever one of its type pays and no place is in another's way; and of how many
+// proposals it is made. In a network of many shapes hardly a place is like another, each brings next to nothing, and a
+// person would do all of them at once.
+std::pair<Action, int> everywhere(const std::vector<Proposal>& wanted, size_t first) {
+  Action all = wanted[first].action;
+  std::set<ValueId> taken;
+  for (const auto& region : all.regions) taken.insert(region.begin(), region.end());
+  int merged = 1;
+  for (size_t i = first + 1; i < wanted.size(); ++i) {
+    const Action& one = wanted[i].action;
+    if (wanted[i].beyond || one.type != all.type || one.detail != all.detail) continue;
+    const auto free = [&](const std::vector<ValueId>& region) {
+      return std::none_of(region.begin(), region.end(), [&](ValueId id) { return taken.contains(id); });
+    };
+    if (!std::all_of(one.regions.begin(), one.regions.end(), free)) continue;
+    ++merged;
+    for (const auto& region : one.regions) {
+      all.regions.push_back(region);
+      taken.insert(region.begin(), region.end());
+    }
+  }
+  return {std::move(all), merged};
+}
 
 }  // namespace
 
@@ -23,28 +49,42 @@ double Environment::completed_seconds(const Program& program) {
   return total_seconds(program, parts_.target, parts_.hardware) / policy_.promise(program);
 }
 
+Result<SearchNode> Environment::foreseen_step(const SearchNode& node, const Action& action, Program program) {
+  SearchNode next;
+  next.parent = &node, next.step = node.step + 1;
+  next.action = action, next.rendered = render(action, *node.state.program, node.state.code);
+  next.state_hash = mtmc::state_hash(program);
+  MTMC_TRY(next.state.code, parts_.target.emit(program, parts_.hardware, parts_.shell));
+  next.state.program = std::make_shared<const Program>(std::move(program));
+  return next;
+}
+
 // What a policy puts first is not always a gain for sure: it hopes, too.
-Result<std::deque<SearchNode>> Environment::foreseen(const SearchNode& node) {
-  std::deque<SearchNode> way;
+Result<Environment::Way> Environment::foreseen(const SearchNode& node) {
+  Way way;
   const SearchNode* at = &node;
   double seconds = completed_seconds(*node.state.program);
   for (bool goes_on = true; goes_on && at->step < parts_.limits.steps && !spent();) {
-    MTMC_TRY(const std::vector<Proposal> wanted, order(*at, 0));
+    std::vector<double> gains;
+    MTMC_TRY(const std::vector<Proposal> wanted, order(*at, 0, kAnyGain, &gains));
     goes_on = false;
+    std::set<std::string> seen;  // types and details: all places of one are looked at together, once
     for (size_t i = 0; i < wanted.size() && !goes_on; ++i) {
       if (wanted[i].beyond) continue;  // the cost model sees nothing of it
-      auto program = apply_action(*at->state.program, wanted[i].action, context());
-      if (!program.ok()) continue;
-      const double after = completed_seconds(*program);
-      if (after > kForeseenClearly * seconds) continue;
-      SearchNode next;
-      next.parent = at, next.step = at->step + 1;
-      next.action = wanted[i].action, next.rendered = wanted[i].text;
-      next.state_hash = mtmc::state_hash(*program);
-      MTMC_TRY(next.state.code, parts_.target.emit(*program, parts_.hardware, parts_.shell));
-      next.state.program = std::make_shared<const Program>(std::move(program).value());
-      way.push_back(std::move(next));
-      at = &way.back(), seconds = after, goes_on = true;
+      std::vector<std::pair<Action, int>> ways;
+      if (seen.insert(wanted[i].action.type + ":" + wanted[i].action.detail).second)
+        ways.push_back(everywhere(wanted, i));
+      if (i >= gains.size() || gains[i] >= kWorthwhile) ways.push_back({wanted[i].action, 1});
+      for (const auto& [action, merged] : ways) {
+        auto program = apply_action(*at->state.program, action, context());
+        if (!program.ok() || completed_seconds(*program) > kForeseenClearly * seconds) continue;
+        seconds = completed_seconds(*program);
+        MTMC_TRY(SearchNode next, foreseen_step(*at, action, std::move(program).value()));
+        way.steps.push_back(std::move(next));
+        way.one_by_one += merged;
+        at = &way.steps.back(), goes_on = true;
+        break;
+      }
     }
   }
   return way;
@@ -127,11 +167,12 @@ Result<std::vector<SearchNode*>> Environment::descend(SearchNode& node) {
     return nothing;
   const double judgements = (limit - searching() - reserved(seconds_a_step())) / std::max(seconds_a_step(), 1e-9);
   if (judgements >= parts_.limits.steps) return nothing;
-  MTMC_TRY(const std::deque<SearchNode> way, foreseen(node));
-  trace_note(fmt::format("{} steps foreseen, time for {:.1f} judgements", way.size(), judgements));
-  if (way.size() < 2 || judgements >= static_cast<double>(way.size())) return nothing;
+  MTMC_TRY(const Way way, foreseen(node));
+  trace_note(fmt::format("{} steps foreseen, {} one by one, time for {:.1f} judgements", way.steps.size(),
+                         way.one_by_one, judgements));
+  if (way.one_by_one < 2 || judgements >= way.one_by_one) return nothing;
   SearchNode* last = &node;
-  for (const SearchNode& next : way) {
+  for (const SearchNode& next : way.steps) {
     if (last != &node && spent(implement_seconds_)) break;
     MTMC_TRY(SearchNode * made, make_unjudged(*last, next.action));
     if (made == nullptr) break;

@@ -203,8 +203,13 @@ class Environment {
   // What the cost model expects of a Program when its kernels are completed (see Policy::promise).
   double completed_seconds(const Program& program);
   // The steps behind a node that the cost model expects clear gains of, one after the other, each the first such one in
-  // the policy's order; nothing is kept of them.
-  Result<std::deque<SearchNode>> foreseen(const SearchNode& node);
+  // the policy's order, at all places at once where that pays; nothing is kept of them.
+  struct Way {
+    std::deque<SearchNode> steps;
+    int one_by_one = 0;  // how many steps they would be without those that are taken at several places at once
+  };
+  Result<Way> foreseen(const SearchNode& node);
+  Result<SearchNode> foreseen_step(const SearchNode& node, const Action& action, Program program);
   // Makes a step and keeps it without a verdict. Null: the coder refused, or the state is known.
   Result<SearchNode*> make_unjudged(SearchNode& node, const Action& action);
   // Judges the last of several steps behind `node`, and shorter ways while that one is not right and faster.
