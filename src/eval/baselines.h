@@ -38,7 +38,8 @@ class Baselines {
   Status set_state(const std::string& engine, const std::string& state);
   // One timed call. An Error when its process is lost: then there is one less, or `ready` makes it again.
   Result<Performance> call(const std::string& engine, CallPlan plan);
-  int losses() const { return losses_; }  // of processes, so far
+  int losses() const { return losses_; }                           // of processes, so far
+  double compiling_seconds() const { return compiling_seconds_; }  // waited for torch.compile, so far
   // Of a large copy, bytes per second: measured once, when nothing else runs.
   Status measure_bandwidth();
   double bandwidth() const { return bandwidth_; }
@@ -69,7 +70,7 @@ class Baselines {
   std::map<std::string, std::string> made_;  // all of them
   std::map<std::string, int> lost_;          // by home: how often on this task
   int losses_ = 0;
-  double bandwidth_ = 0;
+  double bandwidth_ = 0, compiling_seconds_ = 0;
 };
 
 }  // namespace mtmc

@@ -252,7 +252,7 @@ void ProcessJudge::reseed(uint64_t seed) {
 }
 
 Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate, Tier tier) {
-  const double start = working_seconds();
+  const double start = working_seconds(), compiling = baselines_.compiling_seconds();
   again_ = false;
   const auto attempted = [&]() -> Result<Verdict> {
     Result<Verdict> verdict = attempt(task, candidate, tier);
@@ -297,6 +297,7 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     for (const std::string& kind : endless_)
       verdict->notes.push_back("endless: the module itself, on draws of " + kind);
   if (verdict.ok()) verdict->seconds = working_seconds() - start;
+  if (verdict.ok()) verdict->compiling_seconds = baselines_.compiling_seconds() - compiling;
   return verdict;
 }
 

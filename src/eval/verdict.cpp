@@ -94,6 +94,7 @@ Verdict read(const Json& json) {
   if (json.contains("own_kernel_share")) v.own_kernel_share = json.at("own_kernel_share").get<double>();
   if (json.contains("kernel_shares")) v.kernel_shares = json.at("kernel_shares").get<std::map<std::string, double>>();
   if (json.contains("launches")) v.launches = json.at("launches").get<int>();
+  v.compiling_seconds = json.value("compiling_seconds", 0.0);
   v.library_use = json.at("library_use"), v.weights = json.at("weights");
   v.notes = json.at("notes").get<std::vector<std::string>>();
   v.sandbox = json.at("sandbox"), v.seconds = json.at("seconds"), v.evaluator = json.at("evaluator");
@@ -147,6 +148,7 @@ Json to_json(const Verdict& v) {
   if (v.own_kernel_share) json["own_kernel_share"] = *v.own_kernel_share;
   if (!v.kernel_shares.empty()) json["kernel_shares"] = v.kernel_shares;
   if (v.launches) json["launches"] = *v.launches;
+  if (v.compiling_seconds > 0) json["compiling_seconds"] = v.compiling_seconds;
   return json;
 }
 

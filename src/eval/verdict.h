@@ -63,6 +63,7 @@ struct Verdict {
   std::vector<std::string> notes;  // labels: few-structured-draws, above-roofline, frozen-weights, ...
   std::string sandbox;             // bubblewrap, namespaces, rlimits, none
   double seconds = 0;              // what judging took
+  double compiling_seconds = 0;    // of these, waiting for torch.compile to compile the module that it is compared with
   std::string evaluator;           // version of the rules and of the machinery
 
   bool certified() const { return outcome == Outcome::certified; }
