@@ -297,5 +297,16 @@ TEST(Launches, WindowsOfAConvolutionsResultAreNotCopiedApart) {
   EXPECT_EQ(laid, 1u) << kernel.text;
 }
 
+// Matrix units take sixteen elements at a time, and what they take would have to be packed.
+TEST(Launches, ProductsAlongFewElementsArePlainSums) {
+  for (const bool few : {true, false}) {
+    Maker m("mix");
+    const ValueId x = m.in(few ? "f32[64,3,4]" : "f32[64,3,5]"), y = m.in(few ? "f32[64,4,256]" : "f32[64,5,256]");
+    const TritonKernel kernel = printed(m.one_kernel({m.op("matmul", {x, y})}, {{"precision", "two_part"}}));
+    EXPECT_EQ(count(kernel.text, "tl.dot(") == 0, few) << kernel.text;
+    EXPECT_EQ(kernel.calls.size() == 1, few) << kernel.text;
+  }
+}
+
 }  // namespace
 }  // namespace mtmc
