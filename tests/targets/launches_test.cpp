@@ -125,7 +125,7 @@ TEST(Launches, CostlyHalfOperandsOfManyTilesAreWrittenOnce) {
   EXPECT_EQ(kernel("bf16[256,512]").calls.size(), 1u);
   const TritonKernel many = kernel("bf16[1024,512]");
   EXPECT_EQ(many.calls.size(), 2u) << many.text;
-  EXPECT_EQ(count(many.text, "tl.exp"), 1u) << many.text;
+  EXPECT_EQ(count(many.text, "_exp("), 1u) << many.text;
 }
 
 // Behind a batch norm in training a depthwise convolution: channels are what both share, and too few.
@@ -295,6 +295,17 @@ TEST(Launches, WindowsOfAConvolutionsResultAreNotCopiedApart) {
   for (const std::string& made : kernel.scratch)
     laid += count(made, "_channels_last\", " + std::to_string(2 * 34 * 34 * 96));
   EXPECT_EQ(laid, 1u) << kernel.text;
+}
+
+// Matrix units take sixteen elements at a time, and what they take would have to be packed.
+TEST(Launches, ProductsAlongFewElementsArePlainSums) {
+  for (const bool few : {true, false}) {
+    Maker m("mix");
+    const ValueId x = m.in(few ? "f32[64,3,4]" : "f32[64,3,5]"), y = m.in(few ? "f32[64,4,256]" : "f32[64,5,256]");
+    const TritonKernel kernel = printed(m.one_kernel({m.op("matmul", {x, y})}, {{"precision", "two_part"}}));
+    EXPECT_EQ(count(kernel.text, "tl.dot(") == 0, few) << kernel.text;
+    EXPECT_EQ(kernel.calls.size() == 1, few) << kernel.text;
+  }
 }
 
 }  // namespace

@@ -76,6 +76,10 @@ def compile_ahead(module, inputs):
             settles = "_settled(" in inspect.getsource(function.fn)
             if capability == 90 and settles and re.search("pendings = [1-9]", made.asm["ttgir"]):
                 raise ValueError(f"{function.__name__} computes operands while products are read from registers")
+            # Both parts of log2(e) are in fused multiplications (triton/helpers.cpp).
+            exact = "_exp(" in inspect.getsource(function.fn) and ".f64" not in made.asm["ptx"] and capability == 90
+            if exact and len(re.findall(r"fma\.rn\.f32[^;]*0f[3B](?:FB8AA3B|2A57060)", made.asm["ptx"])) < 2:
+                raise ValueError(f"{function.__name__} has no exponential in two parts")
             if capability == 90 and made.metadata.shared > SHARED_BYTES:
                 raise ValueError(
                     f"{function.__name__} needs {made.metadata.shared} bytes of shared memory of {SHARED_BYTES}"

@@ -71,6 +71,9 @@ std::vector<Case> f32_cases() {
   cases.push_back(linear_gelu("f32[33,404]", "f32[35,404]", "f32[35]", kSplit, in_loop(small)));
   cases.push_back(matmul("f32[33,403]", "f32[403,35]", kSplit, in_loop(small)));
   cases.push_back(matmul("f32[3,20,512]", "f32[3,512,24]", kInChunks, in_loop(small)));
+  // So short that it is a plain sum, and one that is not.
+  cases.push_back(matmul("f32[6,3,3]", "f32[6,3,130]", kSplit, {}));
+  cases.push_back(matmul("f32[6,3,5]", "f32[6,5,130]", kSplit, {}));
   return cases;
 }
 

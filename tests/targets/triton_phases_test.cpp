@@ -81,9 +81,10 @@ void expect_phases(const std::string& device) {
   cases.push_back(transposed(kApart, {{"m", 128}, {"n", 128}, {"warps", 4}}));  // finished by halves
   for (const Shapes& sizes : kDilated) cases.push_back(transposed(sizes, {{"m", 32}, {"n", 16}, {"k", 16}}));
   testing::expect_close(cases, 1.5e-3, device);
-  testing::expect_close({transposed(kApart, {}, "two_part"), transposed(kApart, {}, "ieee"),
-                         transposed(kDilated[0], {}, "two_part"), transposed(kDilated[4], {}, "two_part")},
-                        2e-6, device);
+  std::vector<Case> exact = {transposed(kApart, {}, "ieee")};
+  for (const Shapes& sizes : {kApart, kSizes[1], kSizes[4], kSizes[5], kDilated[0], kDilated[4]})
+    exact.push_back(transposed(sizes, {}, "two_part"));
+  testing::expect_close(exact, 2e-6, device);
 }
 
 TEST(TorchTritonPhases, EqualTheirDefinition) {
@@ -102,12 +103,13 @@ void expect_infinities(const std::string& device) {
                                      kDilated[2],
                                      {"f32[1,4,5,6]", "f32[4,12,3,3]", "f32[12]"},
                                      {"f32[1,16,5,6]", "f32[16,12,1,1]", "f32[12]", 2, 0}};
-  for (const Shapes& one : sizes) {
-    cases.push_back(transposed(one, {{"m", 32}, {"n", 16}, {"k", 16}}));
-    std::vector<double>& x = cases.back().leaves[0];
-    const double infinity = std::numeric_limits<double>::infinity();
-    x[x.size() / 2] = infinity, x[x.size() / 3] = -infinity, x[x.size() - 1] = std::nan("");
-  }
+  for (const char* precision : {"half", "two_part"})
+    for (const Shapes& one : sizes) {
+      cases.push_back(transposed(one, {{"m", 32}, {"n", 16}, {"k", 16}}, precision));
+      std::vector<double>& x = cases.back().leaves[0];
+      const double infinity = std::numeric_limits<double>::infinity();
+      x[x.size() / 2] = infinity, x[x.size() / 3] = -infinity, x[x.size() - 1] = std::nan("");
+    }
   testing::expect_close(cases, 1.5e-3, device);
 }
 
@@ -148,9 +150,9 @@ TEST(GpuTritonPhases, EqualTheirDefinition) {
 TEST(TorchTritonPhases, CompileAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
   const Shapes sizes = {"f32[2,128,64,64]", "f32[128,64,4,4]", "f32[64]"};
-  const std::vector<Program> programs = {transposed(sizes).program, transposed(sizes, {{"phases", 1}}).program,
-                                         transposed({"f32[2,64,64,64]", "f32[64,64,2,2]", "f32[64]", 2, 0}).program,
-                                         transposed(kDilated[2]).program};
+  const std::vector<Program> programs = {
+      transposed(sizes).program, transposed(sizes, {{"phases", 1}}).program, transposed(sizes, {}, "two_part").program,
+      transposed({"f32[2,64,64,64]", "f32[64,64,2,2]", "f32[64]", 2, 0}).program, transposed(kDilated[2]).program};
   const std::vector<std::string> failures = testing::compile_triton(programs);
   for (size_t i = 0; i < programs.size(); ++i) EXPECT_EQ(failures[i], "") << print(programs[i]);
 }

@@ -128,7 +128,7 @@ def _tiles(tensor, height, width, down, across):
 void add_helper(const std::string& name, std::set<std::string>& done, std::string& text) {
   if (!done.insert(name).second) return;
   const std::string source = triton::helper_source(name);
-  for (const char* other : {"_atan2", "_atan", "_expm1"})
+  for (const char* other : {"_atan2", "_atan", "_exp", "_expm1"})
     if (name != other && source.find(std::string(other) + "(") != std::string::npos) add_helper(other, done, text);
   text += source + "\n\n";
 }

@@ -16,7 +16,6 @@ constexpr size_t kLongest = 96;  // characters of an expression that is not give
 // Functions of Triton's own; the rest are helpers, printed from these.
 const char* builtin(Fn fn) {
   switch (fn) {
-    case Fn::exp: return "tl.exp";
     case Fn::exp2: return "tl.exp2";
     case Fn::log: return "tl.log";
     case Fn::log2: return "tl.log2";
@@ -30,6 +29,24 @@ const char* builtin(Fn fn) {
     case Fn::ceil: return "tl.ceil";
     default: return nullptr;
   }
+}
+
+std::set<int> tensors_of(const ExprP& e) {
+  std::set<int> tensors;
+  for (const Expr* one : loads_of(e)) tensors.insert(one->tensor);
+  return tensors;
+}
+
+// f less the maximum of what f reads: at most 0.
+bool less_its_maximum(const ExprP& e, const Group& group) {
+  if (e->kind != Expr::Kind::call || e->fn != Fn::sub) return false;
+  const std::set<int> read = tensors_of(e->args[0]), largest = tensors_of(e->args[1]);
+  const auto is_maximum = [&](int tensor) {
+    return std::any_of(group.stages.begin(), group.stages.end(), [&](const GroupStage& s) {
+      return s.dest == tensor && s.stage.combine == Combine::max && tensors_of(s.stage.body) == read;
+    });
+  };
+  return !largest.empty() && std::all_of(largest.begin(), largest.end(), is_maximum);
 }
 
 }  // namespace
@@ -232,6 +249,10 @@ Value ExprPrinter::call_value(const ExprP& expr, const Tile& tile) {
     return name + "(" + join(args, ", ") + ")";
   };
   switch (expr->fn) {
+    // tl.exp is faster and loses digits the larger its argument is: a softmax does not miss those of small results.
+    case Fn::exp:
+      value.text = less_its_maximum(expr->args[0], group_) ? "tl.exp(" + args[0] + ")" : helper("_exp");
+      return value;
     case Fn::neg: value.text = "(-" + args[0] + ")"; return value;
     case Fn::isnan: value.text = "(" + args[0] + " != " + args[0] + ")"; return value;
     case Fn::isinf: value.text = "(tl.abs(" + args[0] + ") == float(\"inf\"))"; return value;

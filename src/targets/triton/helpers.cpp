@@ -48,6 +48,42 @@ const std::map<std::string, std::string>& launch_sources() {
   return kSources;
 }
 
+// Exponentials and what is made of them.
+const std::map<std::string, std::string>& exponential_sources() {
+  static const std::map<std::string, std::string> kSources = {
+      // e^a within 2 ulp: 2^k times 2^(a log2(e) - k), k the nearest integer, which is in the last bits of t, and the
+      // difference from fused multiplications by log2(e) in two parts. tl.exp rounds a log2(e): 64 ulp at 88.
+      {"_exp",
+       "if a.dtype == tl.float64:\n    return tl.exp(a)\n"
+       "else:\n"
+       "    t = tl.minimum(tl.maximum(a * 1.4426950216293335, -126.0), 127.0) + 12583039.0\n"
+       "    r = tl.math.fma(a, 1.925963033500011e-08, tl.math.fma(a, 1.4426950216293335, 12583039.0 - t))\n"
+       "    return tl.exp2(r) * (t.to(tl.int32, bitcast=True) << 23).to(tl.float32, bitcast=True)"},
+      {"_tanh",
+       "if a.dtype == tl.float64:\n    e = _expm1(2.0 * tl.minimum(tl.abs(a), 20.0))\n    t = e / (e + 2.0)\n"
+       "    return tl.where(a != a, a, tl.where(a < 0, -t, t))\n"
+       "z = a * a\n"
+       "p = -5.70498872745e-3 * z + 2.06390887954e-2\np = p * z - 5.37397155531e-2\n"
+       "p = p * z + 1.33314422036e-1\np = p * z - 3.33332819422e-1\n"
+       "far = 1.0 - 2.0 / (tl.exp(2.0 * tl.abs(a)) + 1.0)\n"
+       "return tl.where(tl.abs(a) < 0.625, p * z * a + a, tl.where(a < 0, -far, far))"},
+      {"_expm1",
+       "e = _exp(a)\nd = tl.log(e)\n"
+       "near = tl.where(e == 1.0, a, (e - 1.0) * (a / tl.where(d == 0.0, 1.0, d)))\n"
+       "return tl.where(tl.abs(a) < 0.5, near, e - 1.0)"},
+      {"_log1p",
+       "u = 1.0 + a\nd = u - 1.0\n"
+       "near = tl.where(d == 0.0, a, tl.log(u) * (a / tl.where(d == 0.0, 1.0, d)))\n"
+       "return tl.where(tl.abs(a) < 1.0, near, tl.log(u))"},
+      {"_sinh",
+       "t = _exp(0.5 * tl.abs(a))\nh = (0.5 * t) * t\nz = a * a\n"
+       "near = a + a * z * (1.66667160211e-1 + z * (8.33028376239e-3 + z * 2.03721912945e-4))\n"
+       "far = h - 0.25 / h\nreturn tl.where(z < 1.0, near, tl.where(a < 0, -far, far))"},
+      {"_cosh", "t = _exp(0.5 * tl.abs(a))\nh = (0.5 * t) * t\nreturn h + 0.25 / h"},
+  };
+  return kSources;
+}
+
 // Of numbers.
 const std::map<std::string, std::string>& sources() {
   static const std::map<std::string, std::string> kSources = {
@@ -73,27 +109,7 @@ const std::map<std::string, std::string>& sources() {
       {"_round",
        "r = tl.floor(a + 0.5)\nodd = r - 2.0 * tl.floor(r * 0.5) != 0\n"
        "return tl.where(tl.floor(a) == a, a, tl.where((r - a == 0.5) & odd, r - 1.0, r))"},
-      {"_tanh",
-       "if a.dtype == tl.float64:\n    e = _expm1(2.0 * tl.minimum(tl.abs(a), 20.0))\n    t = e / (e + 2.0)\n"
-       "    return tl.where(a != a, a, tl.where(a < 0, -t, t))\n"
-       "z = a * a\n"
-       "p = -5.70498872745e-3 * z + 2.06390887954e-2\np = p * z - 5.37397155531e-2\n"
-       "p = p * z + 1.33314422036e-1\np = p * z - 3.33332819422e-1\n"
-       "return tl.where(tl.abs(a) < 0.625, p * z * a + a, 1.0 - 2.0 / (tl.exp(2.0 * a) + 1.0))"},
-      {"_expm1",
-       "e = tl.exp(a)\nd = tl.log(e)\n"
-       "near = tl.where(e == 1.0, a, (e - 1.0) * (a / tl.where(d == 0.0, 1.0, d)))\n"
-       "return tl.where(tl.abs(a) < 0.5, near, e - 1.0)"},
-      {"_log1p",
-       "u = 1.0 + a\nd = u - 1.0\n"
-       "near = tl.where(d == 0.0, a, tl.log(u) * (a / tl.where(d == 0.0, 1.0, d)))\n"
-       "return tl.where(tl.abs(a) < 1.0, near, tl.log(u))"},
       {"_tan", "return tl.sin(a) / tl.cos(a)"},
-      {"_sinh",
-       "t = tl.exp(tl.abs(a))\nz = a * a\n"
-       "near = a + a * z * (1.66667160211e-1 + z * (8.33028376239e-3 + z * 2.03721912945e-4))\n"
-       "far = 0.5 * (t - 1.0 / t)\nreturn tl.where(z < 1.0, near, tl.where(a < 0, -far, far))"},
-      {"_cosh", "t = tl.exp(tl.abs(a))\nreturn 0.5 * (t + 1.0 / t)"},
       {"_atan",
        "x = tl.abs(a)\nlarge = x > 2.414213562373095\nmiddle = x > 0.4142135623730950\n"
        "y = tl.where(large, 1.5707963267948966, tl.where(middle, 0.7853981633974483, 0.0))\n"
@@ -130,18 +146,19 @@ const std::map<std::string, std::string>& sources() {
 }  // namespace
 
 std::string helper_source(const std::string& name) {
-  const auto& where = launch_sources().contains(name) ? launch_sources() : sources();
-  const auto at = where.find(name);
-  if (at == where.end()) return "";
+  std::string body;
+  for (const auto* of : {&launch_sources(), &exponential_sources(), &sources()})
+    if (const auto at = of->find(name); at != of->end()) body = at->second;
+  if (body.empty()) return "";
   std::string parameters = "a, b";
-  for (const char* one : {"_settled", "_parts", "_trunc", "_round", "_tanh", "_expm1", "_log1p", "_tan", "_sinh",
-                          "_cosh", "_atan", "_asin", "_acos", "_erfc", "_special"})
+  for (const char* one : {"_settled", "_parts", "_trunc", "_round", "_exp", "_tanh", "_expm1", "_log1p", "_tan",
+                          "_sinh", "_cosh", "_atan", "_asin", "_acos", "_erfc", "_special"})
     if (name == one) parameters = "a";
   if (name == "_wait") parameters = "";
   for (const char* two : {"_first_largest", "_first_smallest", "_multiply_in_turn"})
     if (name == two) parameters = "a, i, b, j";
   std::string text = "@triton.jit\ndef " + name + "(" + parameters + "):\n    ";
-  for (char c : at->second) text += c == '\n' ? std::string("\n    ") : std::string(1, c);
+  for (char c : body) text += c == '\n' ? std::string("\n    ") : std::string(1, c);
   return text + "\n";
 }
 

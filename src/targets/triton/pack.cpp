@@ -89,10 +89,13 @@ class Operands : Packer {
     undo_scales(context, contract(context, undo(context.contraction->left), value));
   }
 
+  // What the windows of both operands have copied in two parts is packed, and yet has three products.
   bool needs_packing(const GroupStage& stage) const {
     const Contraction& c = *stage.contraction;
-    return !(is_half(c.left) && is_half(c.right)) && way(stage) != "ieee";
+    const auto whole = [&](const ExprP& e) { return is_half(e) && !in_parts(e); };
+    return !(whole(c.left) && whole(c.right)) && way(stage) != "ieee";
   }
+  bool in_parts(const ExprP& e) const { return is_half(e) && has_low_part(result_.group, loads_of(e)[0]->tensor); }
 
   struct Layout {
     std::vector<int> rows, k;     // the stage's axes that the operand uses: batch and M (or N), then K
@@ -271,7 +274,7 @@ class Operands : Packer {
   // An operand as the sum of two f16 numbers, which a window's copy is already.
   ExprP split(const GroupStage& of, bool left, const std::string& name, bool pads = true) {
     const ExprP& whole = left ? of.contraction->left : of.contraction->right;
-    if (is_half(whole) && has_low_part(result_.group, loads_of(whole)[0]->tensor)) return whole;
+    if (in_parts(whole)) return whole;
     const Layout l = layout(of, left);
     const ExprP expr = substitute_axes(whole, l.of_stage);
     const int scale = scales(of, l, expr, name);
