@@ -106,6 +106,11 @@ Result<pid_t> spawn(const Command& command, const std::vector<std::pair<int, int
   return pid;
 }
 
+std::string ending_of(int status) {
+  if (!WIFSIGNALED(status)) return "exit code " + std::to_string(WEXITSTATUS(status));
+  return "signal " + std::to_string(WTERMSIG(status)) + " (" + strsignal(WTERMSIG(status)) + ")";
+}
+
 int exit_code_of(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
 void read_some(int& fd, std::string& text) {
@@ -198,6 +203,7 @@ LineProcess& LineProcess::operator=(LineProcess&& other) noexcept {
   std::swap(to_child_, other.to_child_);
   std::swap(from_child_, other.from_child_);
   std::swap(buffer_, other.buffer_);
+  std::swap(ending_, other.ending_);
   return *this;
 }
 
@@ -248,13 +254,20 @@ Result<std::string> LineProcess::receive(double timeout_seconds) {
 }
 
 bool LineProcess::alive() {
-  if (pid_ > 0 && waitpid(pid_, nullptr, WNOHANG) == pid_) {
+  int status = 0;
+  if (pid_ > 0 && waitpid(pid_, &status, WNOHANG) == pid_) {
+    ending_ = ending_of(status);
     ::kill(-pid_, SIGKILL);  // what it left behind in its group
     forget(pid_);
     wait_if_stopping();
     pid_ = -1;
   }
   return pid_ > 0;
+}
+
+std::string LineProcess::ending() {
+  for (const double until = now_seconds() + 1; alive() && now_seconds() < until;) usleep(500);
+  return ending_;
 }
 
 void LineProcess::kill() {

@@ -48,6 +48,8 @@ class LineProcess {
   // The next line; an Error ("timed out", "closed") when none comes within `timeout_seconds`.
   Result<std::string> receive(double timeout_seconds);
   bool alive();
+  // What it ended of, "exit code 1" or "signal 11 (Segmentation fault)", where it ends within a second; else empty.
+  std::string ending();
   void kill();
   void signal(int number) const;  // to its whole group
   pid_t pid() const { return pid_; }
@@ -56,7 +58,7 @@ class LineProcess {
   LineProcess() = default;
   pid_t pid_ = -1;
   int to_child_ = -1, from_child_ = -1;
-  std::string buffer_;
+  std::string buffer_, ending_;
 };
 
 // Ends every child and its group, for a program that is about to exit; threads that wait for a child never return.

@@ -184,11 +184,12 @@ Copies copies_of_capture(const Program& program, const Kernel& first) {
     return std::find(names.begin(), names.end(), first.name) != names.end();
   });
   std::set<ValueId> made, read, outside(program.outputs.begin(), program.outputs.end());
-  for (const Kernel& kernel : program.kernels) {
-    const bool within = std::find(capture->begin(), capture->end(), kernel.name) != capture->end();
-    const std::vector<ValueId> reads = program.reads(kernel), writes = program.writes(kernel);
-    (within ? read : outside).insert(reads.begin(), reads.end());
-    if (within) made.insert(writes.begin(), writes.end());
+  const std::set<std::string> names(capture->begin(), capture->end());
+  const std::vector<std::vector<ValueId>> reads = program.reads_of_all(), writes = program.writes_of_all();
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const bool within = names.contains(program.kernels[k].name);
+    (within ? read : outside).insert(reads[k].begin(), reads[k].end());
+    if (within) made.insert(writes[k].begin(), writes[k].end());
   }
   Copies copies;
   const auto add = [&](ValueId id) { copies.bytes += stored_bytes(program, id), ++copies.tensors; };

@@ -60,7 +60,10 @@ Result<Json> reply_of(LineProcess& member, const std::string& task, double limit
   const Result<std::string> line = sent.ok() ? member.receive(limit) : sent.error();
   if (!line.ok() && line.error().wrong == "timed out")
     return Error{"optimising " + task, kTookTooLong, "no end", fmt::format("one within {:.0f} s", limit)};
-  if (!line.ok()) return Error{"optimising " + task, "its member ended", line.error().wrong, ""};
+  if (!line.ok()) {
+    const std::string ending = member.ending();
+    return Error{"optimising " + task, "its member ended", ending.empty() ? line.error().wrong : ending, "an answer"};
+  }
   const Json reply = Json::parse(*line, nullptr, false);
   if (reply.is_discarded()) return Error{"reading a member's answer", "it is not JSON", "'" + *line + "'", ""};
   return reply;

@@ -126,6 +126,7 @@ TEST(LineProcess, ADeadChildIsNoticedThoughItsChildrenHoldThePipe) {
   const double started = now_seconds();
   EXPECT_EQ(child->receive(30).error().wrong, "closed");
   EXPECT_LT(now_seconds() - started, 10);
+  EXPECT_EQ(child->ending(), "exit code 1");
 }
 
 TEST(CompileKernelHeaders, are_used_by_the_compiler_and_change_nothing) {

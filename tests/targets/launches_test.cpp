@@ -147,6 +147,19 @@ TEST(Launches, WindowsAlongLongRowsAreALaunchOfTheirOwn) {
   EXPECT_GT(std::stoul(windows->substr(windows->find(", ") + 2)), 1000u) << *windows;
 }
 
+// A launch whose columns are a convolution's windows would walk the sums of a channel one number after the other.
+TEST(Launches, SumsOfAChannelAreNotWalkedBesideItsWindows) {
+  Maker m("inverted_residual");
+  const ValueId weight = m.in("f32[512]"), bias = m.in("f32[512]");
+  const ValueId x = m.op("batch_norm_train", {m.in("f32[10,512,14,14]"), weight, bias, weight, weight},
+                         {{"eps", 1e-5}, {"momentum", 0.1}});
+  const ValueId y = m.op("conv2d", {m.op("relu", {x}), m.in("f32[512,1,3,3]"), kNoValue},
+                         {{"padding", std::vector<int64_t>{1, 1}}, {"groups", int64_t{512}}});
+  const TritonKernel kernel = printed(m.one_kernel({y, x + 3, x + 4}));
+  EXPECT_EQ(kernel.calls.size(), 2u) << kernel.text;
+  EXPECT_EQ(kernel.text.find(" in range("), kernel.text.npos) << kernel.text;
+}
+
 TEST(Launches, OverlappingWindowsReadWhatTheyShareOnce) {
   Maker m("pool");
   const Attrs window = {{"kernel_size", std::vector<int64_t>{5, 5}},

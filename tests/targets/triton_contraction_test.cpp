@@ -124,8 +124,18 @@ std::vector<Case> half_cases() {
   };
 }
 
+// A single number that a product's launch computes beside its tiles.
+Case number_beside_product() {
+  Maker m("number_beside_product");
+  const ValueId y = m.op("matmul", {m.in("f32[3,33,67]"), m.in("f32[3,67,35]")});
+  const ValueId number = m.op("exp", {m.in("f32[]")});
+  const ValueId scale = m.op("exp", {m.op("mul", {m.in("f32[3,1,1]"), number})});
+  return m.one_kernel({m.op("mul", {y, scale})}, kSplit);
+}
+
 void expect_contractions(const std::string& device) {
   std::vector<Case> exact = f32_cases();
+  exact.push_back(number_beside_product());
   exact.push_back(not_finite());
   for (const bool by_rows : {false, true}) exact.push_back(not_finite_in_rooms(by_rows));
   for (Case& one : windows()) exact.push_back(std::move(one));
@@ -246,6 +256,20 @@ TEST(TritonContraction, LargeWeightsOfFewRowsAreSplitInTheLoop) {
   const Numbers without = triton_candidates(program, program.kernels[0], h200_hardware())[1];
   EXPECT_EQ(without.at("in_loop"), 0);
   EXPECT_THAT(text("f32[128,4096]", "f32[4096,4096]", without), Not(in_loop));
+}
+
+// Where tiles of another product hold whole rows, the tuner tries without the one and without the other.
+TEST(TritonContraction, WhatAKernelMayDoWithoutIsTriedOneByOne) {
+  Maker m("two_products");
+  const ValueId y = m.op("linear", {m.in("f32[128,4096]"), m.in("f32[4096,4096]"), kNoValue});
+  const ValueId z = m.op("linear", {m.in("f32[4096,64]"), m.in("f32[64,64]"), kNoValue});
+  const Program program =
+      m.kernel_of({y, m.op("softmax", {z}, {{"dim", int64_t{1}}})}, {{"precision", "two_part"}, {"tiled", ""}});
+  std::map<std::string, int> without;
+  for (const Numbers& numbers : triton_candidates(program, program.kernels[0], h200_hardware()))
+    for (const char* key : {"in_loop", "reads_again"}) without[key] += static_cast<int>(numbers.count(key));
+  EXPECT_EQ(without["in_loop"], 1);
+  EXPECT_EQ(without["reads_again"], 1);
 }
 
 TEST(TorchTritonContraction, EqualsItsDefinition) {

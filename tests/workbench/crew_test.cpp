@@ -51,7 +51,7 @@ TEST(Crew, AMemberThatDiesTakesOnlyItsTaskWithIt) {
   const Command one = member(R"([ "$task" = b ] && kill -9 $$; echo "\"$task\"" >&4)");
   ASSERT_TRUE(work_off({one}, {"a", "b", "c"}, heard.listener()).ok());
   EXPECT_EQ(heard.ended["a"], "\"a\"");
-  EXPECT_EQ(heard.ended["b"], "optimising b: its member ended: got closed");
+  EXPECT_EQ(heard.ended["b"], "optimising b: its member ended: got signal 9 (Killed), wanted an answer");
   EXPECT_EQ(heard.ended["c"], "\"c\"");
 }
 

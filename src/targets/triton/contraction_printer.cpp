@@ -89,8 +89,10 @@ ContractionPrinter::ContractionPrinter(const Group& group, const Frame& frame, P
 
 void ContractionPrinter::plan_axes() {
   for (const SharedAxis& axis : frame_.shared) extents_.push_back(axis.extent);
-  for (int s = first_; s <= last_; ++s)
+  for (int s = first_; s <= last_; ++s) {
+    axes_[s];  // none of a single number
     for (int a = 0; a < stage(s).rank(); ++a) axes_[s].push_back(frame_.shared_of(s, a));
+  }
   const Contraction& contraction = *group_.stages[first_].contraction;
   std::vector<int> k;
   for (int a : contraction.k) {

@@ -91,7 +91,9 @@ class Planner {
           product(reduced) > kMostSequential || frame_.shared.empty() || (!long_rows && reads_rows(s));
       if (inner_.empty() && alone && long_enough) inner_ = reduced;
       plan_.sequential.push_back(is_reduction(stage.combine) && !(alone && reduced == inner_ && !inner_.empty()));
-      const bool few = !inner_.empty() && product(inner_) < kFewLanes && product(inner_) * rows() < kManyLanes;
+      // One number of a row is found by one lane of it, and the others wait.
+      const bool few =
+          !inner_.empty() && (alone || (product(inner_) < kFewLanes && product(inner_) * rows() < kManyLanes));
       if (plan_.sequential.back() && product(reduced) > (few ? 1 : 64) * kMostSequential)
         throw Unsupported{"a reduction with inner axes left over"};
       const std::vector<int64_t> own = inner_spatial(s);
