@@ -7,26 +7,14 @@ import pytest
 from mtmc.referee import budgets
 from mtmc.referee.referee import Referee
 
-PRODUCTS = """
+DOUBLES = """
 import torch
 class Model(torch.nn.Module):
     def forward(self, x):
-        return x.pow(60).pow(1 / 60)
+        return x * 2
 def get_inputs():
-    return [torch.rand(64, 64) + 0.5]
+    return [torch.randn(4, 8)]
 """
-
-
-@pytest.mark.parametrize("referee", [PRODUCTS], indirect=True)
-def test_a_draw_on_which_eager_leaves_the_range_of_its_type_elsewhere_than_the_truth_proves_nothing(
-    referee: Referee,
-) -> None:
-    def lost(name: str) -> list[bool]:
-        found = referee.handle({"op": "draw", "name": name, "budget": "kind"})
-        return [run[0]["mismatched"] > 0 for run in found["eager_errors"]]
-
-    assert any(lost("spread-0")), "what is infinite in between stays infinite, in double it is a number"
-    assert not any(lost("task-0")) and not any(lost("non-finite-0"))
 
 
 def test_eagers_errors_on_a_large_draw_are_told_when_they_are_asked_for(
@@ -120,7 +108,7 @@ def test_fp32_throughout_is_added_in_another_order_too(referee: Referee) -> None
     assert eager > 1e-5 and single <= order < 1e-3
 
 
-@pytest.mark.parametrize("referee", [PRODUCTS], indirect=True)
+@pytest.mark.parametrize("referee", [DOUBLES], indirect=True)
 def test_a_module_without_sums_is_run_in_another_order_once(referee: Referee) -> None:
     assert referee.budgets.has_sums
     assert referee.budgets.of_kind("task").beside["order-of-sums"] == [] and not referee.budgets.has_sums

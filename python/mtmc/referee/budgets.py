@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from mtmc.referee.measure import Measurement, Runs, measure, out_of_range, settled
+from mtmc.referee.measure import Measurement, Runs, measure, settled
 from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth, half_an_ulp
 from mtmc.referee.sampled import Sampler, seeds_of
 from mtmc.referee.slices import Slices, taken
@@ -93,7 +93,6 @@ class Budgets:
         if draw.slices is not None:
             assert draw.sampler is not None
             found = Errors(*draw.sampler.errors(draw, draw.slices, count))
-            _mark_out_of_range(draw, found.eager)
             if kind == "task":
                 found.beside = self._beside(draw)
         else:
@@ -113,9 +112,7 @@ class Budgets:
         Most candidates need no more."""
         if draw.slices is not None:
             assert draw.sampler is not None
-            found = Errors(*draw.sampler.errors(draw, draw.slices, 1))
-            _mark_out_of_range(draw, found.eager)
-            return found
+            return Errors(*draw.sampler.errors(draw, draw.slices, 1))
         found = Errors()
         self._add(found, draw)
         return found
@@ -152,7 +149,6 @@ class Budgets:
 
     def _add(self, found: Errors, draw: Draw) -> None:
         own = compare_calls(draw, draw.eager.calls, draw.eager.after)
-        _mark_out_of_range(draw, own)
         found.eager += own
         if self.accuracy == "strict":
             run = self._in_single(draw)
@@ -201,15 +197,6 @@ def compare_calls(draw: Draw, calls: list[list[Any]], states: list[State]) -> Ru
         after |= {name: _like(value, draw.state[name]) for name, value in states[index].items()}
         found.append(compare(draw, index, narrow, after))
     return found
-
-
-def _mark_out_of_range(draw: Draw, runs: Runs) -> None:
-    """Of finite arguments. What is marked proves nothing about what is finite, and the judge does without such a draw."""
-    if not draw.finite:
-        return
-    for index, (e, cut, t) in enumerate(draw.rows()):
-        for run in runs if out_of_range(cut(e), t) else []:
-            run[index]["mismatched"] += 1
 
 
 def compare(draw: Draw, call: int, leaves: list[Any], state: State) -> list[Measurement]:

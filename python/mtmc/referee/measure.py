@@ -17,7 +17,6 @@ Measurement = dict[str, Any]  # of one output of one call; its keys are the fiel
 Runs = list[list[Measurement]]  # run by run, output by output
 OFFICIAL, LEGACY = {torch.float32: 1e-4, torch.float64: 1e-4}, 1e-2
 LOST = 2.0**-4  # how far from a truth a value may be that eager has not (it overflowed): of it, or of the largest one
-MOST_LOST = 2.0**-10  # of an output's elements
 PIECE = {"cpu": 1 << 27, "cuda": 1 << 25}  # elements that are measured at a time
 
 
@@ -82,16 +81,6 @@ def settled(c: Any, e: torch.Tensor) -> Any:
         return c
     lost = (c.isnan() & e.isinf()) | (c.isinf() & e.isnan())
     return torch.where(lost, e, c) if bool(lost.any()) else c
-
-
-def out_of_range(e: Any, t: Any) -> bool:
-    """Does eager lose more than a few numbers in other places than the truth does, to which eager's range is applied? Then they
-    hang on the order of products, or on what was subtracted first, and another order loses others."""
-    if not isinstance(e, torch.Tensor) or not e.is_floating_point() or math.isfinite(float(e.sum(dtype=torch.float64))):
-        return False
-    t = t.to(e.device, e.dtype)
-    unlike = ~(e.isfinite() & t.isfinite()) & ~(e == t) & ~(e.isnan() & t.isnan())
-    return int(unlike.sum()) > MOST_LOST * e.numel()
 
 
 def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, copied: bool) -> Measurement:
