@@ -22,9 +22,7 @@ from mtmc.wire.plain import is_plain
 
 SEEDS = 5  # how many draws of a kind make its budget
 SEEDS_OF_OTHERS = 2  # of kinds on which a candidate may raise: the judge holds those to the task's budget as well
-OWN_ELEMENTS = (
-    1 << 24
-)  # of a draw's outputs: what eager errs on larger ones is only measured where a candidate would be refused
+OWN_ELEMENTS = 1 << 24  # of a draw's outputs: eager's errors on larger ones are measured when they are asked for
 
 
 @dataclass
