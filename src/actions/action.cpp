@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <set>
 
 #include "base/text.h"
 #include "ops/op.h"
@@ -80,10 +81,15 @@ std::string render(const Action& action, const Program& program, const Code& cod
   if (action.regions.empty()) return action.type;
   std::vector<std::string> ops;
   LineRange lines;
-  const auto& region = action.regions[0];
+  // Lines are those of the first place; places that a descent takes together need not have the same operators.
+  const std::set<ValueId> first(action.regions[0].begin(), action.regions[0].end());
+  std::set<ValueId> all;
+  for (const auto& region : action.regions) all.insert(region.begin(), region.end());
   std::vector<const Node*> nodes;
   for (const Node& node : program.nodes)
-    if (std::find(region.begin(), region.end(), node.outputs[0]) != region.end()) nodes.push_back(&node);
+    if (all.contains(node.outputs[0])) nodes.push_back(&node);
+  const auto is_first = [&](const Node* node) { return first.contains(node->outputs[0]); };
+  std::stable_partition(nodes.begin(), nodes.end(), is_first);
   const auto is_view = [](const Node* node) {
     const OpDef* op = find_op(node->op);
     return op != nullptr && op->is_view;
@@ -93,7 +99,7 @@ std::string render(const Action& action, const Program& program, const Code& cod
     std::string name = node->op;
     if (name == "library" && node->attrs.has("call")) name = split(node->attrs.text("call"), '.')[1];
     if ((views_alone || !is_view(node)) && std::find(ops.begin(), ops.end(), name) == ops.end()) ops.push_back(name);
-    for (ValueId id : node->outputs) {
+    for (ValueId id : is_first(node) ? node->outputs : std::vector<ValueId>()) {
       const auto at = code.values.find(id);
       if (at == code.values.end() || at->second.first == 0) continue;
       if (lines.first == 0 || at->second.first < lines.first) lines.first = at->second.first;

@@ -124,6 +124,14 @@ TEST(Actions, ViewsAreNamedWhereNothingElseIs) {
   EXPECT_EQ(render(*parse_action("fuse %1 %2 %3"), program, {}), "fuse relu");
 }
 
+TEST(Actions, PlacesOfOneActionMayHaveOtherOperators) {
+  Graph g;
+  const ValueId x = g.in("f32[4,8]");
+  const ValueId left = g.op("relu", {g.op("neg", {x})}), right = g.op("sigmoid", {g.op("neg", {x})});
+  const Program program = g.done({left, right});
+  EXPECT_EQ(render(*parse_action("fuse %3 %4 | %1 %2"), program, {}), "fuse neg, sigmoid and relu (2 places)");
+}
+
 TEST(Actions, RefusalsSayWhy) {
   const Program start = mlp();
   const auto error = [&](const char* text) {
