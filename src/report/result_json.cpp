@@ -1,7 +1,6 @@
 #include "report/result_json.h"
 
 #include <algorithm>
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -270,8 +270,8 @@ class Kernels {
     const auto add = [&](const char* key, int64_t number) {
       Kernel other = kernel_;
       std::erase_if(other.numbers, [](const auto& one) { return !is_of_whole_kernel(one.first); });
-      other.numbers[key] =
-          number;  // and what it does without already, or each would be tried behind the other for ever
+      // And what it does without already, or each would be tried behind the other for ever.
+      other.numbers[key] = number;
       Numbers without = Kernels(built_, other, hardware_).tiles().front();
       without[key] = number;
       all.insert(all.begin() + 1, std::move(without));
