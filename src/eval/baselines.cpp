@@ -92,9 +92,11 @@ Result<std::string> Baselines::finish(const std::string& engine, bool last_try) 
   const Span span("baseline " + engine);
   const double from = now_seconds();
   MTMC_TRY(const Json made, process.receive(kCompileSeconds));
-  const double seconds = now_seconds() - from, waited = std::min(made.value("waited", 0.0), seconds);
-  waited_for(waited);  // some of it while we did something else
-  if (engine == "compile" || engine == "max-autotune") compiling_seconds_ += seconds - waited;
+  double waited = 0;
+  for (const auto& [begin, end] : made.value("waits", std::vector<std::pair<double, double>>{}))
+    waited += std::max(0.0, end - std::max(begin, from));  // before that we did something else
+  waited_for(waited);
+  if (engine == "compile" || engine == "max-autotune") compiling_seconds_ += now_seconds() - from - waited;
   if (!made.value("lacks_memory", false)) return made.value("failed", "");
   begun_.erase(engine);
   if (is_with_others(memory_file()))  // it may be had when the task is alone

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "eval/stats.h"
 
 namespace mtmc {
@@ -9,8 +11,8 @@ namespace mtmc {
 namespace {
 
 constexpr double kSmallArguments = 4.0 * (1 << 20);  // bytes: of small and quick modules
-constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured,
-constexpr double kQuickDraw = 0.1;                   // seconds: unless to know what is right takes longer
+constexpr double kQuickSeconds = 0.01;               // (eager) every timed call is measured, unless to know
+constexpr double kSecondsOfTruth = 1;                // what is right takes longer for all of them
 constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
 constexpr int kScreenRounds = 7, kCertifyRounds = 30;
 // On a GPU long calls on large arguments scatter by a hundredth: half the rounds tell as much, and more follow if not.
@@ -64,11 +66,12 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   const int certify = is_long ? kLongRounds : kCertifyRounds;
   plan.rounds = screens ? kScreenRounds : certify + static_cast<int>(rng_->below(8));
   plan.warm_ups = (screens ? 1 : 2) + static_cast<int>(rng_->below(screens ? 2 : 3));
-  const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds &&
-                     facts.draw_seconds() < kQuickDraw;
+  const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds;
   // Each costs a truth and a pass over the result: of large ones a screen, which only ranks, affords one on a GPU.
   const int seldom = screens ? (on_gpu() && facts.large() ? 1 : 3) : 8;
-  plan.checks = !small ? seldom : screens ? plan.rounds / 2 : plan.rounds;
+  const double affords = kSecondsOfTruth / std::max(facts.draw_seconds(), 1e-6);
+  plan.checks = screens ? plan.rounds / 2 : plan.rounds;
+  if (!small || affords < plan.checks) plan.checks = std::max(seldom, small ? static_cast<int>(affords) : 0);
   // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their
   // own.
   const bool quick = on_gpu() || !facts.large();

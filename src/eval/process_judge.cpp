@@ -264,7 +264,8 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
     return verdict;
   };
   Result<Verdict> verdict = attempted();
-  if (verdict.ok() && verdict->reason == "out-of-memory" && on_gpu()) {  // what the referee keeps may be what it lacked
+  const bool lacks = verdict.ok() ? verdict->reason == "out-of-memory" : verdict.error().wrong == kNoMemory;
+  if (lacks && on_gpu() && facts_) {  // what the referee keeps may be what a candidate, or eager beside it, lacked
     MTMC_TRY(const bool spared, facts_->spare_memory());
     if (spared) again_ = true, verdict = attempted();
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/cores.h"
+#include "base/process.h"
 #include "base/trace.h"
 #include "eval/rules.h"
 #include "eval/stats.h"
@@ -131,7 +132,7 @@ class Rounds {
   }
 
   Status stand_still(bool still) {
-    if (verdict_.tier == Tier::screen) return ok_status();
+    if (screens()) return ok_status();
     MTMC_TRY([[maybe_unused]] const Json told,
              guest_.conductor().ask({{"op", "halt"}, {"still", still}}, kZygoteSeconds));
     return ok_status();
@@ -139,8 +140,8 @@ class Rounds {
 
   Status call_alone(const std::string& engine, int round, bool same_addresses) {
     // As the candidate's is: work beside the calls is compared.
-    if (engine == "eager" && plan_.lends_anew) MTMC_RETURN_IF_ERROR(baselines_.set_state(engine, "first"));
-    if (engine == "eager" && facts_.moves()) MTMC_RETURN_IF_ERROR(baselines_.set_state(engine, "moved-first"));
+    if (engine == "eager" && (plan_.lends_anew || (facts_.moves() && !screens())))
+      MTMC_RETURN_IF_ERROR(baselines_.set_state(engine, plan_.lends_anew ? "first" : "moved-first"));
     CallPlan call;
     call.draw = draw_of(round), call.same_addresses = same_addresses, call.state = facts_.moving();
     if (!facts_.large()) call.hold = examination_.held();
@@ -150,15 +151,17 @@ class Rounds {
     return ok_status();
   }
 
+  // Where nothing is certified, a call that nobody checks finds the state that the call before it left.
   Result<bool> call_candidate(int round, bool same_addresses) {
+    const bool checked = checks_.contains(round);
     if (plan_.lends_anew) {  // so that it does not tell of a probe to come
       const std::string way = rng_.below(kAssignedOneIn) == 0 ? "assign" : rng_.below(2) == 0 ? "load" : "write";
       MTMC_TRY(const bool set, examination_.set_state(guest_, "first", way));
       if (!set) return false;
+    } else if (checked || !screens()) {  // those hold what calls move, too
+      MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
+      if (!anew) return false;
     }
-    MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
-    if (!anew) return false;
-    const bool checked = checks_.contains(round);
     MTMC_TRY(const std::optional<Performance> went,
              examination_.perform(guest_, {draw_of(round), checked, same_addresses}));
     if (!went) return false;
@@ -175,10 +178,11 @@ class Rounds {
   void extend() {
     int more = 0;
     if (plan_.measures_on)
-      more = further_rounds(summarize(series_.clocks.inside.at("eager")),
-                            summarize(series_.clocks.inside.at("candidate")), verdict_.tier, plan_.rounds);
+      more =
+          further_rounds(summarize(series_.clocks.inside.at("eager")), summarize(series_.clocks.inside.at("candidate")),
+                         verdict_.tier, plan_.rounds, now_seconds() - began_);
     const ClockCheck clock = check_clocks(series_.clocks);
-    if (clock.doubted || (verdict_.tier == Tier::screen && clock.apart_ms > clock.noise_ms))
+    if (clock.doubted || (screens() && clock.apart_ms > clock.noise_ms))
       more = most_rounds(verdict_.tier, plan_.rounds) - until_;
     for (int i = until_; i < until_ + more; ++i) {
       if (rng_.below(static_cast<uint64_t>(plan_.rounds)) < static_cast<uint64_t>(plan_.checks)) checks_.insert(i);
@@ -224,6 +228,7 @@ class Rounds {
   }
 
   bool on_gpu() const { return guest_.room().device != "cpu"; }
+  bool screens() const { return verdict_.tier == Tier::screen; }
 
   Guest& guest_;
   Baselines& baselines_;
@@ -232,6 +237,7 @@ class Rounds {
   const RoundPlan& plan_;
   Rng& rng_;
   Verdict& verdict_;
+  const double began_ = now_seconds();
   int until_;             // rounds that count, so far
   std::set<int> checks_;  // of them those whose results are measured
   std::vector<std::string> engines_ = {"candidate", "eager", "nothing"};

@@ -149,9 +149,10 @@ double max_limit(const Budget& budget, std::string_view dtype, double max_truth)
          (kFloor + unit_of(dtype)) * max_truth;
 }
 
-int64_t tail_limit(const Tail& budget, int64_t near_zero, size_t step) {
+int64_t tail_limit(const Tail& budget, double eager_error, int64_t near_zero, size_t step) {
   const int64_t like_eager = 4 * budget.beyond[step + 1];
-  const double mean = static_cast<double>(near_zero) * 0x1p-20 * std::pow(4.0, step);
+  const double chance = std::min(std::max(0x1p-20, 4 * eager_error) * std::pow(4.0, step), 1.0);
+  const double mean = static_cast<double>(near_zero) * chance;
   if (mean > 100) return like_eager + static_cast<int64_t>(mean + 4 * std::sqrt(mean));
   int64_t most = 0;  // Poisson: the smallest that is exceeded with a chance below 1e-4
   for (double term = std::exp(-mean), rest = 1 - term; rest > 1e-4; rest -= term) {
@@ -189,9 +190,10 @@ void hold_to_norms(const Measurement& m, const Budget& budget, OutputError& resu
 }
 
 // Rule (f): which elements or rows err by too much of themselves; empty when none do.
-std::string too_many(const Tail& tail, const Tail& budget, int64_t near_zero, const char* what, size_t& step) {
+std::string too_many(const Tail& tail, const Tail& budget, double eager_error, int64_t near_zero, const char* what,
+                     size_t& step) {
   for (step = 0; step + 1 < Tail::kSteps; ++step) {
-    const int64_t limit = tail_limit(budget, near_zero, step);
+    const int64_t limit = tail_limit(budget, eager_error, near_zero, step);
     if (tail.beyond[step] > limit)
       return fmt::format("{} of {} {} err by 1/{} of themselves or more, limit {}", tail.beyond[step], tail.of, what,
                          int64_t{1} << (2 * step), limit);
@@ -203,8 +205,9 @@ void hold_to_tails(const Measurement& m, const Budget& budget, OutputError& resu
   size_t step = 0;
   // A row of four elements or more is hardly ever near zero as a whole.
   const int64_t rows_near_zero = m.elements.of >= 4 * m.rows.of ? 0 : m.rows.of;
-  result.detail = too_many(m.rows, budget.rows, rows_near_zero, "rows", step);
-  if (result.detail.empty()) result.detail = too_many(m.elements, budget.elements, m.elements.of, "elements", step);
+  result.detail = too_many(m.rows, budget.rows, budget.error, rows_near_zero, "rows", step);
+  if (result.detail.empty())
+    result.detail = too_many(m.elements, budget.elements, budget.error, m.elements.of, "elements", step);
   if (result.detail.empty()) return;
   result.broken = "f", result.beyond = std::pow(4.0, -static_cast<double>(step));
   result.gross = result.beyond >= kPrecisionCause;

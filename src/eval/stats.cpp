@@ -33,10 +33,6 @@ Timing first_half(const Timing& timing) {
   return {{timing.samples_ms.begin(), middle}, 0, 0};
 }
 
-double seconds(const Timing& timing) {
-  return std::accumulate(timing.samples_ms.begin(), timing.samples_ms.end(), 0.0) / 1e3;
-}
-
 }  // namespace
 
 double quantile(std::vector<double> samples, double q) {
@@ -111,10 +107,9 @@ void take_longer(Verdict& verdict, double ms) {
     speedup = speedup_of(verdict.times.at(baseline), own, level_of(verdict.tier));
 }
 
-int further_rounds(const Timing& eager, const Timing& candidate, Tier tier, int planned) {
+int further_rounds(const Timing& eager, const Timing& candidate, Tier tier, int planned, double spent_seconds) {
   const int left = most_rounds(tier, planned) - static_cast<int>(candidate.samples_ms.size());
-  const double most_seconds = tier == Tier::screen ? 2 : 20;
-  if (left <= 0 || seconds(eager) + seconds(candidate) > most_seconds) return 0;
+  if (left <= 0 || spent_seconds > (tier == Tier::screen ? 2 : 10)) return 0;
   const Speedup now = speedup_of(eager, candidate, level_of(tier));
   if (narrow(now) || now.high < 1 || (tier == Tier::screen && now.high <= kRanks * now.low)) return 0;
   if (candidate.samples_ms.size() >= 2) {

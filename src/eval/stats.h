@@ -42,8 +42,8 @@ void take_longer(Verdict& verdict, double ms);
 
 // Measuring goes on while it pays: how many rounds more than those measured so far; 0: enough. It does not pay when the
 // interval is narrow (for a screen, 20 % wide), lies below 1, got no narrower since half of the rounds, or costs too
-// many rounds or seconds.
-int further_rounds(const Timing& eager, const Timing& candidate, Tier tier, int planned);
+// many rounds, or seconds: `spent_seconds` is what the rounds took until now, with all that lies between the calls.
+int further_rounds(const Timing& eager, const Timing& candidate, Tier tier, int planned, double spent_seconds);
 // The most rounds that may come of that: so many draws are needed.
 int most_rounds(Tier tier, int planned);
 

@@ -97,7 +97,8 @@ Result<bool> Trial::certify_answers() {
   const auto next = [&] { tells(fmt::format("on draw {} of {}", ++run, draws.size() + structured.size())); };
   for (const std::string& draw : draws) {
     next();
-    MTMC_PASS(examination_.run(guest, draw, "first", 5));
+    // Whoever counts calls, or calls on the same values, meets five in a row; of gigabytes once.
+    MTMC_PASS(examination_.run(guest, draw, "first", facts_.large() && draw != draws.front() ? 2 : 5));
   }
   for (const std::string& draw : structured) {
     next();

@@ -223,12 +223,18 @@ TEST(Rules, f_a_small_term_is_held_to_eagers_own_errors) {
 }
 
 TEST(Rules, f_elements_near_zero_may_err_by_all_of_themselves) {
-  EXPECT_EQ(tail_limit({}, 4, 0), 0);
-  EXPECT_EQ(tail_limit({}, 1 << 20, 0), 6);           // 1 expected
-  EXPECT_EQ(tail_limit({}, 1 << 20, 5), 1024 + 128);  // 4^5 expected
+  EXPECT_EQ(tail_limit({}, 0, 4, 0), 0);
+  EXPECT_EQ(tail_limit({}, 2e-7, 1 << 20, 0), 6);        // 1 expected
+  EXPECT_EQ(tail_limit({}, 0, 1 << 20, 5), 1024 + 128);  // 4^5 expected
   Tail eager;
   eager.beyond[1] = 10;
-  EXPECT_EQ(tail_limit(eager, 4, 0), 40);
+  EXPECT_EQ(tail_limit(eager, 0, 4, 0), 40);
+}
+
+// Means of a batch behind twenty layers: eager errs by 1e-4 of them, and by all of those that cancel.
+TEST(Rules, f_as_many_lie_near_zero_as_an_error_like_eagers_reaches) {
+  EXPECT_EQ(tail_limit({}, 1e-4, 96, 0), 2);  // 0.04 expected
+  EXPECT_EQ(tail_limit({}, 1e-4, 1 << 20, 0), 419 + 82);
 }
 
 // A large output: a slice of it is as good as eager, and so is what lies elsewhere.

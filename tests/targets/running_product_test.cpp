@@ -1,5 +1,6 @@
-// A running product is that of one element after the other: one that has become 0, or infinite, stays so, however large
-// or small what follows is. Products in a tree make a NaN of the two.
+// A running product is that of one element after the other, in double, so that it comes back from what single floats
+// cannot hold. One that is 0, or infinite, in double stays so, however large or small what follows is: products in a
+// tree make a NaN of the two.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,32 +19,33 @@ using testing::Maker;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr int64_t kRows = 6, kColumns = 70;
 
-// Tiny elements and then huge ones, or the other way round, and both with something special among what follows.
-Case hostile(int64_t block, int64_t rows) {
+// Tiny elements and then huge ones, or the other way round: a few, which only single floats cannot hold the product of,
+// or many. Some with something special among what follows.
+Case hostile(int64_t block, int64_t rows, int64_t few) {
   Maker m("running_product");
   Case c = m.one_kernel({m.op("cumprod", {m.in("f32[6,70]")}, {{"dim", int64_t{1}}})}, {},
                         {{"rows", rows}, {"block", block}, {"warps", 4}});
   for (int64_t row = 0; row < kRows; ++row)
     for (int64_t i = 0; i < kColumns; ++i) {
-      const bool tiny = (i < 9) == (row % 2 == 0);
+      const bool tiny = (i < few) == (row % 2 == 0);
       c.leaves[0][row * kColumns + i] = i == 50 && row > 1 ? (row < 4 ? kInf : 0) : tiny ? 1e-25 : 1e25;
     }
   return c;
 }
 
-// In f32, element by element.
 std::vector<double> in_turn(const std::vector<double>& x) {
   std::vector<double> result;
+  double product = 1;
   for (size_t i = 0; i < x.size(); ++i) {
-    const float before = i % kColumns ? static_cast<float>(result.back()) : 1.0f;
-    result.push_back(before * static_cast<float>(x[i]));
+    product = (i % kColumns ? product : 1) * static_cast<float>(x[i]);
+    result.push_back(static_cast<float>(product));
   }
   return result;
 }
 
 void expect_in_turn(const std::string& device) {
-  for (const int64_t rows : {1, 4}) {
-    const Case c = hostile(32, rows);
+  for (const auto& [rows, few] : {std::pair{1, 9}, std::pair{4, 9}, std::pair{1, 20}, std::pair{4, 20}}) {
+    const Case c = hostile(32, rows, few);
     const auto runs = testing::run_on_triton({c.program}, {c.leaves}, device);
     ASSERT_EQ(runs[0].failure, "") << runs[0].text;
     const std::vector<double> wanted = in_turn(c.leaves[0]);
@@ -53,7 +55,8 @@ void expect_in_turn(const std::string& device) {
       if (i % kColumns >= 50 && i / kColumns > 1 && std::isnan(got)) continue;
       EXPECT_TRUE(got == wanted[i] || (std::isnan(got) && std::isnan(wanted[i])) ||
                   std::abs(got - wanted[i]) < 1e-6 * std::abs(wanted[i]))
-          << "row " << i / kColumns << ", column " << i % kColumns << ": got " << got << ", wanted " << wanted[i];
+          << few << " first, row " << i / kColumns << ", column " << i % kColumns << ": got " << got << ", wanted "
+          << wanted[i];
     }
   }
 }
@@ -79,7 +82,7 @@ TEST(GpuTritonRunningProduct, IsThatOfOneElementAfterTheOther) {
 
 TEST(TorchTritonRunningProduct, CompilesAheadOfTime) {
   if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
-  for (const std::string& failure : testing::compile_triton({hostile(32, 4).program, hostile(128, 1).program}))
+  for (const std::string& failure : testing::compile_triton({hostile(32, 4, 9).program, hostile(128, 1, 9).program}))
     EXPECT_EQ(failure, "");
 }
 

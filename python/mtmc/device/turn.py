@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import IO
 
 GATE, ROOM = 0, 1
-_waited = 0.0
+_waits: list[tuple[float, float]] = []
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,12 @@ _held: _Held | None = None
 
 def seconds_waited() -> float:
     """That this process has waited for its turns."""
-    return _waited
+    return sum(end - begin for begin, end in _waits)
+
+
+def waits() -> list[tuple[float, float]]:
+    """When it began to wait for each of its turns and had it, on the monotonic clock, which all processes share."""
+    return list(_waits)
 
 
 def shared() -> bool:
@@ -66,13 +71,13 @@ def away() -> Iterator[None]:
 
 
 def _take(alone: bool) -> None:
-    global _held, _waited
+    global _held
     since = time.monotonic()
     file = open(os.environ["MTMC_TURN"], "a+")  # noqa: SIM115 (until it is given back)
     fcntl.lockf(file, fcntl.LOCK_EX, 1, GATE)
     fcntl.lockf(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH, 1, ROOM)
     fcntl.lockf(file, fcntl.LOCK_UN, 1, GATE)
-    _waited += time.monotonic() - since
+    _waits.append((since, time.monotonic()))
     _held = _Held(alone, file)
 
 

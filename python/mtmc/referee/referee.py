@@ -42,7 +42,6 @@ from mtmc.wire.outputs import bytes_of_all, self_overlapping, tensors
 from mtmc.wire.plain import is_plain
 from mtmc.wire.task_error import TaskError, first_cause, first_line, out_of_memory
 
-ENOUGH = 1 / 3  # of the GPU's memory that others may want: to get it anew takes as long as a measurement
 MOST_NUDGED = 1 << 28  # bytes of weights: of larger ones there is no copy with a few other elements
 
 
@@ -74,7 +73,7 @@ class Referee:
         except torch.OutOfMemoryError as error:
             return {"error": out_of_memory("computing what the module must return", error).to_json()}
         finally:
-            release(ENOUGH)
+            release()
 
     def _answer(self, request: Message) -> Message:
         """Once more, where memory was not enough, without what is kept and can be made again."""

@@ -29,7 +29,7 @@ from torch.utils._pytree import tree_map
 from mtmc.device import kernel_calls
 from mtmc.device.device import Device, device_named
 from mtmc.device.memory import release
-from mtmc.device.turn import seconds_waited, turn
+from mtmc.device.turn import turn, waits
 from mtmc.guest.candidate import Entries, entries_of
 from mtmc.guest.stopwatch import MOST_APART, Stopwatch
 from mtmc.guest.surroundings import elsewhere
@@ -143,10 +143,11 @@ class Player:
 
     def on_engine(self, request: Message) -> Message:
         """Makes the engine, on the arguments that lie in their places, and warms it up; `failed` when it cannot be had (the module
-        may still run without), `lacks_memory` when that is why. `waited`: seconds, for its turns on the GPU."""
-        before = seconds_waited()
+        may still run without), `lacks_memory` when that is why. `waits`: for its turns on the GPU, each from when to
+        when, by the monotonic clock."""
+        before = len(waits())
         made = self.make_engine(request)
-        return {**made, "waited": seconds_waited() - before}
+        return {**made, "waits": waits()[before:]}
 
     def make_engine(self, request: Message) -> Message:
         assert self.device is not None and self.model is not None

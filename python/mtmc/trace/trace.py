@@ -50,7 +50,6 @@ from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
 from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
 from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
-from mtmc.trace.lstm_states import final_states
 from mtmc.trace.parameters import (
     argument_expressions,
     check_line,
@@ -60,6 +59,7 @@ from mtmc.trace.parameters import (
     star_checks,
     unused_defaults,
 )
+from mtmc.trace.recurrent import recurrent_shapes
 from mtmc.trace.refusal import Failure, refusal
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
 from mtmc.trace.structure import structure
@@ -188,7 +188,7 @@ def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode
 @contextlib.contextmanager
 def mended_torch() -> Iterator[None]:
     """Where torch itself cannot trace what it can do, or traces something else."""
-    with without_value_checks(), final_states(), grouped_products():
+    with without_value_checks(), recurrent_shapes(), grouped_products():
         yield
 
 

@@ -407,7 +407,7 @@ void RowsPrinter::pass(int now) {
     if (!is_scan(stage(s).combine)) continue;
     carries_[s] = out_.fresh("carry");
     out_.line(carries_[s] + " = tl.full(" + tile_.shape(tile_.all() & kRows) + ", " +
-              (stage(s).combine == Combine::scan_sum ? "0" : "1") + ", " + dtype_text(stage(s).body->dtype) + ")");
+              (stage(s).combine == Combine::scan_sum ? "0" : "1") + ", " + dtype_text(carried_in(s)) + ")");
   }
   // What a row's lanes add up for themselves is the same for all blocks of columns.
   for (int s = first_; s <= last_; ++s)

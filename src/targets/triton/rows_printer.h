@@ -42,6 +42,7 @@ class RowsPrinter : public StagePrinter {
   Value sequential(int s);
   Value scanned(int s, const Value& value);
   Value multiplied_in_turn(int s, const Value& value);
+  DType carried_in(int s) const;  // the type of a scan's running result
   Value filled(const Value& value, unsigned dims, DType dtype) const;
   Partial start(int s, unsigned dims);
   void add(int s, const Partial& partial, Value value, const std::string& place, const std::string& mask);

@@ -27,11 +27,14 @@ Value RowsPrinter::scanned(int s, const Value& value) {
   return {scan, result.dims};
 }
 
-// Products in a tree overflow where they do not in turn, beside one that is 0 by then: NaN for 0. NaN stays in whatever
-// it is multiplied with, so that without one the tree's products are those in turn; only else they are made again with
+// Products in a tree leave the range where they do not in turn: those of single floats are doubles, of which eight are
+// needed for that. Beside a product that is 0 by then one that is too large gives NaN for 0. NaN stays in whatever it
+// is multiplied with, so that without one the tree's products are those in turn; only else they are made again with
 // what tells 0 and inf from what has become so.
 Value RowsPrinter::multiplied_in_turn(int s, const Value& value) {
-  const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
+  Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
+  const DType own = stage(s).body->dtype, wide = carried_in(s);
+  if (wide != own) all.text = "(" + all.text + ").to(" + dtype_text(wide) + ")";
   for (const char* helper : {"_multiply", "_special", "_multiply_in_turn"}) need(helper);
   const std::string t = out_.fresh("t"), scan = out_.fresh("scan"), special = out_.fresh("special");
   const std::string axis = tile_.two_dimensional() ? "1" : "0";
@@ -47,11 +50,17 @@ Value RowsPrinter::multiplied_in_turn(int s, const Value& value) {
     out_.line(scan + ", " + special + " = _multiply_in_turn(" + carry->second + ", " + special + ", " + scan + ", " +
               special + ")");
   out_.close();
-  if (!carried) return {scan, all.dims};
+  const Value result{wide == own ? scan : scan + ".to(" + dtype_text(own) + ")", all.dims};
+  if (!carried) return result;
   const std::string block = std::to_string(tile_.columns.block), lanes = "tl.arange(0, " + block + ")";
   out_.line(carry->second + " = tl.sum(tl.where(" + tile_.along(lanes, kColumns) + " == " + block + " - 1, " + scan +
             ", 0), " + axis + (tile_.two_dimensional() ? ", keep_dims=True)" : ")"));
-  return {scan, all.dims};
+  return result;
+}
+
+DType RowsPrinter::carried_in(int s) const {
+  const DType own = stage(s).body->dtype;
+  return stage(s).combine == Combine::scan_prod && own == DType::f32 ? DType::f64 : own;
 }
 
 }  // namespace mtmc::triton

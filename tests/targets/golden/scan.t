@@ -82,11 +82,11 @@ def k0_cumprod(x, out_cumprod):
     i1 = row % 6
     i0 = row // 6
     x_ = tl.load(x + (i1[:, None] + i0[:, None] * 210 + column[None, :] * 6), mask=column_live[None, :], other=0)
-    t = x_
+    t = (x_).to(tl.float64)
     scan = tl.associative_scan(t, 1, _multiply)
     if tl.max((scan != scan).to(tl.int32)) > 0:
         scan, special = tl.associative_scan((t, _special(t)), 1, _multiply_in_turn)
-    out_cumprod_value = scan  # cumprod
+    out_cumprod_value = scan.to(tl.float32)  # cumprod
     tl.store(out_cumprod + (i1[:, None] + i0[:, None] * 210 + column[None, :] * 6), out_cumprod_value, mask=column_live[None, :])
     def forward(self, x):
         x = _expect("x", x, (2, 35, 6), torch.float32)
