@@ -31,8 +31,12 @@ def test_memory_that_nobody_uses_is_given_back_where_it_is_much_and_others_may_w
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: given_back.append(1))
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (40 << 30, 100 << 30))
-    a_lot = (100 << 30) // memory.PART_UNUSED
-    for unused, enough, expected in ((0, 1.0, 0), (1, 1 / 3, 0), (a_lot, 1 / 3, 1), (1, 0.5, 2), (1, 1.0, 3)):
+    monkeypatch.delenv("MTMC_TURN", raising=False)
+    some, a_lot = 20 << 30, 40 << 30
+    cases = [(0, 1.0, 0), (1, 1 / 3, 0), (a_lot, 1 / 3, 1), (1, 0.5, 2), (1, 1.0, 3), (some, None, 3), (some, None, 4)]
+    for number, (unused, enough, expected) in enumerate(cases):
+        if number == len(cases) - 1:  # the same, beside other searches
+            monkeypatch.setenv("MTMC_TURN", "somewhere")
         parts = {"reserved_bytes": 5 + UNUSED_BYTES + unused, "allocated_bytes": 5}
         stats = {name: {"all": {"current": size}} for name, size in parts.items()}
         monkeypatch.setattr(torch.cuda, "memory_stats_as_nested_dict", lambda stats=stats: stats)

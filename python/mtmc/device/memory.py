@@ -7,11 +7,15 @@ import time
 
 import torch
 
-UNUSED_BYTES, PART_UNUSED = 1 << 30, 3  # of the GPU's memory that a process may sit on, even where nobody wants it
-# That part of it being free, nobody gives anything back: beside processes that get ready the driver takes up to two seconds for
-# some gigabytes, ten on a host of four GPUs, and as long to find them again: of two minutes that MSELoss was judged for (4 GB an
-# argument) more than half. It takes two milliseconds to say how much is free: it is asked so often.
-ENOUGH, ASKED_SECONDS = 0.25, 0.05
+from mtmc.device.turn import shared
+
+UNUSED_BYTES = 1 << 30  # of the GPU's memory, which a process may sit on in any case
+# Else it gives back what it does not use where less than this part of all memory is free, or where that is so large a part. Not
+# sooner: beside processes that get ready the driver takes up to two seconds for some gigabytes, ten on a host of four GPUs, and as
+# long to find them again. Of two minutes that MSELoss was judged for (4 GB an argument) more than half went there.
+ENOUGH, PART_UNUSED = 0.25, 1 / 3
+ENOUGH_SHARED, PART_UNUSED_SHARED = 0.5, 1 / 8  # beside other searches
+ASKED_SECONDS = 0.05  # it takes two milliseconds to say how much is free: it is asked so often
 NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
 POISON = 0xFE  # the pattern of fresh memory, byte by byte: fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
@@ -19,7 +23,7 @@ POISON = 0xFE  # the pattern of fresh memory, byte by byte: fp32 -1.7e38, fp16 n
 _asked = -ASKED_SECONDS  # when the driver was
 
 
-def release(enough: float = ENOUGH) -> None:
+def release(enough: float | None = None) -> None:
     """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much and less than this part of
     all memory is free, or it is a great deal: several processes work on the same gigabytes."""
     if not torch.cuda.is_initialized():
@@ -32,5 +36,6 @@ def release(enough: float = ENOUGH) -> None:
             return
         _asked = time.monotonic()
         free, of_all = torch.cuda.mem_get_info()
-        if free < enough * of_all or unused > of_all / PART_UNUSED:
+        least, most = (ENOUGH_SHARED, PART_UNUSED_SHARED) if shared() else (ENOUGH, PART_UNUSED)
+        if free < (least if enough is None else enough) * of_all or unused > most * of_all:
             torch.cuda.empty_cache()
