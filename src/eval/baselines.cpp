@@ -12,6 +12,7 @@ namespace mtmc {
 namespace {
 
 constexpr double kCallSeconds = 600, kCompileSeconds = 1800;
+constexpr double kForgetSeconds = 3;  // to come up again takes twice that
 
 }  // namespace
 
@@ -42,7 +43,8 @@ void Baselines::forget() {
     if (process.running()) static_cast<void>(process.send({{"op", "forget"}}));
   for (auto& [home, process] : processes_) {
     const Span span("baseline " + home + " forget");
-    while (process.waiting() > 0) static_cast<void>(process.receive(kCompileSeconds));  // or it is lost: no memory
+    while (process.waiting() > 0) static_cast<void>(process.receive(kForgetSeconds));
+    if (!process.running()) static_cast<void>(process.start());  // what it compiles, nobody needs
   }
 }
 
@@ -102,7 +104,7 @@ Result<std::string> Baselines::finish(const std::string& engine, bool last_try) 
   if (is_with_others(memory_file()))  // it may be had when the task is alone
     return Error{"timing the module beside " + engine, kNoMemory, made.at("failed"), ""};
   if (last_try) return made.value("failed", "");
-  MTMC_TRY([[maybe_unused]] const bool spared, facts_->spare_memory());
+  MTMC_TRY([[maybe_unused]] const double freed, facts_->spare_memory());
   return finish(engine, true);
 }
 
@@ -142,6 +144,16 @@ Status Baselines::measure_bandwidth() {
   MTMC_TRY(const Json measured, process_of("eager").compute({{"op", "bandwidth"}}, kCallSeconds));
   bandwidth_ = measured.at("bytes_per_second");
   return ok_status();
+}
+
+Result<double> Baselines::spare_memory() {
+  double freed = 0;
+  for (auto& [home, process] : processes_) {
+    if (!process.running() || process.waiting() > 0) continue;
+    MTMC_TRY(const Json told, process.compute({{"op", "spare"}}, kCallSeconds));
+    freed += told.at("freed").get<double>();
+  }
+  return freed;
 }
 
 Status Baselines::set_state(const std::string& engine, const std::string& state) {

@@ -40,6 +40,8 @@ class Baselines {
   Result<Performance> call(const std::string& engine, CallPlan plan);
   int losses() const { return losses_; }                           // of processes, so far
   double compiling_seconds() const { return compiling_seconds_; }  // waited for torch.compile, so far
+  // Gives back GPU memory that nobody uses, where it is not busy. In bytes.
+  Result<double> spare_memory();
   // Of a large copy, bytes per second: measured once, when nothing else runs.
   Status measure_bandwidth();
   double bandwidth() const { return bandwidth_; }

@@ -25,7 +25,7 @@ namespace mtmc {
 namespace {
 
 // Bytes: larger arguments, or weights, leave no memory for guests beside.
-constexpr double kMostBeside = 2e9, kMostWeightsBeside = 4e9;
+constexpr double kMostBeside = 2e9, kMostWeightsBeside = 4e9, kMuchMemory = 1e9;  // bytes
 constexpr int kMostEndless = 3;  // kinds of draws on which a module may not end
 
 // Modules that we print say on which device they make their memory. Where nothing is launched, it is the host's.
@@ -119,6 +119,7 @@ class ProcessJudge final : public Judge {
   Result<std::string> tried_to_compile(const Candidate& candidate);
   bool lost() const;  // is a process of ours gone?
   Status works_without_candidate(const Task& task, Tier tier, const std::shared_ptr<const Json>& lost_at);
+  Result<bool> spare_memory();
   Result<bool> ends_without_candidate(const Task& task, const std::string& draw);
   Verdict blamed(const Error& error, Tier tier) const;
   Examination examination_of(const Candidate& candidate, Verdict& verdict);
@@ -189,9 +190,18 @@ Status ProcessJudge::prepare(const Task& task) {
   for (const std::string& draw : draws) {
     const auto known = facts_->draw(draw);
     if (facts_->endless()) return ok_status();  // judge() goes on without it
-    MTMC_RETURN_IF_ERROR(known);
+    if (!known.ok()) return known.error().wrong == kNoMemory ? ok_status() : Status(known.error());  // it makes room
   }
   return baselines_.ready(false);
+}
+
+// What our processes keep may be what a candidate, or the truth, or eager beside it lacked; and what makes engines takes
+// as much as they do. Was it worth while?
+Result<bool> ProcessJudge::spare_memory() {
+  MTMC_RETURN_IF_ERROR(baselines_.ready(true));
+  MTMC_TRY(const double theirs, baselines_.spare_memory());
+  MTMC_TRY(const double referees, facts_->spare_memory());
+  return theirs + referees > kMuchMemory;
 }
 
 // A guest beside the others compiles it, when the task is open, and loads it anew: what a first call keeps was never
@@ -265,8 +275,8 @@ Result<Verdict> ProcessJudge::judge(const Task& task, const Candidate& candidate
   };
   Result<Verdict> verdict = attempted();
   const bool lacks = verdict.ok() ? verdict->reason == "out-of-memory" : verdict.error().wrong == kNoMemory;
-  if (lacks && on_gpu() && facts_) {  // what the referee keeps may be what a candidate, or eager beside it, lacked
-    MTMC_TRY(const bool spared, facts_->spare_memory());
+  if (lacks && on_gpu() && facts_) {
+    MTMC_TRY(const bool spared, spare_memory());
     if (spared) again_ = true, verdict = attempted();
   }
   // Whoever else uses the machine can part the clocks of an honest candidate, too: when all its calls were made. Once

@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kMayLackRoom = 1e9;       // bytes of arguments and results
 constexpr double kReferenceSeconds = 900;  // the user's own module, several times, in double
-constexpr double kMuchMemory = 1 << 30;    // bytes
 constexpr double kManyDraws = 50;          // see JudgeOptions::draw_seconds
 
 Budgets budgets_from(const Json& errors) {
@@ -262,9 +261,9 @@ Status TaskFacts::forget_timed(const std::vector<std::string>& names) {
   return ok_status();
 }
 
-Result<bool> TaskFacts::spare_memory() {
+Result<double> TaskFacts::spare_memory() {
   MTMC_TRY(const Json reply, referee_->compute({{"op", "spare"}}, kReferenceSeconds));
-  return reply.at("freed").get<double>() > kMuchMemory;
+  return reply.at("freed").get<double>();
 }
 
 Result<Json> TaskFacts::ask(Json request) { return referee_->compute(request, kReferenceSeconds); }

@@ -99,8 +99,8 @@ class TaskFacts {
   static constexpr double kGiantResults = 5e9;
   // These timed draws will not come again.
   Status forget_timed(const std::vector<std::string>& names);
-  // Somebody else lacks memory of the GPU: the referee drops all that it can make again. True where that was much.
-  Result<bool> spare_memory();
+  // Somebody else lacks memory of the GPU: the referee drops all that it can make again. In bytes.
+  Result<double> spare_memory();
   // What the referee says of a call's results, or of a state: "measure", "unchanged", "digest" (referee.py).
   Result<Json> ask(Json request);
   // What a call may return, its state included, before nobody reads it any more.

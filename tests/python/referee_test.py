@@ -140,6 +140,18 @@ def test_tiny_parameters_are_larger_on_the_lifted_draw(referee: Referee) -> None
 
 
 @pytest.mark.parametrize("referee", [COUNTS], indirect=True)
+def test_weights_that_are_alike_are_held_once(referee: Referee) -> None:
+    first, lifted = referee.states["first"], referee.states["lifted"]
+    assert {name for name in first if lifted[name] is not first[name]} == {"scale"}
+    assert all(referee.states["second"][name] is not first[name] for name in first if first[name].is_floating_point())
+
+
+@pytest.mark.parametrize("kind", [Referee, Player])
+def test_whoever_keeps_memory_that_others_lack_says_how_much_was_given_back(kind: type, referee: Referee) -> None:
+    assert (referee if kind is Referee else kind()).handle({"op": "spare"}) == {"freed": 0}  # of a GPU's there is none
+
+
+@pytest.mark.parametrize("referee", [COUNTS], indirect=True)
 def test_a_run_that_leaves_a_statistic_as_it_was_is_measured_all_the_same(referee: Referee) -> None:
     draw = referee.draw("task-0")
     assert list(draw.eager.after[0]) == ["seen"]

@@ -161,10 +161,11 @@ class Reference:
         return self.task.make_model(self.seed)  # built again
 
     def held(self, state: State) -> State:
-        """The state as the module holds it: entries that share memory have one value."""
+        """The state as the module holds it: entries that share memory have one value. What is as in the first state is held once."""
         self.load(self.model, state)
-        now = self.state_of(self.model)
-        return {name: now[name].clone() for name in state}
+        now, first = self.state_of(self.model), self.pristine
+        alike = {name for name in state if name in first and torch.equal(now[name], first[name])}
+        return {name: first[name] if name in alike else now[name].clone() for name in state}
 
     def run_eager(self, arguments: list[Any], state: State, seed: int, count: int = CALLS, moves: bool = True) -> Eager:
         """`count` calls in a row, the state going on; a single one where nothing but a state tells them apart and it need not be

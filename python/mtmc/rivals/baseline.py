@@ -130,6 +130,13 @@ class Player:
             torch.cuda.empty_cache()
         return {}
 
+    def on_spare(self, _: Message) -> Message:
+        """Others lack memory. `freed`: bytes of the GPU's."""
+        before = torch.cuda.memory_reserved()
+        gc.collect()
+        torch.cuda.empty_cache()
+        return {"freed": before - torch.cuda.memory_reserved()}
+
     def on_lend(self, request: Message) -> Message:
         assert self.device is not None
         self.lent = {name: make(form) for name, form in request["state"]["dict"]}
