@@ -195,8 +195,8 @@ Status ProcessJudge::prepare(const Task& task) {
   return baselines_.ready(false);
 }
 
-// What our processes keep may be what a candidate, or the truth, or eager beside it lacked; and what makes engines takes
-// as much as they do. Was it worth while?
+// What our processes keep may be what a candidate, or the truth, or eager beside it lacked; and what makes engines
+// takes as much as they do. Was it worth while?
 Result<bool> ProcessJudge::spare_memory() {
   MTMC_RETURN_IF_ERROR(baselines_.ready(true));
   MTMC_TRY(const double theirs, baselines_.spare_memory());
