@@ -149,10 +149,12 @@ double max_limit(const Budget& budget, std::string_view dtype, double max_truth)
          (kFloor + unit_of(dtype)) * max_truth;
 }
 
+constexpr double kSeldom = 0.05;  // elements of one output: of more eager's own tell how many there are
+
 int64_t tail_limit(const Tail& budget, double eager_error, int64_t near_zero, size_t step) {
   const int64_t like_eager = 4 * budget.beyond[step + 1];
-  const double chance = std::min(std::max(0x1p-20, 4 * eager_error) * std::pow(4.0, step), 1.0);
-  const double mean = static_cast<double>(near_zero) * chance;
+  const double reached = static_cast<double>(near_zero) * std::pow(4.0, step);
+  const double mean = std::max(reached * 0x1p-20, std::min(reached * 4 * eager_error, kSeldom));
   if (mean > 100) return like_eager + static_cast<int64_t>(mean + 4 * std::sqrt(mean));
   int64_t most = 0;  // Poisson: the smallest that is exceeded with a chance below 1e-4
   for (double term = std::exp(-mean), rest = 1 - term; rest > 1e-4; rest -= term) {
@@ -205,9 +207,10 @@ void hold_to_tails(const Measurement& m, const Budget& budget, OutputError& resu
   size_t step = 0;
   // A row of four elements or more is hardly ever near zero as a whole.
   const int64_t rows_near_zero = m.elements.of >= 4 * m.rows.of ? 0 : m.rows.of;
-  result.detail = too_many(m.rows, budget.rows, budget.error, rows_near_zero, "rows", step);
+  const double error = std::max(0.0, budget.error - unit_of(m.dtype));  // rounding errs by no more of small elements
+  result.detail = too_many(m.rows, budget.rows, error, rows_near_zero, "rows", step);
   if (result.detail.empty())
-    result.detail = too_many(m.elements, budget.elements, budget.error, m.elements.of, "elements", step);
+    result.detail = too_many(m.elements, budget.elements, error, m.elements.of, "elements", step);
   if (result.detail.empty()) return;
   result.broken = "f", result.beyond = std::pow(4.0, -static_cast<double>(step));
   result.gross = result.beyond >= kPrecisionCause;
