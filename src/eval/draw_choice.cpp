@@ -69,9 +69,8 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   const bool small = facts.argument_bytes() < kSmallArguments && facts.eager_seconds() < kQuickSeconds;
   // Each costs a truth and a pass over the result: of large ones a screen, which only ranks, affords one on a GPU.
   const int seldom = screens ? (on_gpu() && facts.large() ? 1 : 3) : 8;
-  const double affords = kSecondsOfTruth / std::max(facts.draw_seconds(), 1e-6);
-  plan.checks = screens ? plan.rounds / 2 : plan.rounds;
-  if (!small || affords < plan.checks) plan.checks = std::max(seldom, small ? static_cast<int>(affords) : 0);
+  const int affords = static_cast<int>(kSecondsOfTruth / std::max(facts.draw_seconds(), 1e-6));
+  plan.checks = small ? std::min(screens ? plan.rounds / 2 : plan.rounds, std::max(seldom, affords)) : seldom;
   // Arguments that are drawn quickly are new in every call. Large ones on a CPU are mixed from a few draws of their
   // own.
   const bool quick = on_gpu() || !facts.large();

@@ -25,8 +25,9 @@ namespace mtmc {
 namespace {
 
 // Bytes: larger arguments, or weights, leave no memory for guests beside.
-constexpr double kMostBeside = 2e9, kMostWeightsBeside = 4e9, kMuchMemory = 1e9;  // bytes
-constexpr int kMostEndless = 3;  // kinds of draws on which a module may not end
+constexpr double kMostBeside = 2e9, kMostWeightsBeside = 4e9;
+constexpr double kMuchMemory = 1e9;  // bytes: who lacked memory is judged again where so much was given back
+constexpr int kMostEndless = 3;      // kinds of draws on which a module may not end
 
 // Modules that we print say on which device they make their memory. Where nothing is launched, it is the host's.
 std::string device_replaced(std::string code) {

@@ -48,8 +48,8 @@ double max_limit(const Budget& budget, std::string_view dtype, double max_truth)
 
 // Rule (f): how many of an output's elements or rows may err by 4^-step of themselves or more. Four times as many as of
 // eager's err by a quarter of that; and of `near_zero` as many as an error of 2^-21 makes beside values of a normal
-// distribution, and of those that twice eager's relative error would make as many as come seldom, with a chance of 1e-4
-// that it is more.
+// distribution, with a chance of 1e-4 that it is more. Where that is fewer than two, up to two: as many as twice
+// `eager_error`, relative to eager's norm, makes, of which eager itself may have had none.
 int64_t tail_limit(const Tail& budget, double eager_error, int64_t near_zero, size_t step);
 
 constexpr double kIllConditioned = 0.05;  // a relative budget above it proves nothing

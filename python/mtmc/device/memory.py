@@ -12,7 +12,7 @@ from mtmc.device.turn import shared
 UNUSED_BYTES = 1 << 30  # of the GPU's memory, which a process may sit on in any case
 # Else it gives back what it does not use where less than this part of all memory is free, or where that is so large a part. Not
 # sooner: beside processes that get ready the driver takes up to two seconds for some gigabytes, ten on a host of four GPUs, and as
-# long to find them again. Of two minutes that MSELoss was judged for (4 GB an argument) more than half went there.
+# long to find them again: more than half of what the referee did for MSELoss (4 GB an argument), by samples of its stack.
 ENOUGH, PART_UNUSED = 0.25, 1 / 3
 ENOUGH_SHARED, PART_UNUSED_SHARED = 0.5, 1 / 8  # beside other searches
 ASKED_SECONDS = 0.05  # it takes two milliseconds to say how much is free: it is asked so often

@@ -27,10 +27,10 @@ Value RowsPrinter::scanned(int s, const Value& value) {
   return {scan, result.dims};
 }
 
-// Products in a tree leave the range where they do not in turn: those of single floats are doubles, of which eight are
-// needed for that. Beside a product that is 0 by then one that is too large gives NaN for 0. NaN stays in whatever it
-// is multiplied with, so that without one the tree's products are those in turn; only else they are made again with
-// what tells 0 and inf from what has become so.
+// Products in a tree leave the range where they do not in turn. Those of single floats are doubles, whose range takes
+// eight of the largest of them to leave. Beside a product that is 0 by then one that is too large gives NaN for 0. NaN
+// stays in whatever it is multiplied with, so that without one the tree's products are those in turn; only else they
+// are made again with what tells 0 and inf from what has become so.
 Value RowsPrinter::multiplied_in_turn(int s, const Value& value) {
   Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
   const DType own = stage(s).body->dtype, wide = carried_in(s);
