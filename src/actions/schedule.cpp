@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
-#include <nlohmann/json.hpp>
-
-#include "base/hash.h"
 #include "base/text.h"
+#include "ir/kernel_memo.h"
 #include "ir/kernel_program.h"
 #include "ir/value_set.h"
 #include "ops/op.h"
@@ -246,35 +242,17 @@ std::vector<bool> staying(const Program& program, const std::set<ValueId>& value
   return stays;
 }
 
-// What targets made of new kernels, or why they made nothing. Kernels that are alike are settled alike, most of
-// neighbouring Programs' are, and a target prints a kernel to see whether it can: milliseconds, for each of hundreds of
-// actions on a large network.
-class Settled {
- public:
-  // Settles the kernel as one that was alike; nothing when there was none.
-  std::optional<Status> as_before(const std::string& key, Kernel& kernel) {
-    const std::lock_guard lock(mutex_);
-    const auto found = known_.find(key);
-    if (found == known_.end()) return std::nullopt;
-    const auto& [before, status] = found->second;
-    if (status.ok()) {
-      kernel.family = before.family, kernel.choices = before.choices;
-      return status;
-    }
-    Error error = status.error();
-    error.doing = replace_all(std::move(error.doing), before.name, kernel.name);
-    return error;
-  }
-  void keep(const std::string& key, const Kernel& kernel, const Status& status) {
-    const std::lock_guard lock(mutex_);
-    if (known_.size() == kMost) known_.clear();
-    known_.emplace(key, std::pair(Kernel{kernel.name, {}, kernel.family, kernel.choices, {}}, status));
-  }
+// What a target made of a new kernel, or why it made nothing.
+struct Settled {
+  Kernel kernel;  // its name, family and choices
+  Status status;
 
- private:
-  static constexpr size_t kMost = 1 << 16;
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::pair<Kernel, Status>> known_;
+  // Another kernel that is alike is settled alike.
+  Status as_before(Kernel& other) const {
+    if (!status.ok()) return as_of(status.error(), kernel.name, other.name);
+    other.family = kernel.family, other.choices = kernel.choices;
+    return status;
+  }
 };
 
 Status begin_kernel(const Program& program, Kernel& kernel, const ActionContext& context) {
@@ -293,21 +271,20 @@ void forget_numbers(Kernel& kernel, const TargetDef& target) {
 }
 
 Status settle_kernel(const Program& program, Kernel& kernel, const ActionContext& context) {
-  static Settled settled;
+  static KernelMemo<Settled> memo;
   forget_numbers(kernel, context.target);
-  const std::string here = std::string(context.target.name) + "\n" + to_json(context.hardware).dump() + "\n";
-  const std::string key = sha256(here + print(kernel_program(program, kernel)));
-  if (const auto known = settled.as_before(key, kernel)) return *known;
+  const std::string key = std::string(context.target.name) + kernel_key(program, kernel, context.hardware);
+  if (const auto known = memo.known(key)) return known->as_before(kernel);
   Status status = begin_kernel(program, kernel, context);
   if (status.ok()) status = context.target.supports(program, kernel, context.hardware);
-  settled.keep(key, kernel, status);
+  memo.keep(key, {Kernel{kernel.name, {}, kernel.family, kernel.choices, {}}, status});
   return status;
 }
 
 namespace {
 
 // The way to multiply that somebody chose for a kernel since a less exact one was refused; empty: it has the one that
-// it was born with. What is born is known (Settled).
+// it was born with. What is born is known.
 std::string wished_precision(const Program& program, const Kernel& kernel, const ActionContext& context) {
   const auto word = kernel.choices.find("precision");
   if (word == kernel.choices.end() || (word->second != "two_part" && word->second != "ieee")) return "";

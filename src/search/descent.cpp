@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kForeseenClearly = 0.95;  // of the time before: what is left after a step that pays for sure
 constexpr double kAnyGain = 1e-3;          // of one place among many
+constexpr double kAlmostClearly = 0.04;    // a gain; what is less alone is not looked at alone
 // Of a graph of the whole call. The host does more than the launches of which the cost model knows, and is disturbed
 // more easily than the device: RegNet took 1.40 ms without one and 1.04 with it, where 4 % were foreseen.
 constexpr double kForeseenOfACapture = 0.995;
@@ -49,7 +50,8 @@ std::pair<Action, int> everywhere(const std::vector<Proposal>& wanted, size_t fi
 }  // namespace
 
 double Environment::completed_seconds(const Program& program) {
-  return total_seconds(program, parts_.target, parts_.hardware) / policy_.promise(program);
+  const std::optional<Prospect> all = policy_.prospect(program);
+  return all ? all->completed : total_seconds(program, parts_.target, parts_.hardware);
 }
 
 Result<SearchNode> Environment::foreseen_step(const SearchNode& node, const Action& action, Program program) {
@@ -64,6 +66,7 @@ Result<SearchNode> Environment::foreseen_step(const SearchNode& node, const Acti
 
 // What a policy puts first is not always a gain for sure: it hopes, too.
 Result<Environment::Way> Environment::foreseen(const SearchNode& node) {
+  const Span span("planning");
   Way way;
   const SearchNode* at = &node;
   double seconds = completed_seconds(*node.state.program);
@@ -77,12 +80,14 @@ Result<Environment::Way> Environment::foreseen(const SearchNode& node) {
       std::vector<std::pair<Action, int>> ways;
       if (seen.insert(wanted[i].action.type + ":" + wanted[i].action.detail).second)
         ways.push_back(everywhere(wanted, i));
-      if (i >= gains.size() || gains[i] >= kWorthwhile) ways.push_back({wanted[i].action, 1});
+      if (i >= gains.size() || gains[i] >= kAlmostClearly || wanted[i].action.type == "capture")
+        ways.push_back({wanted[i].action, 1});
       for (const auto& [action, merged] : ways) {
         auto program = apply_action(*at->state.program, action, context());
         const double enough = action.type == "capture" ? kForeseenOfACapture : kForeseenClearly;
-        if (!program.ok() || completed_seconds(*program) > enough * seconds) continue;
-        seconds = completed_seconds(*program);
+        const double then = program.ok() ? completed_seconds(*program) : seconds;
+        if (!program.ok() || then > enough * seconds) continue;
+        seconds = then;
         MTMC_TRY(SearchNode next, foreseen_step(*at, action, std::move(program).value()));
         way.steps.push_back(std::move(next));
         way.one_by_one += merged;
@@ -176,8 +181,8 @@ Result<std::vector<SearchNode*>> Environment::descend(SearchNode& node) {
                          way.one_by_one, judgements));
   if (way.one_by_one < 2 || judgements >= way.one_by_one) return nothing;
   SearchNode* last = &node;
-  for (const SearchNode& next : way.steps) {
-    if (last != &node && spent(implement_seconds_)) break;
+  for (const SearchNode& next : way.steps) {  // to write them takes a fraction of what planning took
+    if (last != &node && stopped()) break;
     MTMC_TRY(SearchNode * made, make_unjudged(*last, next.action));
     if (made == nullptr) break;
     last = made;

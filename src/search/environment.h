@@ -200,7 +200,7 @@ class Environment {
   SearchNode node_of(const StepOrder& order, Implementation made) const;
   // A step's node that was made on the way to another; null where there is none.
   SearchNode* on_the_way(const SearchNode& node, const Action& action);
-  // What the cost model expects of a Program when its kernels are completed (see Policy::promise).
+  // What the cost model expects of a Program when its kernels are completed (see Policy::prospect).
   double completed_seconds(const Program& program);
   // The steps behind a node that the cost model expects clear gains of, one after the other, each the first such one in
   // the policy's order, at all places at once where that pays; nothing is kept of them.

@@ -4,6 +4,11 @@
 
 namespace mtmc {
 
+double Policy::promise(const Program& program) {
+  const std::optional<Prospect> all = prospect(program);
+  return all && all->completed > 0 ? all->now / all->completed : 1;
+}
+
 const PolicyDef* find_policy(std::string_view name) {
   for (const PolicyDef* def : kPolicies)
     if (def->name == name) return def;

@@ -13,6 +13,7 @@
 #include "actions/action.h"
 #include "base/result.h"
 #include "search/gains.h"
+#include "search/prospect.h"
 #include "search/weights.h"
 
 namespace mtmc {
@@ -63,8 +64,10 @@ class Policy {
   // rank() looks at the Program only and costs next to nothing: what will probably be tried at a state may be asked
   // before the state was judged.
   virtual bool foresees() const { return false; }
+  // What a cost model expects of a Program as it is and when it is completed; nothing where none is asked.
+  virtual std::optional<Prospect> prospect(const Program&) { return std::nullopt; }
   // By what factor a state is expected to get faster through further steps; strategies use it to compare states.
-  virtual double promise(const Program&) { return 1; }
+  double promise(const Program& program);
 };
 
 // All references must outlive the policy.

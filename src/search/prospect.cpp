@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "ir/kernel_program.h"
 #include "targets/cost.h"
-#include "targets/cost_parts.h"
 #include "targets/import_time.h"
 
 namespace mtmc {
@@ -17,19 +16,16 @@ namespace {
 constexpr size_t kGraphs = 16;
 
 // "^" of the first kernel of a capture, "_" of those behind it: their launches cost otherwise.
-std::string in_captures(const Program& program, const Kernel& kernel) {
-  const Captured place = captured(program, kernel);
-  return place == Captured::no ? "" : place == Captured::first ? "^" : "_";
-}
+std::string mark_of(Captured place) { return place == Captured::no ? "" : place == Captured::first ? "^" : "_"; }
 
-std::string mark_of(int graph, const Program& program, const Kernel& kernel, const std::vector<ValueId>& writes) {
+std::string mark_of(int graph, const Kernel& kernel, Captured place, const std::vector<ValueId>& writes) {
   std::string mark = std::to_string(graph) + " " + std::string(name(kernel.family));
   for (const auto& [choice, word] : kernel.choices) mark += " " + choice + ":" + word;
   for (const auto* ids : {&kernel.values, &writes}) {
     mark += " |";
     for (ValueId id : *ids) mark += " " + std::to_string(id);
   }
-  return mark + in_captures(program, kernel);
+  return mark + mark_of(place);
 }
 
 }  // namespace
@@ -54,15 +50,15 @@ int Forecaster::graph_of(const Program& program) {
   return graphs_.back().number;
 }
 
-Prospect Forecaster::known_or_new(const Program& program, const Kernel& kernel) {
+Prospect Forecaster::known_or_new(const Program& program, const Kernel& kernel, Captured place) {
   // It copies what the whole capture reads and leaves: another Program's is another.
-  if (captured(program, kernel) == Captured::first) return of_kernel(program, kernel);
-  const std::string key = tuning_key(program, kernel, context_.hardware) + in_captures(program, kernel);
+  if (place == Captured::first) return of_kernel(program, kernel, place);
+  const std::string key = tuning_key(program, kernel, context_.hardware) + mark_of(place);
   {
     const std::shared_lock lock(mutex_);
     if (const auto known = known_.find(key); known != known_.end()) return known->second;
   }
-  const Prospect made = of_kernel(program, kernel);
+  const Prospect made = of_kernel(program, kernel, place);
   const std::unique_lock lock(mutex_);
   return known_.emplace(key, made).first->second;
 }
@@ -70,9 +66,10 @@ Prospect Forecaster::known_or_new(const Program& program, const Kernel& kernel) 
 std::vector<Prospect> Forecaster::prospects(const Program& program) {
   const int graph = graph_of(program);
   const std::vector<std::vector<ValueId>> writes = program.writes_of_all();
+  const std::vector<Captured> places = captured_of_all(program);
   std::vector<std::string> marks;
   for (size_t k = 0; k < program.kernels.size(); ++k)
-    marks.push_back(mark_of(graph, program, program.kernels[k], writes[k]));
+    marks.push_back(mark_of(graph, program.kernels[k], places[k], writes[k]));
   std::vector<Prospect> found(marks.size());
   std::vector<size_t> missing;
   const std::set<ValueId> at_import = made_at_import(program);
@@ -89,7 +86,7 @@ std::vector<Prospect> Forecaster::prospects(const Program& program) {
     }
   }
   for (size_t k : missing) {
-    found[k] = known_or_new(program, program.kernels[k]);
+    found[k] = known_or_new(program, program.kernels[k], places[k]);
     const std::unique_lock lock(mutex_);
     here_.emplace(std::move(marks[k]), found[k]);
   }
@@ -102,14 +99,9 @@ Prospect Forecaster::prospect(const Program& program) {
   return total;
 }
 
-double Forecaster::promise(const Program& program) {
-  const Prospect all = prospect(program);
-  return all.completed > 0 ? all.now / all.completed : 1;
-}
-
-Prospect Forecaster::of_kernel(const Program& whole, const Kernel& kernel) const {
+Prospect Forecaster::of_kernel(const Program& whole, const Kernel& kernel, Captured place) const {
   // Alone it is as fast as in its Program, but for captures; and a step on it costs what it costs on a small one.
-  const bool alone = captured(whole, kernel) == Captured::no;
+  const bool alone = place == Captured::no;
   Program best = alone ? kernel_program(whole, kernel) : whole;
   const std::string name = alone ? best.kernels.front().name : kernel.name;
   const std::vector<ValueId> values = best.kernel(name)->values;

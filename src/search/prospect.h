@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actions/action.h"
+#include "targets/cost_parts.h"
 
 namespace mtmc {
 
@@ -24,15 +25,13 @@ class Forecaster {
   // Of each kernel, in their order, and of all together.
   std::vector<Prospect> prospects(const Program& program);
   Prospect prospect(const Program& program);
-  // By what factor a Program is expected to get faster when it is completed.
-  double promise(const Program& program);
 
  private:
-  Prospect of_kernel(const Program& program, const Kernel& kernel) const;
+  Prospect of_kernel(const Program& program, const Kernel& kernel, Captured place) const;
   // The number of a program's graph among those asked about lately.
   int graph_of(const Program& program);
   // By the tuning problem, which takes a walk over the graph to name.
-  Prospect known_or_new(const Program& program, const Kernel& kernel);
+  Prospect known_or_new(const Program& program, const Kernel& kernel, Captured place);
 
   struct Graph {
     int number;

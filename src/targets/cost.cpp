@@ -1,7 +1,9 @@
 #include "targets/cost.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "targets/cost_parts.h"
 #include "targets/import_time.h"
@@ -55,6 +57,23 @@ Captured captured(const Program& program, const Kernel& kernel) {
     return first ? Captured::first : Captured::later;
   }
   return Captured::no;
+}
+
+std::vector<Captured> captured_of_all(const Program& program) {
+  std::map<std::string_view, Captured> places;
+  for (const auto& capture : program.captures) {
+    bool launched = false;
+    for (const std::string& name : capture) {
+      places.emplace(name, launched ? Captured::later : Captured::first);
+      launched = launched || !kernel_work(program, *program.kernel(name)).free;
+    }
+  }
+  std::vector<Captured> all;
+  for (const Kernel& kernel : program.kernels) {
+    const auto at = places.find(kernel.name);
+    all.push_back(at == places.end() ? Captured::no : at->second);
+  }
+  return all;
 }
 
 std::vector<KernelCost> cost_of(const Program& program, const TargetDef& target, const Hardware& hardware) {

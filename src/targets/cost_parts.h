@@ -21,6 +21,7 @@ KernelWork kernel_work(const Program& program, const Kernel& kernel);
 // Captured kernels are launched by the first of them that is no view.
 enum class Captured { no, first, later };
 Captured captured(const Program& program, const Kernel& kernel);
+std::vector<Captured> captured_of_all(const Program& program);  // of each kernel, in their order
 
 // Seconds of moving data and of computing, which overlap for the most part.
 inline double overlapped(double memory, double arithmetic) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "ir/kernel_memo.h"
 #include "targets/cost_parts.h"
 #include "targets/frame.h"
 #include "targets/triton/attention.h"
@@ -255,8 +256,11 @@ KernelCost gpu_cost(const Program& program, const Kernel& kernel, const Hardware
       std::max(cost.bytes / hardware.bandwidth, work.contraction_flops / hardware.flops_f16 +
                                                     (work.flops - work.contraction_flops) / hardware.flops_f32 +
                                                     work.special / hardware.flops_special);
-  const GpuTime time =
-      cost.own ? gpu_own_time(program, kernel, cost.bytes, hardware) : gpu_library_time(program, kernel, hardware);
+  static KernelMemo<GpuTime> memo;  // of kernels of ours, which are printed for it
+  const GpuTime time = !cost.own ? gpu_library_time(program, kernel, hardware)
+                                 : memo.known_or(kernel_key(program, kernel, hardware), [&, bytes = cost.bytes] {
+                                     return gpu_own_time(program, kernel, bytes, hardware);
+                                   });
   const double one = cost.own ? hardware.launch_seconds : hardware.library_seconds;
   const Captured place = captured(program, kernel);
   const double host = place == Captured::first   ? one

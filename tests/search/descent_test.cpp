@@ -12,11 +12,13 @@ namespace {
 // The cost model's choice, and nothing else: one place at a time.
 class Narrow final : public Policy {
  public:
-  explicit Narrow(std::unique_ptr<Policy> greedy) : greedy_(std::move(greedy)) {}
+  Narrow(std::unique_ptr<Policy> greedy, std::function<void()> when_it_ranks)
+      : ranks(std::move(when_it_ranks)), greedy_(std::move(greedy)) {}
   std::string name() const override { return "narrow"; }
   bool foresees() const override { return true; }
-  double promise(const Program& program) override { return greedy_->promise(program); }
+  std::optional<Prospect> prospect(const Program& one) override { return greedy_->prospect(one); }
   Result<Ranking> rank(const Observation& observation, const std::vector<Proposal>& proposals) override {
+    ranks();
     MTMC_TRY(Ranking ranking, greedy_->rank(observation, proposals));
     const auto stop =
         std::find_if(ranking.order.begin(), ranking.order.end(), [&](size_t i) { return proposals[i].stop(); });
@@ -24,14 +26,15 @@ class Narrow final : public Policy {
     return ranking;
   }
 
+  std::function<void()> ranks;
+
  private:
   std::unique_ptr<Policy> greedy_;
 };
 
 // A judge whose verdicts take `each` seconds of a clock that nothing else moves.
 struct SlowWorld : World {
-  SlowWorld(double limit, double seconds, Program program = branches())
-      : World("null", std::move(program)), each(seconds) {
+  SlowWorld(double limit, double seconds, Program start = branches()) : World("null", std::move(start)), each(seconds) {
     strategy = "tree";
     request.limits = {.steps = 6, .seconds = limit, .evaluations = 0};
     request.clock = [this] { return now; };
@@ -46,12 +49,13 @@ struct SlowWorld : World {
     const auto greedy = [&] {
       return find_policy("greedy")->make({hardware, request.target, request.paper_only, request.seed}).value();
     };
-    Narrow narrow(greedy());
+    Narrow narrow(greedy(), [this] { now += plans; });
     return wide ? run(slow) : run(slow, coder, narrow);
   }
   // The last that was said of each attempt.
   std::vector<NodeRecord> nodes() { return store->nodes(1).value(); }
   double now = 0, each;
+  double plans = 0;  // seconds that putting actions in order takes
   bool wide = false;
   std::vector<std::string> judged;
 };
@@ -90,6 +94,15 @@ TEST(Descent, WithTimeForOneCandidateItIsTheLastOfSeveralSteps) {
     EXPECT_EQ(nodes[i].parent, nodes[i - 1].id) << "each step is an attempt of its own";
     EXPECT_FALSE(nodes[i].code.empty() || nodes[i].action.empty());
   }
+}
+
+TEST(Descent, WhatWasPlannedIsMadeThoughPlanningTookTheTime) {
+  SlowWorld hasty(11, 8);
+  hasty.plans = 6;  // the second time is over when two steps are planned
+  const auto done = hasty.run_slowly(never);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->evaluations, 1);
+  EXPECT_EQ(done->steps.size(), 3u) << "the start and two steps";
 }
 
 TEST(Descent, WhatPaysLittleAtEachPlaceIsDoneAtAllAtOnce) {

@@ -33,7 +33,7 @@ class GreedyPolicy final : public Policy {
 
   bool foresees() const override { return true; }
 
-  double promise(const Program& program) override { return forecaster_.promise(program); }
+  std::optional<Prospect> prospect(const Program& program) override { return forecaster_.prospect(program); }
 
  private:
   // What rewrites all layers of a network stands before what fuses some of them, as far as it pays at all: afterwards a

@@ -120,7 +120,9 @@ class LmPolicy final : public Policy {
     return Ranking(std::move(order), std::move(gains));
   }
 
-  double promise(const Program& program) override { return scorer_.expects() ? forecaster_.promise(program) : 1; }
+  std::optional<Prospect> prospect(const Program& program) override {
+    return scorer_.expects() ? std::optional(forecaster_.prospect(program)) : std::nullopt;
+  }
 
  private:
   // Of a state without a Program nothing is expected.

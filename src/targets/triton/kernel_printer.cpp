@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "ir/kernel_memo.h"
 #include "ops/op.h"
 #include "targets/triton/assemble.h"
 #include "targets/triton/attention_printer.h"
@@ -444,29 +445,41 @@ Result<TritonKernel> print_triton_kernel(const Program& program, const Kernel& k
   }
 }
 
+namespace {
+
+// What printing a kernel with the best guess of its numbers comes to.
+struct Tried {
+  std::string kernel;  // the name of the one that was printed
+  Status status = ok_status();
+  std::optional<TritonPasses> passes;
+};
+
+Tried tried(const Program& program, const Kernel& kernel, const Hardware& hardware) {
+  static KernelMemo<Tried> memo;
+  return memo.known_or(kernel_key(program, kernel, hardware), [&]() -> Tried {
+    const auto group = build_group(program, kernel);
+    if (!group.ok()) return {kernel.name, group.error(), std::nullopt};
+    try {
+      return {kernel.name, ok_status(), Kernels(*group, kernel, hardware).passes()};
+    } catch (const Unsupported& unsupported) {
+      return {kernel.name, not_printable(kernel, unsupported), std::nullopt};
+    }
+  });
+}
+
+}  // namespace
+
 Status can_print_triton_kernel(const Program& program, const Kernel& kernel, const Hardware& hardware) {
-  if (is_recurrent(program, kernel) || !kernel.numbers.empty()) {
-    const auto printed = print_triton_kernel(program, kernel, hardware);
-    return printed.ok() ? ok_status() : Status(printed.error());
+  if (!is_recurrent(program, kernel) && kernel.numbers.empty()) {
+    const Tried known = tried(program, kernel, hardware);
+    return known.status.ok() ? known.status : as_of(known.status.error(), known.kernel, kernel.name);
   }
-  MTMC_TRY(const Group group, build_group(program, kernel));
-  try {
-    const Kernels tries_all_launches(group, kernel, hardware);
-    return ok_status();
-  } catch (const Unsupported& unsupported) {
-    return not_printable(kernel, unsupported);
-  }
+  const auto printed = print_triton_kernel(program, kernel, hardware);
+  return printed.ok() ? ok_status() : Status(printed.error());
 }
 
 std::optional<TritonPasses> triton_passes(const Program& program, const Kernel& kernel, const Hardware& hardware) {
-  if (is_recurrent(program, kernel)) return std::nullopt;
-  const auto built = build_group(program, kernel);
-  if (!built.ok()) return std::nullopt;
-  try {
-    return Kernels(*built, kernel, hardware).passes();
-  } catch (const Unsupported&) {
-    return std::nullopt;
-  }
+  return is_recurrent(program, kernel) ? std::nullopt : tried(program, kernel, hardware).passes;
 }
 
 std::vector<Numbers> triton_candidates(const Program& program, const Kernel& kernel, const Hardware& hardware) {
