@@ -50,7 +50,7 @@ TEST(KernelMemo, IsAskedOnce) {
 TEST(KernelMemo, AnErrorNamesTheKernelThatIsAskedAbout) {
   const Error error = as_of(Error{"printing k3 for triton", "not printable yet", "got k3", ""}, "k3", "k41");
   EXPECT_EQ(error.doing, "printing k41 for triton");
-  EXPECT_EQ(error.what, "not printable yet");
+  EXPECT_EQ(error.wrong, "not printable yet");
 }
 
 }  // namespace
