@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/guest.h"
+#include "eval/near_zero.h"
 #include "eval/performance.h"
 #include "eval/task_facts.h"
 
@@ -161,6 +162,7 @@ class Examination {
   std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right
   std::vector<Measurement> task_outputs_;    // on the task's own draws
   Budgets eager_budgets_;                    // for them
+  NearZero near_zero_;                       // on all draws that are held to the task's budget
 };
 
 }  // namespace mtmc

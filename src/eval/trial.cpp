@@ -95,10 +95,11 @@ Result<bool> Trial::certify_answers() {
   std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
   size_t run = 0;
   const auto next = [&] { tells(fmt::format("on draw {} of {}", ++run, draws.size() + structured.size())); };
+  const std::string& often = draws[rng_.below(draws.size())];
   for (const std::string& draw : draws) {
     next();
-    // Whoever counts calls, or calls on the same values, meets five in a row; of gigabytes once.
-    MTMC_PASS(examination_.run(guest, draw, "first", facts_.large() && draw != draws.front() ? 2 : 5));
+    // Whoever counts calls, or calls on the same values, meets five in a row; of gigabytes once, nobody knows when.
+    MTMC_PASS(examination_.run(guest, draw, "first", facts_.large() && draw != often ? 2 : 5));
   }
   for (const std::string& draw : structured) {
     next();
