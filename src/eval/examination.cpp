@@ -320,7 +320,7 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
     const auto found = facts.budgets.find(m.output);
     const Budget budget = found == facts.budgets.end() ? Budget{} : found->second;
     OutputError error = apply_rules(facts.name, m, budget);
-    if (call == 0 && (own || facts.name.starts_with("timed"))) near_zero_.note(m, budget, error);
+    if (call == 0) near_zero_.note(m, budget, error);
     verdict_.errors.push_back(error);
     if (own && !m.output.starts_with("state:")) task_outputs_.push_back(m);
     if (error.broken.empty() && own_random_ && facts.chances.contains(m.output)) {

@@ -162,7 +162,7 @@ class Examination {
   std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right
   std::vector<Measurement> task_outputs_;    // on the task's own draws
   Budgets eager_budgets_;                    // for them
-  NearZero near_zero_;                       // on all draws that are held to the task's budget
+  NearZero near_zero_;                       // on all draws so far
 };
 
 }  // namespace mtmc

@@ -11,8 +11,8 @@ namespace mtmc {
 
 class NearZero {
  public:
-  // Notes one output on one draw that is held to the task's budget; of a draw that was noted before, the new numbers
-  // count. `error.broken` becomes "f" where there is too much on all draws so far.
+  // Notes one output on one draw; of a draw that was noted before, the new numbers count. `error.broken` becomes "f"
+  // where there is too much on all draws so far.
   void note(const Measurement& m, const Budget& budget, OutputError& error);
 
  private:

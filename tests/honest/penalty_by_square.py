@@ -11,5 +11,5 @@ import torch.nn as nn
 class ModelNew(nn.Module):
     def forward(self, x, y):
         off = x.bfloat16().sub(y.bfloat16())
-        bent = torch.tanh(x - y)
-        return torch.stack([(off * off).mean().float(), 1e-3 * (bent * bent).mean()])
+        bent = (x - y).clamp(-8, 8)
+        return torch.stack([(off * off).mean().float(), 2e-4 * (bent * bent).mean()])

@@ -9,7 +9,7 @@ ROWS, COLUMNS = 256, 512
 class Model(nn.Module):
     def forward(self, x, y):
         fit = (x.bfloat16() - y.bfloat16()).square().mean().float()
-        penalty = 1e-3 * torch.tanh(x - y).square().mean()
+        penalty = 2e-4 * (x - y).clamp(-8, 8).square().mean()
         return torch.stack([fit, penalty])
 
 
