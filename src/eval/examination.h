@@ -96,6 +96,8 @@ class Examination {
   bool claims() const { return claims_; }
   // Has it a random generator of its own?
   bool draws_own_random() const { return own_random_; }
+  // Were a draw's results right only as what is near zero by chance may be wrong?
+  bool leaned_on_chance(const std::string& draw) const { return near_zero_.met(draw); }
   // What happens while it lives is no evidence: in the end the verdict, and what is known of results, are as before.
   class Aside {
    public:

@@ -46,6 +46,22 @@ TEST(NearZero, what_there_is_room_for_on_each_draw_is_no_chance_at_all) {
   EXPECT_EQ(refused(1 << 20, 6, 0, 100, 1), 0) << "six of a million, beside normally distributed values";
 }
 
+// A clamp that binds on one kind of draws only: on 40 others nothing is wrong.
+TEST(NearZero, what_is_wrong_on_all_draws_of_one_kind_is_no_chance) {
+  NearZero near_zero;
+  int refusals = 0;
+  for (const char* kind : {"timed", "scaled-up"})
+    for (int i = 0; i < (std::string(kind) == "timed" ? 40 : 5); ++i) {
+      const Measurement m = erring(8, std::string(kind) == "timed" ? 0 : 1, 1e-3);
+      OutputError found = apply_rules(fmt::format("{}-{}", kind, i), m, eager_errs(1e-3));
+      EXPECT_EQ(found.broken, "");
+      near_zero.note(m, eager_errs(1e-3), found);
+      refusals += found.broken == "f";
+      EXPECT_EQ(near_zero.met(found.draw), std::string(kind) == "scaled-up");
+    }
+  EXPECT_GT(refusals, 0);
+}
+
 TEST(NearZero, a_draw_counts_once) {
   NearZero near_zero;
   const Measurement m = erring(96, 2, 1e-4);
