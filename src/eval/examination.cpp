@@ -15,7 +15,8 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kBusyMs = 6;  // of CPU time in 20 ms of idleness
+constexpr double kBusyMs = 6;            // of CPU time in 20 ms of idleness
+constexpr double kRoomForAnother = 1e9;  // bytes: of smaller modules two instances find memory
 constexpr size_t kMostShares = 16, kMostNameBytes = 80;
 constexpr const char* kArguments = ".arguments";  // see python/mtmc/wire/forms.py
 
@@ -318,7 +319,8 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
   for (const Measurement& m : outputs) {
     const auto found = facts.budgets.find(m.output);
     const Budget budget = found == facts.budgets.end() ? Budget{} : found->second;
-    const OutputError error = apply_rules(facts.name, m, budget);
+    OutputError error = apply_rules(facts.name, m, budget);
+    if (call == 0) near_zero_.note(m, budget, error);
     verdict_.errors.push_back(error);
     if (own && !m.output.starts_with("state:")) task_outputs_.push_back(m);
     if (error.broken.empty() && own_random_ && facts.chances.contains(m.output)) {
@@ -423,8 +425,10 @@ Result<bool> Examination::stands_in(Guest& guest, const std::string& how, const 
   MTMC_TRY(const GuestReply answer, guest.call(request, limits_.load_seconds));
   if (!answer.ok()) return refuse(answer.reason, "another instance: " + answer.message);
   guest.warm = false, state_ = now;
-  if (const std::string why = answer.reply->value("why", ""); !why.empty())
+  if (const std::string why = answer.reply->value("why", ""); !why.empty()) {
+    if (facts_.nominal_bytes() < kRoomForAnother) return refuse("out-of-memory", "another instance: " + why);
     verdict_.notes.push_back("not-tried: a second instance (" + why + ")");
+  }
   return answer.reply->value("there", false);
 }
 

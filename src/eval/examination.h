@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "eval/guest.h"
+#include "eval/near_zero.h"
 #include "eval/performance.h"
 #include "eval/task_facts.h"
 
@@ -95,6 +96,8 @@ class Examination {
   bool claims() const { return claims_; }
   // Has it a random generator of its own?
   bool draws_own_random() const { return own_random_; }
+  // Were a draw's results right only as what is near zero by chance may be wrong?
+  bool leaned_on_chance(const std::string& draw) const { return near_zero_.met(draw); }
   // What happens while it lives is no evidence: in the end the verdict, and what is known of results, are as before.
   class Aside {
    public:
@@ -161,6 +164,7 @@ class Examination {
   std::map<std::string, std::string> seen_;  // hash of outputs -> the draw where they were right
   std::vector<Measurement> task_outputs_;    // on the task's own draws
   Budgets eager_budgets_;                    // for them
+  NearZero near_zero_;                       // on all draws so far
 };
 
 }  // namespace mtmc

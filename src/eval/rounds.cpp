@@ -140,7 +140,7 @@ class Rounds {
 
   Status call_alone(const std::string& engine, int round, bool same_addresses) {
     // As the candidate's is: work beside the calls is compared.
-    if (engine == "eager" && (plan_.lends_anew || (facts_.moves() && !screens())))
+    if (engine == "eager" && (plan_.lends_anew || facts_.moves()))
       MTMC_RETURN_IF_ERROR(baselines_.set_state(engine, plan_.lends_anew ? "first" : "moved-first"));
     CallPlan call;
     call.draw = draw_of(round), call.same_addresses = same_addresses, call.state = facts_.moving();
@@ -151,17 +151,17 @@ class Rounds {
     return ok_status();
   }
 
-  // Where nothing is certified, a call that nobody checks finds the state that the call before it left.
+  // Of all calls alike: whoever finds the state that the last call left would know that nobody looks at this one.
   Result<bool> call_candidate(int round, bool same_addresses) {
-    const bool checked = checks_.contains(round);
     if (plan_.lends_anew) {  // so that it does not tell of a probe to come
       const std::string way = rng_.below(kAssignedOneIn) == 0 ? "assign" : rng_.below(2) == 0 ? "load" : "write";
       MTMC_TRY(const bool set, examination_.set_state(guest_, "first", way));
       if (!set) return false;
-    } else if (checked || !screens()) {  // those hold what calls move, too
+    } else {  // those hold what calls move, too
       MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
       if (!anew) return false;
     }
+    const bool checked = checks_.contains(round);
     MTMC_TRY(const std::optional<Performance> went,
              examination_.perform(guest_, {draw_of(round), checked, same_addresses}));
     if (!went) return false;

@@ -151,17 +151,30 @@ double max_limit(const Budget& budget, std::string_view dtype, double max_truth)
 
 constexpr double kSeldom = 0.05;  // elements of one output: of more eager's own tell how many there are
 
-int64_t tail_limit(const Tail& budget, double eager_error, int64_t near_zero, size_t step) {
-  const int64_t like_eager = 4 * budget.beyond[step + 1];
-  const double reached = static_cast<double>(near_zero) * std::pow(4.0, step);
-  const double mean = std::max(reached * 0x1p-20, std::min(reached * 4 * eager_error, kSeldom));
-  if (mean > 100) return like_eager + static_cast<int64_t>(mean + 4 * std::sqrt(mean));
-  int64_t most = 0;  // Poisson: the smallest that is exceeded with a chance below 1e-4
+int64_t by_chance(double mean) {
+  if (mean > 100) return static_cast<int64_t>(mean + 4 * std::sqrt(mean));
+  int64_t most = 0;
   for (double term = std::exp(-mean), rest = 1 - term; rest > 1e-4; rest -= term) {
     ++most;
     term *= mean / static_cast<double>(most);
   }
-  return like_eager + most;
+  return most;
+}
+
+double seldom(double eager_error, int64_t near_zero, size_t step) {
+  return static_cast<double>(near_zero) * std::pow(4.0, step) * 4 * eager_error;
+}
+
+int64_t tail_limit(const Tail& budget, double eager_error, int64_t near_zero, size_t step) {
+  const double reached = static_cast<double>(near_zero) * std::pow(4.0, step);
+  return 4 * budget.beyond[step + 1] +
+         by_chance(std::max(reached * 0x1p-20, std::min(seldom(eager_error, near_zero, step), kSeldom)));
+}
+
+int64_t rows_near_zero(const Measurement& m) { return m.elements.of >= 4 * m.rows.of ? 0 : m.rows.of; }
+
+double error_beyond_rounding(const Measurement& m, const Budget& budget) {
+  return std::max(0.0, budget.error - unit_of(m.dtype));
 }
 
 bool structured_counts(const Budgets& structured, const Budgets& task) {
@@ -205,10 +218,8 @@ std::string too_many(const Tail& tail, const Tail& budget, double eager_error, i
 
 void hold_to_tails(const Measurement& m, const Budget& budget, OutputError& result) {
   size_t step = 0;
-  // A row of four elements or more is hardly ever near zero as a whole.
-  const int64_t rows_near_zero = m.elements.of >= 4 * m.rows.of ? 0 : m.rows.of;
-  const double error = std::max(0.0, budget.error - unit_of(m.dtype));  // rounding errs by no more of small elements
-  result.detail = too_many(m.rows, budget.rows, error, rows_near_zero, "rows", step);
+  const double error = error_beyond_rounding(m, budget);
+  result.detail = too_many(m.rows, budget.rows, error, rows_near_zero(m), "rows", step);
   if (result.detail.empty())
     result.detail = too_many(m.elements, budget.elements, error, m.elements.of, "elements", step);
   if (result.detail.empty()) return;

@@ -51,6 +51,14 @@ double max_limit(const Budget& budget, std::string_view dtype, double max_truth)
 // distribution, with a chance of 1e-4 that it is more. Where that is fewer than two, up to two: as many as twice
 // `eager_error`, relative to eager's norm, makes, of which eager itself may have had none.
 int64_t tail_limit(const Tail& budget, double eager_error, int64_t near_zero, size_t step);
+// Of `near_zero` elements, how many twice `eager_error` takes to 4^-step of themselves; too many rather than too few.
+double seldom(double eager_error, int64_t near_zero, size_t step);
+// The most of what comes `mean` times on average (Poisson): more has a chance below 1e-4.
+int64_t by_chance(double mean);
+// A row of four elements or more is hardly ever near zero as a whole.
+int64_t rows_near_zero(const Measurement& m);
+// Eager's error without the rounding of the result's type, which errs by no more of small elements.
+double error_beyond_rounding(const Measurement& m, const Budget& budget);
 
 constexpr double kIllConditioned = 0.05;  // a relative budget above it proves nothing
 inline bool ill_conditioned(const Budget& budget) { return budget.error > kIllConditioned; }

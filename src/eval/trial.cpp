@@ -95,10 +95,11 @@ Result<bool> Trial::certify_answers() {
   std::vector<std::string> draws = {"task-0", "task-1", "task-2", "task-3", "task-4"};
   size_t run = 0;
   const auto next = [&] { tells(fmt::format("on draw {} of {}", ++run, draws.size() + structured.size())); };
+  const std::string& often = draws[rng_.below(draws.size())];
   for (const std::string& draw : draws) {
     next();
-    // Whoever counts calls, or calls on the same values, meets five in a row; of gigabytes once.
-    MTMC_PASS(examination_.run(guest, draw, "first", facts_.large() && draw != draws.front() ? 2 : 5));
+    // Whoever counts calls, or calls on the same values, meets five in a row; of gigabytes once, nobody knows when.
+    MTMC_PASS(examination_.run(guest, draw, "first", facts_.large() && draw != often ? 2 : 5));
   }
   for (const std::string& draw : structured) {
     next();
@@ -171,11 +172,13 @@ Result<bool> Trial::interpret() {
   return true;
 }
 
-// Of what returns few numbers, a loss, each draw tells little: it meets all draws of the kind.
+// Of what returns few numbers, a loss, each draw tells little, and so does one on which something was wrong that may be
+// near zero by chance: it meets all draws of the kind.
 Result<bool> Trial::run_structured(Guest& guest, const std::string& draw) {
   MTMC_PASS(examination_.run(guest, draw, "first"));
   const size_t end = draw.rfind('-') + 1;
-  for (int index = 0; facts_.returns_few() && !facts_.large() && index < kDrawsOfAKind; ++index) {
+  const bool all = facts_.returns_few() || examination_.leaned_on_chance(draw);
+  for (int index = 0; all && !facts_.large() && index < kDrawsOfAKind; ++index) {
     const std::string other = draw.substr(0, end) + std::to_string(index);
     if (other == draw) continue;
     MTMC_TRY(const DrawFacts* known, facts_.draw(other));
