@@ -47,6 +47,17 @@ std::pair<Action, int> everywhere(const std::vector<Proposal>& wanted, size_t fi
   return {std::move(all), merged};
 }
 
+bool has_own_kernels(const Program& program) {
+  return std::any_of(program.kernels.begin(), program.kernels.end(),
+                     [](const Kernel& kernel) { return kernel.family != Family::library; });
+}
+
+bool is_before(const SearchNode& first, const SearchNode& last) {
+  for (const SearchNode* at = last.parent; at != nullptr; at = at->parent)
+    if (at == &first) return true;
+  return false;
+}
+
 }  // namespace
 
 double Environment::completed_seconds(const Program& program) {
@@ -143,9 +154,24 @@ Status Environment::judge_kept(SearchNode& node) {
   return ok_status();
 }
 
+Result<SearchNode*> Environment::judge_meanwhile(const SearchNode& last) {
+  const int most = parts_.limits.evaluations;
+  if (!coder_.prepares() || (most > 0 && evaluations_ + 1 >= most)) return static_cast<SearchNode*>(nullptr);
+  MTMC_RETURN_IF_ERROR(prepare_judge(last.state));
+  for (SearchNode& made : nodes_) {
+    const bool behind = made.on_the_way && !made.judged && is_before(made, last);
+    if (!behind || has_own_kernels(*made.state.program)) continue;
+    MTMC_RETURN_IF_ERROR(judge_kept(made));
+    return made.screen.certified() ? &made : nullptr;
+  }
+  return static_cast<SearchNode*>(nullptr);
+}
+
 Result<std::vector<SearchNode*>> Environment::judge_from_the_end(const SearchNode& node, SearchNode& last) {
   std::vector<SearchNode*> right;
   bool gained = false;
+  MTMC_TRY(SearchNode * meanwhile, judge_meanwhile(last));
+  if (meanwhile != nullptr) right.push_back(meanwhile), gained = meanwhile->score() > node.score();
   SearchNode* worse = nullptr;  // the shortest way that was not right, or no faster
   SearchNode* at = &last;
   MTMC_RETURN_IF_ERROR(judge_kept(last));

@@ -212,6 +212,9 @@ class Environment {
   Result<SearchNode> foreseen_step(const SearchNode& node, const Action& action, Program program);
   // Makes a step and keeps it without a verdict. Null: the coder refused, or the state is known.
   Result<SearchNode*> make_unjudged(SearchNode& node, const Action& action);
+  // While the kernels of `last` are compiled, the first state on the way to it that has none: a bare capture. Null
+  // where there is none, or it is not right.
+  Result<SearchNode*> judge_meanwhile(const SearchNode& last);
   // Judges the last of several steps behind `node`, and shorter ways while that one is not right and faster.
   Result<std::vector<SearchNode*>> judge_from_the_end(const SearchNode& node, SearchNode& last);
   // What a step will take that is made and judged, about.

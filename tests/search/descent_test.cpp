@@ -34,7 +34,9 @@ class Narrow final : public Policy {
 
 // A judge whose verdicts take `each` seconds of a clock that nothing else moves.
 struct SlowWorld : World {
-  SlowWorld(double limit, double seconds, Program start = branches()) : World("null", std::move(start)), each(seconds) {
+  SlowWorld(double limit, double seconds, Program start = branches(), const char* on = "null",
+            Hardware machine = null_hardware())
+      : World(on, std::move(start), std::move(machine)), each(seconds) {
     strategy = "tree";
     request.limits = {.steps = 6, .seconds = limit, .evaluations = 0};
     request.clock = [this] { return now; };
@@ -50,14 +52,20 @@ struct SlowWorld : World {
       return find_policy("greedy")->make({hardware, request.target, request.paper_only, request.seed}).value();
     };
     Narrow narrow(greedy(), [this] { now += plans; });
+    if (prepares) {
+      PreparingCoder preparing(coder);
+      const auto done = run(slow, preparing);
+      prepared = slow.prepared;
+      return done;
+    }
     return wide ? run(slow) : run(slow, coder, narrow);
   }
   // The last that was said of each attempt.
   std::vector<NodeRecord> nodes() { return store->nodes(1).value(); }
   double now = 0, each;
   double plans = 0;  // seconds that putting actions in order takes
-  bool wide = false;
-  std::vector<std::string> judged;
+  bool wide = false, prepares = false;
+  std::vector<std::string> judged, prepared;
 };
 
 // A network in which no place is like another: each brings a thirtieth of the time.
@@ -69,6 +77,25 @@ Program many_shapes() {
     const auto node = [&](const char* op, ValueId of) { return add_node(p, op, {of}, {}, "net.py:1").value()[0]; };
     p.outputs.push_back(node("sigmoid", node("relu", x)));
   }
+  reset_kernels(p);
+  return p;
+}
+
+// Sorts with something small behind each: a graph brings more than what can be fused.
+Program many_launches() {
+  Program p;
+  p.name = "launches";
+  ValueId x = add_leaf(p, ValueKind::input, "x", {DType::f32, {64, 64}});
+  for (int i = 0; i < 12; ++i) {
+    x = add_node(p, "library", {x},
+                 {{"args", std::string("{0}")},
+                  {"call", std::string("aten.sort.default")},
+                  {"types", std::string("f32[64,64] i64[64,64]")}},
+                 "net.py:1")
+            .value()[0];
+    for (const char* op : {"relu", "sigmoid", "tanh"}) x = add_node(p, op, {x}, {}, "net.py:2").value()[0];
+  }
+  p.outputs = {x};
   reset_kernels(p);
   return p;
 }
@@ -103,6 +130,22 @@ TEST(Descent, WhatWasPlannedIsMadeThoughPlanningTookTheTime) {
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_EQ(done->evaluations, 1);
   EXPECT_EQ(done->steps.size(), 3u) << "the start and two steps";
+}
+
+TEST(Descent, ABareCaptureIsJudgedWhileTheLastIsCompiled) {
+  SlowWorld hasty(11, 8, many_launches(), "triton", h200_hardware());
+  hasty.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
+  hasty.prepares = true;
+  const auto done = hasty.run_slowly(never);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  const std::vector<NodeRecord> nodes = hasty.nodes();
+  ASSERT_EQ(nodes.size(), 3u) << "the start, the capture, what is fused in it";
+  EXPECT_TRUE(nodes[1].action.starts_with("capture"));
+  ASSERT_GE(hasty.judged.size(), 3u);
+  EXPECT_EQ(hasty.judged[1], nodes[1].code);
+  EXPECT_EQ(hasty.judged[2], nodes[2].code);
+  ASSERT_GE(hasty.prepared.size(), 2u);
+  EXPECT_EQ(hasty.prepared.front(), nodes[2].code) << "its kernels take longest";
 }
 
 TEST(Descent, WhatPaysLittleAtEachPlaceIsDoneAtAllAtOnce) {

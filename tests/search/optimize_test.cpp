@@ -17,6 +17,7 @@ namespace mtmc {
 namespace {
 
 using ::testing::Combine;
+using testing::PreparingCoder;
 using testing::tried;
 using ::testing::Values;
 using testing::WatchedJudge;
@@ -68,34 +69,6 @@ INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, Combine(Values("rollout", "beam"
                          [](const auto& chosen) {
                            return std::string(std::get<0>(chosen.param)) + "_" + std::get<1>(chosen.param);
                          });
-
-// The builtin coder as it is where a tuner prepares.
-class PreparingCoder final : public Coder {
- public:
-  explicit PreparingCoder(Coder& inner) : inner_(inner) {}
-  std::string name() const override { return inner_.name(); }
-  Result<Implementation> implement(const CoderRequest& request) override {
-    ++implemented;
-    return inner_.implement(request);
-  }
-  bool prepares() const override { return true; }
-  Status prepare(const CoderRequest&) override {
-    EXPECT_FALSE(ended) << "nothing more is prepared once certification has begun";
-    ++prepared;
-    now += seconds;
-    return ok_status();
-  }
-  Status stop_preparing() override {
-    ended = true;
-    return ok_status();
-  }
-  int prepared = 0, implemented = 0;
-  bool ended = false;
-  double now = 0, seconds = 0;  // the time, and how long it takes to prepare something
-
- private:
-  Coder& inner_;
-};
 
 TEST(Optimize, WhatComesNextIsPreparedAndNothingElseChanges) {
   for (const char* strategy : {"tree", "beam", "rollout"}) {

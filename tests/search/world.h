@@ -97,6 +97,34 @@ class WatchedJudge final : public Judge {
   std::function<void(const std::string&)> told_;
 };
 
+// The builtin coder as it is where a tuner prepares.
+class PreparingCoder final : public Coder {
+ public:
+  explicit PreparingCoder(Coder& inner) : inner_(inner) {}
+  std::string name() const override { return inner_.name(); }
+  Result<Implementation> implement(const CoderRequest& request) override {
+    ++implemented;
+    return inner_.implement(request);
+  }
+  bool prepares() const override { return true; }
+  Status prepare(const CoderRequest&) override {
+    EXPECT_FALSE(ended) << "nothing more is prepared once certification has begun";
+    ++prepared;
+    now += seconds;
+    return ok_status();
+  }
+  Status stop_preparing() override {
+    ended = true;
+    return ok_status();
+  }
+  int prepared = 0, implemented = 0;
+  bool ended = false;
+  double now = 0, seconds = 0;  // the time, and how long it takes to prepare something
+
+ private:
+  Coder& inner_;
+};
+
 struct Recorder final : ProgressListener {
   void on_doing(const std::string& what, const RunStatus& status) override {
     doing.push_back(what);
