@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/parallel.h"
 #include "ir/kernel_program.h"
 #include "targets/cost.h"
 #include "targets/import_time.h"
@@ -85,11 +86,12 @@ std::vector<Prospect> Forecaster::prospects(const Program& program) {
       }
     }
   }
-  for (size_t k : missing) {
+  in_parallel(missing.size(), [&](size_t i) {
+    const size_t k = missing[i];
     found[k] = known_or_new(program, program.kernels[k], places[k]);
     const std::unique_lock lock(mutex_);
     here_.emplace(std::move(marks[k]), found[k]);
-  }
+  });
   return found;
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ class Driver:
 
     def __init__(self) -> None:
         self.launchers: list[str] = []
+        self.process, self.dies = os.getpid(), False  # whether other processes die of their first kernel
 
     def get_current_device(self) -> int:
         return 0
@@ -64,6 +66,8 @@ class Driver:
         return GPUTarget("cuda", 90, 32)
 
     def launcher_cls(self, _: object, metadata: object) -> None:
+        if self.dies and os.getpid() != self.process:
+            os._exit(1)
         self.launchers.append(metadata.name)
 
 
@@ -86,6 +90,39 @@ def test_a_call_is_compiled_and_not_made(tmp_path: Path, monkeypatch: pytest.Mon
         assert same != ahead.compile_only(lambda: model(torch.zeros(4, 300)))
     assert driver.launchers == ["softmax_rows"] * 3  # one that is launched twice is compiled once
     assert list(tmp_path.rglob("*.cubin"))
+
+
+def test_several_kernels_are_compiled_in_processes_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: Driver
+) -> None:
+    from triton.backends.nvidia.compiler import CUDABackend
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    plain, notes = CUDABackend.make_cubin, tmp_path / "who"
+
+    def noted(*args: object) -> object:
+        with notes.open("a") as file:
+            file.write(f"{os.getpid()}\n")
+        return plain(*args)
+
+    monkeypatch.setattr(CUDABackend, "make_cubin", noted)
+    model = model_of("gpu_softmax_rows")
+    sizes = [torch.zeros(4, columns) for columns in (100, 300, 900)]
+    ahead.compile_ahead(lambda: [model(x) for x in sizes], 2)
+    by = notes.read_text().split()
+    assert len(by) == 3 and str(os.getpid()) not in by
+    assert not driver.launchers, "nothing was left for this process"
+
+
+def test_what_a_process_leaves_undone_is_compiled_after_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: Driver
+) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(driver, "dies", True)
+    model = model_of("gpu_softmax_rows")
+    ahead.compile_ahead(lambda: (model(torch.zeros(4, 100)), model(torch.zeros(4, 300))), 2)
+    assert driver.launchers == ["softmax_rows"] * 2
+    assert len(list(tmp_path.rglob("*.cubin"))) == 2
 
 
 def test_a_cache_that_is_moved_is_still_found_by_its_link(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Callable, Iterator
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 
+from mtmc.device import kernel_calls
 from mtmc.guest.limits import Limits
 
-PROCESSES_EACH = 4  # the C compiler's driver starts another, and that one its assembler or linker
+MOST = 8192  # kernels whose turns a pipe holds
+PROCESSES_EACH = 5  # it, and the C compiler's driver, which starts another, and that one its assembler or linker
 
 
 @contextlib.contextmanager
@@ -42,6 +47,11 @@ def told_apart(argument: Any) -> Any:
     return type(argument), repr(argument)
 
 
+def key_of(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+    """Launches that Triton compiles apart have different ones, and maybe others."""
+    return kernel, *map(told_apart, args), repr({name: value for name, value in more.items() if name != "grid"})
+
+
 def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
     """Compiles what a call would launch on this machine's GPU, into Triton's cache, several kernels at a time: most of it
     happens outside Python. A hash of the binaries: two modules with the same one are the same kernels, whatever their text.
@@ -62,8 +72,7 @@ def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
         begun: dict[Any, Future[Any]] = {}
 
         def build(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> None:
-            options = {name: value for name, value in more.items() if name != "grid"}
-            key = kernel, *map(told_apart, args), repr(options)
+            key = key_of(kernel, args, more)
             if key not in begun:  # layers that are alike launch one kernel
                 begun[key] = pool.submit(compiled, kernel, args, more)
             made.append((more["grid"], begun[key]))
@@ -75,6 +84,71 @@ def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
             binaries.update(one.result().asm["cubin"])
             binaries.update(repr(grid if isinstance(grid, tuple) else "computed").encode())
     return binaries.hexdigest() if made else ""
+
+
+def without_gpu(driver: Any) -> Any:
+    """What compiling asks Triton's driver of this machine's GPU, for a process that must not use the GPU: a forked one."""
+    device, target = driver.get_current_device(), driver.get_current_target()
+    utils = getattr(driver, "utils", None)
+    properties = utils.get_device_properties(device) if utils else {}
+    return SimpleNamespace(
+        get_current_device=lambda: device,
+        get_current_stream=lambda _=0: 0,
+        get_current_target=lambda: target,
+        launcher_cls=driver.launcher_cls,
+        utils=SimpleNamespace(get_device_properties=lambda _: properties),
+    )
+
+
+def in_processes(work: Sequence[Callable[[], Any]], most: int, begin: Callable[[], None]) -> list[Callable[[], Any]]:
+    """Has forked processes do the pieces of work, each the next one that nobody has begun; `begin` is called first in each.
+    Those pieces that raised something, or whose process died: they are left undone."""
+    (turns, give), (done, tell) = os.pipe(), os.pipe()
+    os.write(give, b"".join(i.to_bytes(2, "little") for i in range(len(work))))
+    os.close(give)
+    children = []
+    for _ in range(min(most, len(work))):
+        if child := os.fork():
+            children.append(child)
+            continue
+        try:
+            kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+            begin()
+            while turn := os.read(turns, 2):
+                with contextlib.suppress(Exception):  # it is met again where the piece is done after all
+                    work[int.from_bytes(turn, "little")]()
+                    os.write(tell, turn)
+        finally:
+            os._exit(0)
+    os.close(tell)
+    for child in children:
+        os.waitpid(child, 0)
+    finished = {int.from_bytes(turn, "little") for turn in iter(lambda: os.read(done, 2), b"")}
+    os.close(turns), os.close(done)
+    return [piece for i, piece in enumerate(work) if i not in finished]
+
+
+def compile_ahead(call: Callable[[], Any], workers: int) -> None:
+    """Compiles what a call would launch on this machine's GPU, into Triton's cache, in processes of their own: threads of one
+    wait for each other's Python and memory, 24 s for a network of 255 kernels."""
+    from triton.runtime import driver, jit
+
+    plain = jit.JITFunction.run
+    distinct: dict[Any, Callable[[], Any]] = {}  # layers that are alike launch one kernel
+
+    def note(kernel: Any, args: tuple[Any, ...], more: dict[str, Any]) -> None:
+        def compiled() -> None:
+            made = plain(kernel, *args, warmup=True, **more)
+            driver.active.launcher_cls(made.src, made.metadata)  # the C compiler's part
+
+        distinct.setdefault(key_of(kernel, args, more), compiled)
+
+    with launches_replaced(note):
+        call()
+    apart, pieces = without_gpu(driver.active), list(distinct.values())
+    left = in_processes(pieces[:MOST], workers, lambda: driver.set_active(apart)) if len(pieces) > 1 else pieces
+    for piece in left + pieces[MOST:]:
+        piece()
 
 
 def recorded(call: Callable[[], Any]) -> list[tuple[Any, dict[str, Any], dict[str, Any]]]:

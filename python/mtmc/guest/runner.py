@@ -304,7 +304,7 @@ class Runner:
             scalars, model = iter(request["values"]), self.called
             arguments = rebuilt(request["form"], lambda one: make(one).zero_(), lambda _: scalar_of(next(scalars)))
             try:
-                ahead.compile_only(lambda: model(*arguments), ahead.workers_for(request["workers"]))
+                ahead.compile_ahead(lambda: model(*arguments), ahead.workers_for(request["workers"]))
             except Exception as error:
                 raise Refused(*classify(error, "raised", self.file)) from error
             self.device.synchronize()
