@@ -41,8 +41,8 @@ Numbers default_numbers(const RowsPlan& plan, const Hardware& hardware) {
     }
   } else if (plan.contiguous_rows) {
     rows = 128;
-    while (rows > 32 && blocks(plan.row_count, rows) < enough) rows /= 2;
-    while (rows > 4 && blocks(plan.row_count, rows) < few) rows /= 2;
+    while (rows > 32 && plan.apart_count * blocks(plan.row_count, rows) < enough) rows /= 2;
+    while (rows > 4 && plan.apart_count * blocks(plan.row_count, rows) < few) rows /= 2;
     rows = std::min(rows, power_of_two(plan.row_count));
     block = std::min<int64_t>(power_of_two(plan.column_count), 4096 / rows);
   } else {

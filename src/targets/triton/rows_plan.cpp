@@ -205,12 +205,21 @@ class Planner {
       const int near = read >= 0 ? read : written;
       plan_.contiguous_rows = near >= 0 && near < plan_.shared;
       plan_.rows = moved_last(all, near);
+      if (plan_.contiguous_rows && breaks_runs(plan_.extents[near])) {
+        plan_.programs.assign(plan_.rows.begin(), plan_.rows.end() - 1);
+        plan_.rows = {near};
+      }
     } else if (plan_.shared > 0) {
       flat_roles(all, read, written < 0 ? plan_.shared - 1 : written, moved_last);
     }
     for (int a : plan_.rows) plan_.row_count *= plan_.extents[a];
     for (int a : plan_.columns) plan_.column_count *= plan_.extents[a];
+    for (int a : plan_.programs) plan_.apart_count *= plan_.extents[a];
   }
+
+  // Whether blocks of rows that go on from one run of this many neighbours to the next are no runs for Triton, which
+  // then has neighbouring threads read what lies far apart. Long runs waste little in blocks of their own.
+  static bool breaks_runs(int64_t neighbours) { return neighbours % 32 != 0 && neighbours >= 8 * kTransposed; }
 
   template <class MovedLast>
   void flat_roles(const std::vector<int>& all, int read, int written, const MovedLast& moved_last) {

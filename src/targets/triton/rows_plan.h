@@ -19,6 +19,7 @@ struct RowsPlan {
   bool flat_columns = false;                 // the columns are shared axes: programs divide them
   bool transposes = false;                   // rows are neighbours where it reads, columns where it writes
   int64_t row_count = 1, column_count = 1;
+  int64_t apart_count = 1;       // of the programs' own axes: as often there are all rows and columns
   bool contiguous_rows = false;  // neighbours in memory are neighbouring rows
   bool windows_to_copy = false;  // lanes walk windows of what they copy (copy_launch.h)
   bool in_turn = false;          // running products of floats, and nothing that needs a whole row

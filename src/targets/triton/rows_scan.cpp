@@ -3,15 +3,25 @@
 
 namespace mtmc::triton {
 
+namespace {
+
+// Elements of a row whose running sums are made in double: what subtracts them from each other (Mamba's decays) is off
+// by what they are, and short rows cost next to nothing.
+constexpr int64_t kInDouble = 1024;
+
+}  // namespace
+
 Value RowsPrinter::scanned(int s, const Value& value) {
   if (stage(s).combine == Combine::scan_prod && is_float(stage(s).body->dtype)) return multiplied_in_turn(s, value);
   const std::string where = tile_.two_dimensional() ? ", axis=1" : ", axis=0";
   const Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
   const std::string function = stage(s).combine == Combine::scan_sum ? "tl.cumsum(" : "tl.cumprod(";
   const std::string name = out_.fresh("t");
-  out_.line(name + " = " + all.text);
-  Value result{function + name + where + ")", all.dims};
   const auto carry = carries_.find(s);
+  const bool in_double =
+      carry == carries_.end() && stage(s).body->dtype == DType::f32 && plan_.column_count <= kInDouble;
+  out_.line(name + " = " + (in_double ? "(" + all.text + ").to(tl.float64)" : all.text));
+  Value result{function + name + where + (in_double ? ").to(tl.float32)" : ")"), all.dims};
   if (carry == carries_.end()) return result;
   const bool sum = stage(s).combine == Combine::scan_sum;
   const std::string mask = tile_.columns.mask;

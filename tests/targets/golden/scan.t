@@ -31,8 +31,8 @@ def k0_cumsum(x, out_cumsum):
     column = tl.arange(0, 1024)
     column_live = column < 700
     x_ = tl.load(x + (row * 700 + column), mask=column_live, other=0)
-    t = x_
-    out_cumsum_value = tl.cumsum(t, axis=0)  # cumsum
+    t = (x_).to(tl.float64)
+    out_cumsum_value = tl.cumsum(t, axis=0).to(tl.float32)  # cumsum
     tl.store(out_cumsum + (row * 700 + column), out_cumsum_value, mask=column_live)
     def forward(self, x):
         x = _expect("x", x, (5, 700), torch.float32)

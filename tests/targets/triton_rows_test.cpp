@@ -1,0 +1,69 @@
+// Reductions along an axis that is not the last on the triton target: run by Triton's interpreter (or on the GPU) and
+// compared with their definition in double.
+#include <gtest/gtest.h>
+
+#include "targets/case_maker.h"
+#include "targets/triton/kernel_printer.h"
+#include "targets/triton_runner.h"
+
+namespace mtmc {
+namespace {
+
+using testing::Case;
+using testing::expect_close;
+using testing::Maker;
+
+// Results whose runs of neighbours are `neighbours` long.
+std::vector<Case> along_the_middle(int64_t neighbours) {
+  const std::string x = "f32[3,300," + std::to_string(neighbours) + "]";
+  std::vector<Case> cases;
+  Maker sum("sum_and_more");
+  const ValueId of = sum.op("sum", {sum.in(x.c_str())}, {{"dim", std::vector<int64_t>{1}}, {"keepdim", true}});
+  cases.push_back(sum.one_kernel({sum.op("relu", {of})}));
+  Maker places("argmax");
+  cases.push_back(
+      places.one_kernel({places.op("argmax", {places.in(x.c_str())}, {{"dim", int64_t{1}}, {"keepdim", false}})}));
+  Maker rows("softmax");
+  cases.push_back(rows.one_kernel({rows.op("softmax", {rows.in(x.c_str())}, {{"dim", int64_t{1}}})}));
+  Maker norm("sum_times");
+  const ValueId y = norm.in(x.c_str());
+  const ValueId total = norm.op("sum", {y}, {{"dim", std::vector<int64_t>{1}}, {"keepdim", true}});
+  cases.push_back(norm.one_kernel({norm.op("mul", {y, total})}));
+  return cases;
+}
+
+void expect_all_close(const std::string& device) {
+  for (const int64_t neighbours : {33, 1031}) expect_close(along_the_middle(neighbours), 1e-5, device);
+}
+
+TEST(TorchTritonRows, ReductionsAlongTheMiddleEqualTheirDefinition) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  expect_all_close("cpu");
+}
+
+TEST(GpuTritonRows, ReductionsAlongTheMiddleEqualTheirDefinition) {
+  if (const std::string why = testing::triton_is_missing("cuda"); !why.empty()) GTEST_SKIP() << why;
+  expect_all_close("cuda");
+}
+
+// 0.1 added up a thousand times in floats is off by more.
+TEST(TorchTritonRows, RunningSumsOfShortRowsAreRoundedOnce) {
+  if (const std::string why = testing::triton_is_missing("cpu"); !why.empty()) GTEST_SKIP() << why;
+  Maker m("cumsum");
+  Case one = m.one_kernel({m.op("cumsum", {m.in("f32[3,1000]")}, {{"dim", int64_t{1}}})});
+  for (double& x : one.leaves[0]) x = 0.1F;
+  expect_close({one}, 6e-8, "cpu");
+}
+
+// Triton sees neighbours only where no block goes on into the next run: with `row % 1031` a warp would read 32 elements
+// that lie 1,031 apart.
+TEST(TritonRows, LongRunsOfOddLengthHaveBlocksOfTheirOwn) {
+  for (const auto& [neighbours, goes_on] : {std::pair{1031, false}, {1024, true}, {33, true}}) {
+    const Program program = along_the_middle(neighbours).front().program;
+    const std::string text = print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
+    EXPECT_EQ(text.find("row % ") != text.npos, goes_on) << text;
+  }
+}
+
+}  // namespace
+}  // namespace mtmc
