@@ -8,7 +8,10 @@
 namespace mtmc::triton {
 namespace {
 
-constexpr int64_t kUnrolled = 64;   // the most iterations of a sequential reduction that are unrolled
+constexpr int64_t kUnrolled = 64;  // the most iterations of a sequential reduction that are unrolled
+// The most loads of a thread that stand one behind the other: a pool of four branches that are joined had 1,152 in each
+// of two places, and ptxas took ten seconds.
+constexpr int64_t kStraight = 1024;
 constexpr int64_t kInFlight = 192;  // the most elements of a copy's windows that a thread reads before it uses them
 
 int64_t number_of(const Numbers& numbers, const std::string& key, int64_t otherwise) {
@@ -221,10 +224,12 @@ Value RowsPrinter::sequential(int s) {
   std::vector<const Expr*> loads = loads_of(each);
   std::erase_if(loads, [&](const Expr* e) { return computes(e->tensor); });
   walk(loads, walks, tile_);
+  const auto lines = static_cast<int64_t>(loads.size());
   for (size_t a = stage(s).rank(); a < axes.size(); ++a) {
     if (axes[a] < 0) continue;
     const std::string extent = std::to_string(plan_.extents[axes[a]]);
-    const bool unrolled = count <= kUnrolled && (!plan_.windows_to_copy || inner * each_thread <= kInFlight);
+    const bool unrolled = count <= kUnrolled && inner * each_thread * lines <= kStraight &&
+                          (!plan_.windows_to_copy || inner * each_thread <= kInFlight);
     inner /= plan_.extents[axes[a]];
     const std::string name = open_walk(axes[a], unrolled);
     place = place.empty() ? name : "(" + place + ") * " + extent + " + " + name;
