@@ -129,16 +129,59 @@ std::string written_out() {
   return "program written_out {\n" + params + nodes + "  return %" + std::to_string(x) + "\n}\n" + kernels;
 }
 
+std::vector<Proposal> proposals_for(const Program& program, const ActionContext& context) {
+  std::vector<Proposal> proposals;
+  for (const Action& action : enumerate_actions(program, context))
+    proposals.push_back({action, action.regions.empty() ? "stop" : store_text(action)});
+  return proposals;
+}
+
+// `worthwhile`: see Observation.
+std::vector<size_t> order_of(const std::vector<Proposal>& proposals, const Program& program,
+                             const ActionContext& context, double worthwhile) {
+  const auto policy = find_policy("greedy")->make({context.hardware, context.target}).value();
+  const std::string code;
+  Observation observation{"", "", code, &program, {}, "", 0};
+  observation.worthwhile = worthwhile;
+  return policy->rank(observation, proposals).value().order;
+}
+
+// Two reshapes that change nothing in each of two layers: to leave them out brings nothing.
+TEST(Greedy, WhatRewritesForNothingStandsBehindWhatPays) {
+  const Hardware hardware = null_hardware();
+  const ActionContext context{hardware, *find_target("null")};
+  const Program program = parse_program(R"(program reshaped {
+  %0 = input "x" : f32[256,128]
+  %1 = reshape(%0, shape=[256,128]) : f32[256,128]
+  %2 = gelu(%1) : f32[256,128]
+  %3 = tanh(%2) : f32[256,128]
+  %4 = reshape(%3, shape=[256,128]) : f32[256,128]
+  %5 = gelu(%4) : f32[256,128]
+  %6 = tanh(%5) : f32[256,128]
+  return %6
+}
+kernel k0 = { %1 } library
+kernel k1 = { %2 } library
+kernel k2 = { %3 } library
+kernel k3 = { %4 } library
+kernel k4 = { %5 } library
+kernel k5 = { %6 } library
+)")
+                              .value();
+  const std::vector<Proposal> proposals = proposals_for(program, context);
+  ASSERT_TRUE(std::any_of(proposals.begin(), proposals.end(), [](const Proposal& one) {
+    return one.action.type == "simplify" && one.action.regions.size() > 1;
+  }));
+  for (const double worthwhile : {kWorthwhile, 1e-3, kStopsWalk})
+    EXPECT_EQ(proposals[order_of(proposals, program, context, worthwhile)[0]].action.type, "fuse") << worthwhile;
+}
+
 TEST(Greedy, WhatRewritesAllLayersStandsBeforeWhatFusesSome) {
   const Hardware hardware = null_hardware();
   const ActionContext context{hardware, *find_target("null")};
   const Program program = parse_program(written_out()).value();
-  std::vector<Proposal> proposals;
-  for (const Action& action : enumerate_actions(program, context))
-    proposals.push_back({action, action.regions.empty() ? "stop" : store_text(action)});
-  const auto policy = find_policy("greedy")->make({hardware, *find_target("null")}).value();
-  const std::string code;
-  const auto order = policy->rank({"", "", code, &program, {}, "", 0}, proposals).value().order;
+  const std::vector<Proposal> proposals = proposals_for(program, context);
+  const auto order = order_of(proposals, program, context, kWorthwhile);
   const Action& first = proposals[order[0]].action;
   EXPECT_EQ(first.type, "simplify") << store_text(first);
   EXPECT_EQ(first.regions.size(), 3u);

@@ -24,7 +24,7 @@ class GreedyPolicy final : public Policy {
     const auto turn = [&](size_t i) {
       if (gains[i] < observation.worthwhile || proposals[i].stop()) return 3;
       if (proposals[i].beyond) return 2;  // what is known to pay stands before what may
-      return rewrites_layers(proposals[i].action) && gains[i] > observation.worthwhile ? 0 : 1;
+      return rewrites_layers(proposals[i].action) && gains[i] > std::max(observation.worthwhile, kWorthwhile) ? 0 : 1;
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return turn(a) != turn(b) ? turn(a) < turn(b) : gains[a] > gains[b]; });
