@@ -16,6 +16,7 @@ import torch
 from mtmc.device import kernel_calls
 from mtmc.guest.limits import Limits
 
+MOST_SECONDS = 120  # for a kernel
 MOST = 8192  # kernels whose turns a pipe holds
 PROCESSES_EACH = 5  # it, and the C compiler's driver, which starts another, and that one its assembler or linker
 
@@ -113,8 +114,10 @@ def in_processes(work: Sequence[Callable[[], Any]], most: int, begin: Callable[[
             continue
         try:
             kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
             begin()
             while turn := os.read(turns, 2):
+                signal.alarm(MOST_SECONDS)  # it ends, should a lock that a thread held when it was forked never open
                 with contextlib.suppress(Exception):  # it is met again where the piece is done after all
                     work[int.from_bytes(turn, "little")]()
                     os.write(tell, turn)
