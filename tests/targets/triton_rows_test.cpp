@@ -65,5 +65,19 @@ TEST(TritonRows, LongRunsOfOddLengthHaveBlocksOfTheirOwn) {
   }
 }
 
+// 128 rows of 2,048 columns took the tuner a minute to compile.
+TEST(TritonRows, NoVersionHasMoreElementsThanRegistersHold) {
+  for (const int64_t neighbours : {1, 33, 4095})
+    for (Case& one : along_the_middle(neighbours)) {
+      one.program.kernels[0].choices["tiled"] = "";
+      const auto versions = triton_candidates(one.program, one.program.kernels[0], h200_hardware());
+      EXPECT_GT(versions.size(), 1U);
+      for (const auto& numbers : versions)
+        if (numbers.contains("rows") && numbers.contains("block")) {
+          EXPECT_LE(numbers.at("rows") * numbers.at("block"), 32768) << one.program.name;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace mtmc

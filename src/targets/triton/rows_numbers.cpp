@@ -78,6 +78,8 @@ std::vector<Numbers> rows_candidates(const Group& group, const Frame& frame, con
     Numbers one = {{"rows", std::clamp<int64_t>(rows, 1, power_of_two(plan.row_count))},
                    {"block", std::clamp<int64_t>(block, 1, power_of_two(plan.column_count))},
                    {"warps", std::clamp<int64_t>(warps, 1, 32)}};
+    // More elements do not fit into registers, and take the compiler minutes.
+    if (one.at("rows") * one.at("block") > kLargestResident) return;
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(std::move(one));
   };
   const int64_t rows = base.at("rows"), block = base.at("block"), warps = base.at("warps");
