@@ -103,7 +103,7 @@ def without_gpu(driver: Any) -> Any:
 
 def in_processes(work: Sequence[Callable[[], Any]], most: int, begin: Callable[[], None]) -> list[Callable[[], Any]]:
     """Has forked processes do the pieces of work, each the next one that nobody has begun; `begin` is called first in each.
-    Those pieces that raised something, or whose process died: they are left undone."""
+    Returns the pieces that are left undone: those that raised something, or whose process died."""
     (turns, give), (done, tell) = os.pipe(), os.pipe()
     os.write(give, b"".join(i.to_bytes(2, "little") for i in range(len(work))))
     os.close(give)
@@ -132,8 +132,8 @@ def in_processes(work: Sequence[Callable[[], Any]], most: int, begin: Callable[[
 
 
 def compile_ahead(call: Callable[[], Any], workers: int) -> None:
-    """Compiles what a call would launch on this machine's GPU, into Triton's cache, in processes of their own: threads of one
-    wait for each other's Python and memory, 24 s for a network of 255 kernels."""
+    """Compiles what a call would launch on this machine's GPU, into Triton's cache, in processes of their own. (By threads of one
+    process a network of 255 kernels took 24 s.) Raises what a kernel's compiler says."""
     from triton.runtime import driver, jit
 
     plain = jit.JITFunction.run
@@ -150,8 +150,8 @@ def compile_ahead(call: Callable[[], Any], workers: int) -> None:
         call()
     apart, pieces = without_gpu(driver.active), list(distinct.values())
     left = in_processes(pieces[:MOST], workers, lambda: driver.set_active(apart)) if len(pieces) > 1 else pieces
-    for piece in left + pieces[MOST:]:
-        piece()
+    with ThreadPoolExecutor(workers) as pool:  # should processes be of no use, with another Triton or driver
+        list(pool.map(lambda piece: piece(), left + pieces[MOST:]))
 
 
 def recorded(call: Callable[[], Any]) -> list[tuple[Any, dict[str, Any], dict[str, Any]]]:
