@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/result.h"
-#include "base/text.h"
 #include "ir/hardware.h"
 #include "ir/program.h"
 
@@ -19,10 +18,7 @@ namespace mtmc {
 std::string kernel_key(const Program& program, const Kernel& kernel, const Hardware& hardware);
 
 // An Error that was met with a kernel named `before`, said of one that is alike.
-inline Error as_of(Error error, const std::string& before, const std::string& name) {
-  error.doing = replace_all(std::move(error.doing), before, name);
-  return error;
-}
+Error as_of(Error error, const std::string& before, const std::string& name);
 
 // Several threads may use it at once. It forgets everything when it is full.
 template <class Fact>

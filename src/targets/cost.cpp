@@ -47,14 +47,22 @@ KernelWork kernel_work(const Program& program, const Kernel& kernel) {
   return all;
 }
 
+namespace {
+
+// Where the first kernel of a capture is that is no view.
+size_t launcher(const Program& program, const std::vector<std::string>& capture) {
+  const auto launches = [&](const std::string& name) { return !kernel_work(program, *program.kernel(name)).free; };
+  return static_cast<size_t>(std::find_if(capture.begin(), capture.end(), launches) - capture.begin());
+}
+
+}  // namespace
+
 Captured captured(const Program& program, const Kernel& kernel) {
   for (const auto& capture : program.captures) {
     const auto at = std::find(capture.begin(), capture.end(), kernel.name);
     if (at == capture.end()) continue;
-    const bool first = std::all_of(capture.begin(), at, [&](const std::string& before) {
-      return kernel_work(program, *program.kernel(before)).free;
-    });
-    return first ? Captured::first : Captured::later;
+    const auto before = static_cast<size_t>(at - capture.begin());
+    return before <= launcher(program, capture) ? Captured::first : Captured::later;
   }
   return Captured::no;
 }
@@ -62,11 +70,9 @@ Captured captured(const Program& program, const Kernel& kernel) {
 std::vector<Captured> captured_of_all(const Program& program) {
   std::map<std::string_view, Captured> places;
   for (const auto& capture : program.captures) {
-    bool launched = false;
-    for (const std::string& name : capture) {
-      places.emplace(name, launched ? Captured::later : Captured::first);
-      launched = launched || !kernel_work(program, *program.kernel(name)).free;
-    }
+    const size_t first = launcher(program, capture);
+    for (size_t k = 0; k < capture.size(); ++k)
+      places.emplace(capture[k], k <= first ? Captured::first : Captured::later);
   }
   std::vector<Captured> all;
   for (const Kernel& kernel : program.kernels) {
