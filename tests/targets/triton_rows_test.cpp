@@ -65,6 +65,32 @@ TEST(TritonRows, LongRunsOfOddLengthHaveBlocksOfTheirOwn) {
   }
 }
 
+// A pool of the least of `branches` tensors that are joined, as in an inception block.
+std::string printed_pool(int branches) {
+  std::string leaves, ids, text;
+  const int64_t channels = 480 / branches;
+  for (int b = 0; b < branches; ++b) {
+    const std::string id = "%" + std::to_string(b);
+    leaves += "  " + id + " = input \"x" + std::to_string(b) + "\" : f32[10," + std::to_string(channels) + ",28,28]\n";
+    ids += (b > 0 ? ", " : "") + id;
+  }
+  const std::string joined = "%" + std::to_string(branches), pooled = "%" + std::to_string(branches + 1),
+                    most = "%" + std::to_string(branches + 2);
+  text = "program pool {\n" + leaves + "  " + joined + " = cat(" + ids + ", dim=1) : f32[10,480,28,28]\n  " + pooled +
+         " = max_pool2d(" + joined + ", kernel_size=[3,3], padding=[1,1], stride=[2,2]) : f32[10,480,14,14]\n  " +
+         most + " = amax(" + pooled + ", dim=[1], keepdim=false) : f32[10,14,14]\n  return " + most +
+         "\n}\nkernel k0 = { " + joined + " " + pooled + " " + most + " } reduction\n";
+  const Program program = parse_program(text).value();
+  return print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
+}
+
+// What is unrolled and joined of many loads took ptxas ten seconds.
+TEST(TritonRows, WindowsOfManyLoadsAreLoops) {
+  const auto loops = [](const std::string& text) { return text.find(" in range(3)") != text.npos; };
+  EXPECT_FALSE(loops(printed_pool(1)));
+  EXPECT_TRUE(loops(printed_pool(12))) << printed_pool(12);
+}
+
 // 128 rows of 2,048 columns took the tuner a minute to compile.
 TEST(TritonRows, NoVersionHasMoreElementsThanRegistersHold) {
   const Program program =

@@ -224,11 +224,11 @@ Value RowsPrinter::sequential(int s) {
   std::vector<const Expr*> loads = loads_of(each);
   std::erase_if(loads, [&](const Expr* e) { return computes(e->tensor); });
   walk(loads, walks, tile_);
-  const auto lines = static_cast<int64_t>(loads.size());
+  const auto loads_each = static_cast<int64_t>(loads.size());
   for (size_t a = stage(s).rank(); a < axes.size(); ++a) {
     if (axes[a] < 0) continue;
     const std::string extent = std::to_string(plan_.extents[axes[a]]);
-    const bool unrolled = count <= kUnrolled && inner * each_thread * lines <= kStraight &&
+    const bool unrolled = count <= kUnrolled && inner * each_thread * loads_each <= kStraight &&
                           (!plan_.windows_to_copy || inner * each_thread <= kInFlight);
     inner /= plan_.extents[axes[a]];
     const std::string name = open_walk(axes[a], unrolled);
