@@ -86,8 +86,8 @@ kernel k2 = { %5 } library
     world.program = parse_program(replace_all(text, "ROWS", rows)).value();
     return world.after("fuse %3 %5").kernels[0];
   };
-  EXPECT_EQ(fused("8").choices.at("precision"), "as_eager");
-  EXPECT_TRUE(fused("8").has("split"));
+  EXPECT_EQ(fused("24").choices.at("precision"), "as_eager");
+  EXPECT_TRUE(fused("24").has("split"));
   EXPECT_FALSE(fused("64").has("split")) << "its weights are packed";
 }
 

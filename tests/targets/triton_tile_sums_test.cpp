@@ -133,5 +133,24 @@ TEST(TritonTileSums, WhatIsPassedOnIsPriced) {
   EXPECT_LT(parts + 1.9 * product, triton_passes(program, program.kernels[0], h200_hardware())->bytes);
 }
 
+// Images side by side are matrices of their own to a pointwise convolution, unless its tiles sum over all of them.
+TEST(TritonTileSums, OfPointwiseConvolutionsAreFoundInTheirLaunch) {
+  const Program program = parse_program(R"(program statistics {
+  %0 = input "x" : f32[10,960,56,56]
+  %1 = param "w" : f32[1024,960,1,1]
+  %2 = conv2d(%0, %1, none) : f32[10,1024,56,56]
+  %3 = sum(%2, dim=[0,2,3]) : f32[1024]
+  return %2, %3
+}
+kernel k0 = { %2 %3 } contraction precision:half
+)")
+                              .value();
+  const std::string text = printed(program);
+  const size_t sums = text.find("_of_tile_value = tl.sum("), product = text.find("tl.dot(");
+  ASSERT_NE(sums, text.npos) << text;
+  EXPECT_LT(product, sums);
+  EXPECT_EQ(text.substr(product, sums - product).find("@triton.jit"), text.npos) << text;
+}
+
 }  // namespace
 }  // namespace mtmc

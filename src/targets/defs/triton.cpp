@@ -214,6 +214,13 @@ bool reads_idly(const GroupStage& stage, const std::string& precision, const Har
   return stage.contraction && triton::way_of(stage, precision) == "ieee" && triton::chunks_of_k(stage, hardware) > 1;
 }
 
+// As it is before its operands are laid out.
+Group laid_out(const Group& group) {
+  Group laid = collapse_axes(triton::ungroup(group));
+  triton::sum_small_products(laid);
+  return laid;
+}
+
 constexpr int64_t kManyChunks = 8;  // of K, from which a product that is not split leaves nearly all of a GPU idle
 
 // A sum along few rows leaves most of a GPU idle, and so does a product: it is born split. Products are born as exact
@@ -227,10 +234,10 @@ void initial_choices(const Group& group, const Hardware& hardware, Kernel& kerne
     kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
   if (triton::has_attention(collapsed)) kernel.family = Family::attention;
-  const std::vector<std::string> ways = ways_to_multiply(products);
+  const Group laid = laid_out(group);
+  const std::vector<std::string> ways = ways_to_multiply(laid);
   if (ways.empty()) return;
   const std::string& way = kernel.choices.emplace("precision", ways.front()).first->second;
-  const Group laid = collapse_axes(products);
   const auto all = [&](const auto& holds) { return std::all_of(laid.stages.begin(), laid.stages.end(), holds); };
   const bool idle = !all([&](const GroupStage& stage) { return !reads_idly(stage, way, hardware); });
   if ((way == "as_eager" && idle) || all([&](const GroupStage& stage) {
@@ -255,7 +262,7 @@ bool distinguishes(const Program& alone, const Choice& choice, const Hardware& h
   if (!group.ok()) return false;
   if (choice.key == "window") return triton::may_join_windows(triton::ungroup(*group), hardware);
   if (choice.key != "split") return true;
-  const Group collapsed = collapse_axes(triton::ungroup(*group));
+  const Group collapsed = laid_out(*group);
   if (triton::can_split(collapsed, hardware)) return true;
   return !triton::has_attention(collapsed) &&
          std::any_of(collapsed.stages.begin(), collapsed.stages.end(),
@@ -265,7 +272,7 @@ bool distinguishes(const Program& alone, const Choice& choice, const Hardware& h
 std::vector<std::string> precisions(const Program& program, const Kernel& kernel) {
   if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
-  return group.ok() ? ways_to_multiply(triton::ungroup(*group)) : std::vector<std::string>{};
+  return group.ok() ? ways_to_multiply(laid_out(*group)) : std::vector<std::string>{};
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ namespace {
 using namespace triton;
 
 constexpr int64_t kLongRow = 16384;  // results of a row that one program cannot hold
+constexpr int64_t kMostReads = 32;   // of a result that a launch of whole rows makes for itself
 
 double work_of_stage(const GroupStage& stage) { return static_cast<double>(product(stage.stage.extents())); }
 
@@ -54,12 +55,13 @@ class Kernels {
     for (const GroupStage& one : group.stages)
       if (product(one.stage.extents()) == 0) throw Unsupported{"tensors without elements"};
     const auto precision = kernel.choices.find("precision");
-    const auto arrange = [&](const std::string& way) {
+    const auto arrange = [&](bool attention_in_parts) {
       prepared_ = prepare(group,
-                          {.precision = way,
+                          {.precision = precision == kernel.choices.end() ? "ieee" : precision->second,
                            .split = kernel.has("split"),
                            .im2win = kernel.has("window"),
                            .in_tiles = kernel.number(kReadsAgain, 0) == 0,
+                           .attention_in_parts = attention_in_parts,
                            .in_loop = kernel.number(kInLoop, -1),
                            .parts = kernel.number("parts", 0)},
                           hardware);
@@ -67,10 +69,10 @@ class Kernels {
       cut();
     };
     try {
-      arrange(precision == kernel.choices.end() ? "ieee" : precision->second);
+      arrange(true);
     } catch (const Unsupported&) {
       if (!has_attention(collapse_axes(group))) throw;
-      arrange("ieee");  // attention that is not one launch takes its operands as they are
+      arrange(false);  // attention that is not one launch takes its operands as they are
     }
   }
 
@@ -383,14 +385,16 @@ class Kernels {
     return is_printable(frame);
   }
 
-  // Whether a stage walks a window for each result of a long row, which a launch of whole rows makes in a loop: alone,
-  // all of its results are lanes.
+  // Whether a stage walks a window for each result of a row and there are many, or each reads much, which a launch of
+  // whole rows makes in a loop, again for each of its passes: alone, all of its results are lanes.
   bool walks_windows(const Frame& frame, int s) const {
     const GroupStage& one = group().stages[s];
     int64_t row = 1;
     for (int a = 0; a < one.stage.rank(); ++a)
       if (frame.shared_of(s, a) < 0) row *= one.stage.type.shape[a];
-    return !one.contraction && is_reduction(one.stage.combine) && product(one.stage.reduce) > 1 && row > kLongRow;
+    if (one.contraction || !is_reduction(one.stage.combine) || product(one.stage.reduce) <= 1) return false;
+    const auto reads = static_cast<int64_t>(loads_of(one.stage.body).size()) * product(one.stage.reduce);
+    return row > kLongRow || (row > 1 && reads > kMostReads);
   }
 
   size_t main_frame() const {

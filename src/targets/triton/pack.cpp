@@ -19,14 +19,17 @@ constexpr int64_t kAligned = 8, kLine = 64, kLongRow = 512;
 
 class Operands : Packer {
  public:
-  Operands(const Group& group, const std::string& precision, int64_t in_loop, const Hardware& hardware)
-      : Packer(group, precision, hardware), in_loop_(in_loop) {}
+  Operands(const Group& group, const Preparation& wanted, const Hardware& hardware)
+      : Packer(group, wanted.precision, hardware),
+        in_loop_(wanted.in_loop),
+        attention_in_parts_(wanted.attention_in_parts) {}
 
   Prepared run(const Group& group) {
     for (size_t s = 0; s < group.stages.size(); ++s) {
       const GroupStage& stage = group.stages[s];
       const auto attention = find_attention(group, static_cast<int>(s));
-      if (attention && way(group.stages[attention->scores]) == "two_part" && of_f32(group, *attention)) {
+      if (attention && attention_in_parts_ && way(group.stages[attention->scores]) == "two_part" &&
+          of_f32(group, *attention)) {
         attend(group, *attention);
         s = static_cast<size_t>(attention->context);
       } else if (attention) {
@@ -39,7 +42,8 @@ class Operands : Packer {
         const bool whole = splits_in_loop(result_.group, stage, in_loop_);
         multiply(stage, left, whole ? stage.contraction->right : split(stage, false, "right"), true);
       } else {
-        const ExprP left = plain(stage, true), right = plain(stage, false);
+        const bool may_part = !gives_parts(group, s);
+        const ExprP left = plain(stage, true, may_part), right = plain(stage, false, may_part);
         multiply(stage, left, right);
       }
     }
@@ -47,6 +51,13 @@ class Operands : Packer {
   }
 
  private:
+  // Whether tiles of this product give parts of reductions (tile_sums.h), whose rows go on from one image to the next.
+  static bool gives_parts(const Group& group, size_t s) {
+    while (++s < group.stages.size() && !group.stages[s].contraction)
+      if (!group.stages[s].tile_rows.empty()) return true;
+    return false;
+  }
+
   void as_it_is(GroupStage stage) {
     if (stage.contraction) {
       Products& products = result_.products[static_cast<int>(result_.group.stages.size())];
@@ -233,14 +244,14 @@ class Operands : Packer {
     scales_.push_back(load(tensor, DType::f32, indices));
   }
 
-  // An operand rounded to f16, scaled by rows.
-  ExprP plain(const GroupStage& of, bool left) {
+  // An operand rounded to f16, scaled by rows. `may_part`: as in `layout`, `apart`.
+  ExprP plain(const GroupStage& of, bool left, bool may_part) {
     const std::string name = left ? "left" : "right";
     const ExprP& whole = left ? of.contraction->left : of.contraction->right;
     if (is_half(whole)) return whole;
     Layout l = layout(of, left);
     if (product(l.row_shape) * product(l.k_shape) >= kOnePass) {
-      l = layout(of, left, true);
+      l = layout(of, left, may_part);
       apart_.insert(apart_.end(), l.apart.begin(), l.apart.end());
       return plain_in_one_pass(of, l, substitute_axes(whole, l.of_stage), name);
     }
@@ -287,6 +298,7 @@ class Operands : Packer {
   }
 
   int64_t in_loop_;
+  bool attention_in_parts_;
 };
 
 }  // namespace
@@ -317,8 +329,8 @@ bool splits_in_loop(const Group& group, const GroupStage& stage, int64_t wanted)
   return runs && tensor.type.elements() == along(c.n) * along(c.k) * along(c.batch);
 }
 
-Prepared pack_operands(const Group& group, const std::string& precision, int64_t in_loop, const Hardware& hardware) {
-  return Operands(group, precision, in_loop, hardware).run(group);
+Prepared pack_operands(const Group& group, const Preparation& wanted, const Hardware& hardware) {
+  return Operands(group, wanted, hardware).run(group);
 }
 
 }  // namespace mtmc::triton

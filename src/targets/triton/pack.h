@@ -15,6 +15,6 @@ bool may_join_windows(const Group& group, const Hardware& hardware);
 // product. `wanted` as in Preparation.
 bool splits_in_loop(const Group& group, const GroupStage& stage, int64_t wanted = -1);
 // Everything else, after; what every contraction multiplies.
-Prepared pack_operands(const Group& group, const std::string& precision, int64_t in_loop, const Hardware& hardware);
+Prepared pack_operands(const Group& group, const Preparation& wanted, const Hardware& hardware);
 
 }  // namespace mtmc::triton

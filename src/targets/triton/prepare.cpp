@@ -18,7 +18,8 @@ namespace {
 
 constexpr int64_t kWorthUnits = 8;  // rows of weights in a group from which matrix units pay
 constexpr int64_t kFewToAdd = 4;    // elements of K of a plain sum
-constexpr int64_t kFewRows = 32;    // which f32 multiplies in the time that the other operand takes to read
+constexpr int64_t kFewResultRows = 16, kFewTiles = 32, kFewToMultiply = int64_t(1) << 24;
+constexpr int64_t kFewRows = 32;  // which f32 multiplies in the time that the other operand takes to read
 
 // Axis a of a stage as (a / each, a % each); null when that makes no contraction of it.
 std::optional<GroupStage> cut_axis(const GroupStage& whole, int a, int64_t each) {
@@ -51,21 +52,6 @@ std::optional<std::pair<GroupStage, int>> by_groups(const GroupStage& stage) {
   return std::nullopt;
 }
 
-// Products of matrices along so few elements that matrix units, which take 16 at a time, have little to do: a plain sum
-// reads its operands as they are. 3x3 times 3x1024, 16,384 times: 0.14 ms on an H100, to pack the right one alone 0.26.
-void sum_short_products(Group& group) {
-  for (size_t s = 0; s < group.stages.size(); ++s) {
-    GroupStage& stage = group.stages[s];
-    const OpDef* op = find_op(stage.op);
-    if (!stage.contraction || (op != nullptr && op->in_tf32)) continue;
-    if (const auto attention = find_attention(group, static_cast<int>(s))) {
-      s = static_cast<size_t>(attention->context);
-      continue;
-    }
-    if (product(stage.stage.extents(), stage.contraction->k) <= kFewToAdd) stage.contraction.reset();
-  }
-}
-
 }  // namespace
 
 std::string way_of(const GroupStage& stage, const std::string& precision) {
@@ -79,6 +65,27 @@ std::string way_of(const GroupStage& stage, const std::string& precision) {
     return std::accumulate(axes.begin(), axes.end(), int64_t{1}, [&](int64_t n, int a) { return n * extents[a]; });
   };
   return std::min(along(c.m), along(c.n)) <= kFewRows ? "ieee" : "two_part";
+}
+
+bool is_plain_sum(const GroupStage& stage) {
+  const OpDef* op = find_op(stage.op);
+  if (!stage.contraction || (op != nullptr && op->in_tf32)) return false;
+  const Contraction& c = *stage.contraction;
+  const std::vector<int64_t> extents = stage.stage.extents();
+  if (product(extents, c.k) <= kFewToAdd) return true;
+  return std::min(product(extents, c.m), product(extents, c.n)) <= kFewResultRows &&
+         product(extents) <= kFewToMultiply && tiles_of(stage) <= kFewTiles;
+}
+
+void sum_small_products(Group& group) {
+  for (size_t s = 0; s < group.stages.size(); ++s) {
+    GroupStage& stage = group.stages[s];
+    if (const auto attention = find_attention(group, static_cast<int>(s))) {
+      s = static_cast<size_t>(attention->context);
+      continue;
+    }
+    if (is_plain_sum(stage)) stage.contraction.reset();
+  }
 }
 
 Group ungroup(const Group& group) {
@@ -144,7 +151,7 @@ Prepared prepare(const Group& group, const Preparation& wanted, const Hardware& 
   const Group whole = cut_joins(cut_groups(ungroup(group)));
   const Prepared windows = pack_windows(whole, wanted.precision, wanted.im2win, hardware);
   Group read_again = copy_in_one_pass(collapse_axes(windows.group), windows.copies, hardware);
-  sum_short_products(read_again);
+  sum_small_products(read_again);
   const bool split = wanted.split, born = needs_split(read_again, hardware);  // else it was asked for
   const Group laid = wanted.in_tiles ? sum_in_tiles(read_again) : read_again;
   const auto chosen = [&](size_t stage) {
@@ -152,8 +159,7 @@ Prepared prepare(const Group& group, const Preparation& wanted, const Hardware& 
     const bool own = laid.stages[stage].dest >= static_cast<int>(group.tensors.size());  // of a packing: always
     return own || born ? (split || own) && splits(laid, stage, hardware) : split && may_split(laid, stage, hardware);
   };
-  const Prepared packed =
-      pack_operands(split_reductions(laid, chosen, wanted.parts), wanted.precision, wanted.in_loop, hardware);
+  const Prepared packed = pack_operands(split_reductions(laid, chosen, wanted.parts), wanted, hardware);
   Prepared result = split ? split_contractions(packed, wanted.parts, hardware) : packed;
   part_rows(result.group);
   if (wanted.in_tiles) hold_rows(result.group);
