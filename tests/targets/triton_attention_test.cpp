@@ -157,16 +157,15 @@ TEST(TorchTritonAttention, CompilesAheadOfTime) {
 TEST(TritonAttention, WhatIsNoLaunchInPartsLeavesOtherProductsInParts) {
   const Program program = parse_program(R"(program behind {
   %0 = input "q" : f32[2,2,33,16]
-  %1 = input "k" : f32[2,2,33,16]
+  %1 = input "k" : f32[2,2,16,33]
   %2 = input "v" : f32[2,2,33,16]
   %3 = param "w" : f32[256,16]
-  %4 = transpose(%1, dim0=2, dim1=3) : f32[2,2,16,33]
-  %5 = matmul(%0, %4) : f32[2,2,33,33]
-  %6 = matmul(%5, %2) : f32[2,2,33,16]
-  %7 = linear(%6, %3, none) : f32[2,2,33,256]
-  return %7
+  %4 = matmul(%0, %1) : f32[2,2,33,33]
+  %5 = matmul(%4, %2) : f32[2,2,33,16]
+  %6 = linear(%5, %3, none) : f32[2,2,33,256]
+  return %6
 }
-kernel k0 = { %4 %5 %6 %7 } contraction precision:two_part
+kernel k0 = { %4 %5 %6 } contraction precision:two_part
 )")
                               .value();
   const std::string text = print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
