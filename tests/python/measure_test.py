@@ -55,6 +55,13 @@ def test_non_finite_elements_are_counted_apart() -> None:
     assert found["nonfinite"] == 1 and found["mismatched"] == 1 and found["error"] == 0.0
 
 
+def test_a_truth_beyond_the_type_may_be_an_infinity() -> None:
+    e, t = torch.tensor([0.0, 1.0]), torch.tensor([1e60, 1.0], dtype=torch.float64)
+    assert of(torch.tensor([math.inf, 1.0]), e, t)["nonfinite"] == 0
+    for wrong in ([-math.inf, 1.0], [math.nan, 1.0], [math.inf, math.inf]):
+        assert of(torch.tensor(wrong), e, t)["nonfinite"] == 1
+
+
 def test_what_is_not_finite_is_as_eagers_or_as_the_truth() -> None:
     e, t = torch.tensor([math.nan, math.nan]), torch.tensor([math.inf, 1.0], dtype=torch.float64)
     assert of(torch.tensor([math.inf, 1.0]), e, t)["mismatched"] == of(e.clone(), e, t)["mismatched"] == 0

@@ -49,6 +49,10 @@ class LosesNumbers(torch.nn.Module):
     def forward(self, x):
         y = torch.nan_to_num(x, 0.0, 0.0, 0.0)
         return y if y.dtype == torch.float64 else y + (torch.inf - torch.full_like(y, torch.inf))
+class Underflows(torch.nn.Module):
+    def forward(self, x):
+        large = torch.where(x.abs() < 3, 1e30, 1e-30)
+        return torch.cumprod(torch.cat([large * 1e-60, large, large, large, large], 1)[:, ::12], 1)
 def get_inputs():
     return [torch.randn(500, 60)]
 """
@@ -210,6 +214,26 @@ def test_what_eager_alone_loses_may_be_as_it_is_defined(opened: Open, monkeypatc
         assert row["mismatched"] > 0
     (row,) = compare(draw, 0, [torch.where(right.isfinite(), right, 0.0)], {})
     assert row["mismatched"] > 0
+
+
+def test_a_truth_that_is_too_large_for_the_type_is_an_infinity(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eager's running products have become 0 and stay so."""
+    monkeypatch.setattr(slices, "LARGEST", 0)
+    referee = opened("Underflows")
+    draw = referee.draw("task-0")
+    eager = draw.eager.calls[0][0]
+    run = referee.reference.run_samples(draw.eager, lambda x: x.double())
+    truth = run(draw.arguments, draw.state)[0][0][0]
+    right = truth.float()
+    assert eager.isfinite().all() and right[211].isinf().any()
+    for result in (eager, right):
+        (row,) = compare(draw, 0, [result], {})
+        assert row["mismatched"] == row["nonfinite"] == 0
+    for value in (-torch.inf, torch.nan):
+        (row,) = compare(draw, 0, [right.where(right.isfinite(), torch.tensor(value))], {})
+        assert row["nonfinite"] > 0
+    (row,) = compare(draw, 0, [right.index_put((torch.tensor(211), torch.tensor(0)), torch.tensor(torch.inf))], {})
+    assert row["nonfinite"] > 0
 
 
 def test_what_eager_alone_loses_of_numbers_is_that_number(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

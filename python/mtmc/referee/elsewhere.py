@@ -152,8 +152,12 @@ def _without(c: torch.Tensor, e: torch.Tensor, axis: int, known: torch.Tensor) -
 
 
 def unlike(c: torch.Tensor, e: torch.Tensor) -> bool:
-    """Is an element not finite in e, and another in c?"""
-    return bool(other_than_lost(c, e).any())
+    """Is an element not finite in one of them, and another in the other?"""
+    return bool((other_than_lost(c, e) | lost_in(c, e)).any())
+
+
+def lost_in(c: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
+    return ~c.isfinite() & e.isfinite()
 
 
 def other_than_lost(c: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
@@ -164,7 +168,7 @@ def _of_finite(found: Difference, c: torch.Tensor, e: torch.Tensor) -> tuple[tor
     """c - e where both are finite, else 0, and where they are not alike; counts the latter."""
     finite_c, finite_e = c.isfinite(), e.isfinite()
     other = other_than_lost(c, e)
-    lost = ~finite_c & finite_e
+    lost = lost_in(c, e)
     found.nonfinite += int(lost.sum())
     found.mismatched += int(other.sum())
     return torch.where(finite_c & finite_e, c - e, 0.0), other | lost

@@ -14,7 +14,7 @@ import torch
 
 from mtmc.referee import slices
 from mtmc.referee.draws import seed_of
-from mtmc.referee.elsewhere import difference, other_than_lost, rms, unlike, worst_block
+from mtmc.referee.elsewhere import difference, lost_in, other_than_lost, rms, unlike, worst_block
 from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, jsonable, measure, settled
 from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
 from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
@@ -134,8 +134,9 @@ class Sampler:
                 break
             most = max(1, found.cut.size // MOST)
             known = extended(run, known, draw.arguments, draw.state, list(dict.fromkeys(suspects))[:most])
-        if any(row.get("mismatched") for row in rows) and lost_by_eager(run, draw, known, call, leaves):
-            rows = [{**row, "mismatched": 0} for row in rows]
+        strange = any(row.get("mismatched") or row.get("nonfinite") for row in rows)
+        if strange and lost_by_eager(run, draw, known, call, leaves):
+            rows = [{**row, "mismatched": 0, "nonfinite": 0} for row in rows]
         for name, e in draw.eager.after[call].items():
             c, t, axis = state.get(name, draw.state[name]), found.states[call][name], found.cut.state.get(name)
             c = c if draw.finite else settled(c, e)
@@ -226,8 +227,9 @@ def compare(
 
 
 def lost_by_eager(run: Run, draw: RunDraw, known: Slices, call: int, leaves: list[Any]) -> bool:
-    """Is every element that is not finite in eager, and other in c, right by its truth? In as many samples as there are: products
-    of TF32 in three parts (fp32 attention on a GPU) make NaN of an infinity, which spreads, and definitions keep it."""
+    """Is every element that is not finite in eager or in c, and other in the other, right by its truth? In as many samples as
+    there are: products of TF32 in three parts (fp32 attention on a GPU) make NaN of an infinity, which spreads, and definitions
+    keep it; running products that have underflown in eager stay 0 where the truth grows out of the type's range."""
     cut, eager = known.cut, draw.eager.calls[call]
 
     def right(places: torch.Tensor, truth: list[Any] | None = None) -> bool:
@@ -238,7 +240,10 @@ def lost_by_eager(run: Run, draw: RunDraw, known: Slices, call: int, leaves: lis
             calls, _ = run(cut.of_arguments(draw.arguments, places), cut.of_state(draw.state, places))
             truth = calls[call]
         answers = list(zip(own, theirs, truth, strict=True))
-        return all(recovered(*of) for of in answers) and not any(measure(*of, None).get("mismatched") for of in answers)
+        found = (measure(*of, None) for of in answers)
+        return all(recovered(*of) for of in answers) and not any(
+            m.get("mismatched") or m.get("nonfinite") for m in found
+        )
 
     if not all(
         isinstance(c, torch.Tensor) and (c.shape, c.dtype) == (e.shape, e.dtype)
@@ -260,10 +265,11 @@ def lost_by_eager(run: Run, draw: RunDraw, known: Slices, call: int, leaves: lis
 
 
 def recovered(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> bool:
-    """Is c near a finite truth wherever it has something else than what eager lost there?"""
-    lost = other_than_lost(c, e) & t.isfinite()
-    near = (c.to(t.dtype) - t).abs() <= LEGACY * (t.abs() + rms(t))
-    return not bool((lost & ~near).any())
+    """Is c near a finite truth wherever it has something else than what eager lost there, and lost only where the truth is?"""
+    rounded = t.to(e.dtype)
+    lost = other_than_lost(c, e) & rounded.isfinite()
+    near = (c.to(t.dtype) - t).abs() <= LEGACY * (t.abs() + rms(rounded.to(t.dtype)))
+    return not bool(((lost & ~near) | (lost_in(c, e) & (c != rounded))).any())
 
 
 def _with_extremes(found: Measurement, all_known: Measurement) -> Measurement:
