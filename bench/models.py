@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "bench" / "models"))
 from catalogue import MODELS  # noqa: E402
 
-PACKAGES = ("transformers", "timm")
+PACKAGES = ("transformers", "timm", "torchvision")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
 LEAST = 0.97  # of eager's speed
 CERTIFIED_FROM = 101  # the first seed of the certifications
@@ -65,10 +65,11 @@ def environment(cache: Path, wheels: Path | None) -> Path:
     where = "import sysconfig; print(sysconfig.get_paths()['purelib'])"
     site = Path(output(python, "-c", where))
     (site / "users.pth").write_text(output(user, "-c", where) + "\n")
-    version = output(user, "-c", "import torch; print(torch.__version__)").split("+")[0].split(".")
-    needed = [*PACKAGES, f"torchvision==0.{int(version[1]) + 15}.*"]  # 0.28 is for torch 2.13
+    version = output(user, "-c", "import torch; print(torch.__version__)").split("+")[0]
+    (folder / "constraint.txt").write_text(f"torch=={version}\n")  # pip finds the torchvision for it
     source = ["--no-index", "--find-links", wheels.resolve()] if wheels else ["--only-binary=:all:"]
-    subprocess.run([str(w) for w in (python, "-m", "pip", "install", "-qq", *source, *needed)], check=True)
+    install = (python, "-m", "pip", "install", "-qq", "-c", folder / "constraint.txt", *source, *PACKAGES)
+    subprocess.run([str(word) for word in install], check=True)
     late = site / "torchvision" / "_meta_registrations.py"
     if late.exists():  # else the user's own, which fits
         text = late.read_text()

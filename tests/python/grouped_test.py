@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch._subclasses import fake_impls
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from mtmc.trace.grouped import grouped_products
@@ -25,9 +26,7 @@ def test_they_are_those_of_the_product_itself(groups: str, dtype: torch.dtype) -
 
 
 def test_they_are_forgotten_afterwards() -> None:
+    before = dict(fake_impls.op_implementations_dict)
     with grouped_products():
-        pass
-    x = torch.randn(4, 8)
-    with FakeTensorMode() as mode, pytest.raises(RuntimeError, match="BF16"):
-        fakes = mode.from_tensor(x), mode.from_tensor(torch.randn(2, 8, 8)), mode.from_tensor(torch.tensor([2, 4]))
-        torch._grouped_mm(fakes[0], fakes[1], offs=fakes[2])
+        assert fake_impls.op_implementations_dict != before
+    assert fake_impls.op_implementations_dict == before

@@ -14,7 +14,7 @@ from mtmc.referee.measure import measure
 from mtmc.referee.small_rows import measure_small
 
 KINDS = [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bool]
-POISONED = torch.full((4,), POISON, dtype=torch.uint8).view(torch.float32).item()
+FRESH = torch.full((8,), POISON, dtype=torch.uint8)  # a few bytes of memory that nobody wrote
 
 
 def row(rng: random.Random, kind: torch.dtype) -> small_rows.Row:
@@ -28,7 +28,7 @@ def row(rng: random.Random, kind: torch.dtype) -> small_rows.Row:
     t = torch.randn(shape, dtype=torch.float64) * scale
     e = t.to(kind)
     c = (t * (1 + torch.randn(shape) * rng.choice([0, 1e-7, 1e-3, 1]))).to(kind)
-    for strange in (math.nan, math.inf, 0.0, -0.0, POISONED):
+    for strange in (math.nan, math.inf, 0.0, -0.0, FRESH.view(kind)[0]):
         if c.dim() and c.numel() and rng.random() < 0.1:
             for value in rng.choice([(c,), (c, e), (e,)]):
                 value[rng.randrange(len(c))] = strange

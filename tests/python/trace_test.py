@@ -394,8 +394,8 @@ REFUSALS = [
         "a grad_fn",
     ),
     (
-        module_text("return x @ x"),
-        "running Model on its inputs: RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 4x8)",
+        module_text("return x.reshape(5)"),
+        "running Model on its inputs: RuntimeError: shape '[5]' is invalid for input of size 32",
     ),
 ]
 

@@ -1,5 +1,5 @@
-"""Grouped products while they are traced. torch infers the shape of one for bfloat16 alone, its kernels multiply float32 and
-float16, too; transformers' mixtures of experts do so in eager."""
+"""Grouped products while they are traced. torch 2.13 infers the shape of one for bfloat16 alone (2.15 for all), its kernels
+multiply float32 and float16, too; transformers' mixtures of experts do so in eager."""
 
 from __future__ import annotations
 
