@@ -20,7 +20,18 @@ namespace {
 
 constexpr double kGoal = 0.95;
 constexpr double kBolder = 0.1;  // by how much the temperature rises with each walk that meets nothing new
-enum Method : size_t { kPolicy, kCostModel, kRandom, kSteepest, kTreePolicy, kTreeCost, kBeamPolicy, kBeamCost };
+enum Method : size_t {
+  kPolicy,
+  kCostModel,
+  kRandom,
+  kSteepest,
+  kTreePolicy,
+  kTreeCost,
+  kBeamPolicy,
+  kBeamCost,
+  kDescentPolicy,
+  kDescentCost
+};
 
 // A method's walks through a task, one after the other.
 class Exploration {
@@ -125,12 +136,13 @@ Result<std::vector<at::Tensor>> scores_of(const EvaluationRequest& request,
 struct Guided {
   size_t method, at;
   std::unique_ptr<GuidedSearch> search;
-  bool policy() const { return method == kTreePolicy || method == kBeamPolicy; }
+  bool policy() const { return method == kTreePolicy || method == kBeamPolicy || method == kDescentPolicy; }
 };
 
 Result<Guided> begin_guided(const EvaluationRequest& request, size_t at, size_t method, uint64_t seed, size_t states) {
-  const bool beam = method == kBeamPolicy || method == kBeamCost;
-  Guided guided{method, at, (beam ? beam_search : tree_search)(request.dynamics, request.tasks[at], states)};
+  constexpr decltype(&tree_search) kSearches[] = {tree_search, beam_search,
+                                                  descending_search};  // by policy and by cost
+  Guided guided{method, at, kSearches[(method - kTreePolicy) / 2](request.dynamics, request.tasks[at], states)};
   MTMC_RETURN_IF_ERROR(guided.search->begin(request.steps, seed));
   while (!guided.policy() && guided.search->asks() != nullptr)
     MTMC_RETURN_IF_ERROR(guided.search->answer(guided.search->asks()->gains()));
@@ -194,7 +206,7 @@ Result<std::vector<TaskCurves>> budget_curves(const EvaluationRequest& request, 
                                               const std::vector<std::string>& methods) {
   const at::AutoGradMode no_grad(false);
   const int n = request.samples;
-  const int times[] = {n, n, request.random, 1, n, n, n, n};
+  const int times[] = {n, n, request.random, 1, n, n, n, n, n, n};
   std::vector<TaskCurves> all;
   std::vector<std::unique_ptr<Exploration>> explorations;
   std::vector<Guided> searches;

@@ -12,8 +12,8 @@ namespace mtmc::train {
 // The policy's likeliest walk, then walks drawn from it; the same of the cost model alone (softmax of the prior's
 // weight times what it expects); random walks; the steepest, which measures all that a state's actions lead to; and
 // searches, which go by what was measured (guided_search.h).
-constexpr const char* kMethods[] = {"policy",      "cost model", "random",      "steepest",
-                                    "tree policy", "tree cost",  "beam policy", "beam cost"};
+constexpr const char* kMethods[] = {"policy",    "cost model",  "random",    "steepest",       "tree policy",
+                                    "tree cost", "beam policy", "beam cost", "descent policy", "descent cost"};
 
 struct BudgetCurve {
   std::vector<double> gain;  // [n - 1]: of the best of n states, mean of log(start / best time)

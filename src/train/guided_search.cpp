@@ -4,6 +4,7 @@
 #include <cmath>
 #include <deque>
 #include <numeric>
+#include <utility>
 
 #include "search/frontier.h"
 #include "search/strategy.h"
@@ -18,36 +19,90 @@ struct Open {
 
 class TreeSearch final : public GuidedSearch {
  public:
-  using GuidedSearch::GuidedSearch;
+  TreeSearch(TreeDynamics& dynamics, size_t task, size_t states, bool descends)
+      : GuidedSearch(dynamics, task, states), descends_(descends) {}
 
   Status answer(const std::vector<double>& gains) override {
-    asked_->ranked = true;
-    asked_->state.order = wanted(gains);
-    asked_->actions = asked_->state.order.size();
-    for (const size_t action : asked_->state.order) asked_->gains.push_back(gains[action]);
-    asks_ = nullptr;
-    while (!measured().full()) {
+    rank(gains);
+    MTMC_TRY(bool waits, goes_deeper(gains));
+    while (!waits && !measured().full()) {
       Branch<Open>* chosen = frontier_.most_attractive();
       if (chosen == nullptr) break;
-      MTMC_TRY(Tried tried, take(chosen->state.episode, chosen->state.order[chosen->next++]));
-      chosen->tries += !tried.known;
-      if (tried.right == nullptr) continue;
-      open(std::move(*tried.right));
-      break;
+      MTMC_TRY(Reached reached, follow(*chosen));
+      waits = reached.place != nullptr && arrive(std::move(reached), hope_of(*chosen));
     }
+    if (!waits) asks_ = nullptr;
     return ok_status();
   }
 
  private:
-  void start(Episode episode) override { open(std::move(episode)); }
-  void open(Episode episode) {
-    const double speed = 1 / episode.place().time;
-    asked_ = &frontier_.open({std::move(episode)}, speed);
+  static constexpr double kSure = 0.1;  // a gain that is not measured by itself
+
+  void start(Episode episode) override { open(std::move(episode), -std::log(episode.place().time)); }
+  void open(Episode episode, double log_speed) {
+    asked_ = &frontier_.open({std::move(episode)}, std::exp(log_speed));
     asks_ = &asked_->state.episode;
   }
 
+  void rank(const std::vector<double>& gains) {
+    const Episode& episode = asked_->state.episode;
+    std::vector<double> hopes;
+    for (size_t i = 0; i + 1 < gains.size(); ++i)
+      hopes.push_back(hoped(episode.place().actions[episode.offered()[i]].action, gains[i]));
+    hopes.push_back(kLeastHope);
+    asked_->ranked = true;
+    asked_->state.order = wanted(hopes);
+    asked_->actions = asked_->state.order.size();
+    for (const size_t action : asked_->state.order) asked_->gains.push_back(hopes[action]);
+  }
+
+  // The branch's next action, of which nothing was measured yet.
+  Result<Reached> follow(Branch<Open>& branch) {
+    MTMC_TRY(Reached reached, go(branch.state.episode, branch.state.order[branch.next++]));
+    branch.tries += !reached.known;
+    return reached;
+  }
+  static double hope_of(const Branch<Open>& branch) { return std::log(branch.speed) + branch.gains[branch.next - 1]; }
+
+  // Whether there is a question about where a step led. Before it is measured, if it could be the way to more.
+  bool arrive(Reached reached, double hope) {
+    const bool open_end = reached.right() && !reached.done;
+    if (descends_ && open_end) {
+      unmeasured_ = reached.place;
+      open(std::move(*reached.episode), hope);
+      return true;
+    }
+    if (!measure(reached.place) || !open_end) return false;
+    open(std::move(*reached.episode), -std::log(reached.place->time));
+    return true;
+  }
+
+  // On the way of a descent: a step further, if one is sure and leads to something new, else what was reached is
+  // measured. Whether there is a question.
+  Result<bool> goes_deeper(const std::vector<double>& gains) {
+    if (unmeasured_ == nullptr) return false;
+    const Place* here = std::exchange(unmeasured_, nullptr);
+    Branch<Open>& branch = *asked_;
+    const std::vector<size_t>& order = branch.state.order;
+    const auto sure = std::find_if(order.begin(), order.end(), [&](size_t action) { return gains[action] >= kSure; });
+    if (sure != order.end() && would_be_new(branch.state.episode, *sure)) {
+      const auto at = static_cast<size_t>(sure - order.begin());
+      std::rotate(branch.state.order.begin(), branch.state.order.begin() + static_cast<long>(at),
+                  branch.state.order.begin() + static_cast<long>(at) + 1);
+      std::rotate(branch.gains.begin(), branch.gains.begin() + static_cast<long>(at),
+                  branch.gains.begin() + static_cast<long>(at) + 1);
+      MTMC_TRY(Reached reached, follow(branch));
+      if (reached.place != nullptr) return arrive(std::move(reached), hope_of(branch));
+    }
+    if (!measure(here)) return false;
+    branch.speed = 1 / here->time;
+    return false;
+  }
+
+  const bool descends_;
   Frontier<Open> frontier_;
   Branch<Open>* asked_ = nullptr;
+  const Place* unmeasured_ = nullptr;  // where the question is asked, on the way of a descent
 };
 
 class BeamSearch final : public GuidedSearch {
@@ -118,16 +173,23 @@ Status GuidedSearch::begin(int steps, uint64_t seed) {
   return ok_status();
 }
 
-Result<GuidedSearch::Tried> GuidedSearch::take(const Episode& from, size_t action) {
+bool GuidedSearch::would_be_new(const Episode& from, size_t action) const {
   const std::string leads = dynamics_.leads_to(task_, from.place(), from.offered()[action]);
-  if (!leads.empty() && met_.contains(leads)) return Tried{.known = true};
+  return leads.empty() || !met_.contains(leads);
+}
+
+Result<GuidedSearch::Reached> GuidedSearch::go(const Episode& from, size_t action) {
+  if (!would_be_new(from, action)) return Reached{.known = true};
   auto next = std::make_unique<Episode>(from);
   MTMC_TRY(const Stepped stepped, next->step(action));
-  if (stepped.reached == nullptr) return Tried{};
-  met_.insert(stepped.reached->state);
-  if (!measured_.add(stepped.reached)) return Tried{};
-  const bool right = stepped.reached->standing == Standing::right;
-  return Tried{.fresh = true, .right = right && !stepped.done ? std::move(next) : nullptr};
+  if (stepped.reached != nullptr) met_.insert(stepped.reached->state);
+  return Reached{.place = stepped.reached, .done = stepped.done, .episode = std::move(next)};
+}
+
+Result<GuidedSearch::Tried> GuidedSearch::take(const Episode& from, size_t action) {
+  MTMC_TRY(Reached reached, go(from, action));
+  if (!measure(reached.place)) return Tried{.known = reached.known};
+  return Tried{.fresh = true, .right = reached.right() && !reached.done ? std::move(reached.episode) : nullptr};
 }
 
 std::vector<size_t> GuidedSearch::wanted(const std::vector<double>& gains) {
@@ -139,7 +201,11 @@ std::vector<size_t> GuidedSearch::wanted(const std::vector<double>& gains) {
 }
 
 std::unique_ptr<GuidedSearch> tree_search(TreeDynamics& dynamics, size_t task, size_t states) {
-  return std::make_unique<TreeSearch>(dynamics, task, states);
+  return std::make_unique<TreeSearch>(dynamics, task, states, false);
+}
+
+std::unique_ptr<GuidedSearch> descending_search(TreeDynamics& dynamics, size_t task, size_t states) {
+  return std::make_unique<TreeSearch>(dynamics, task, states, true);
 }
 
 std::unique_ptr<GuidedSearch> beam_search(TreeDynamics& dynamics, size_t task, size_t states) {

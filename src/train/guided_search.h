@@ -53,6 +53,16 @@ class GuidedSearch {
     std::unique_ptr<Episode> right = nullptr;
   };
   Result<Tried> take(const Episode& from, size_t action);
+  // The same in two steps: where an action leads, and, once for each state, its measurement.
+  struct Reached {
+    const Place* place = nullptr;  // null: no code, or a state that was met
+    bool known = false, done = false;
+    std::unique_ptr<Episode> episode = nullptr;  // that stands there; of one that is not right, before it
+    bool right() const { return place != nullptr && place->standing == Standing::right; }
+  };
+  Result<Reached> go(const Episode& from, size_t action);
+  bool would_be_new(const Episode& from, size_t action) const;
+  bool measure(const Place* place) { return measured_.add(place); }
   // The actions that are expected to bring more than `stop`, the best first.
   static std::vector<size_t> wanted(const std::vector<double>& gains);
 
@@ -67,6 +77,8 @@ class GuidedSearch {
 
 // By the rule of the strategy `tree` (search/frontier.h).
 std::unique_ptr<GuidedSearch> tree_search(TreeDynamics& dynamics, size_t task, size_t states);
+// The same; but what is expected to gain a lot behind a step is done before anything is measured.
+std::unique_ptr<GuidedSearch> descending_search(TreeDynamics& dynamics, size_t task, size_t states);
 // As the strategy `beam`; it keeps the fastest.
 std::unique_ptr<GuidedSearch> beam_search(TreeDynamics& dynamics, size_t task, size_t states);
 

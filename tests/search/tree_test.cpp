@@ -44,6 +44,12 @@ TEST(Frontier, KnowsNoGainsOfWhatNobodyRanked) {
   EXPECT_EQ(frontier.most_attractive()->state, 2);
 }
 
+TEST(Frontier, HopesForGraphsAndTrustsHalfOfAGain) {
+  EXPECT_DOUBLE_EQ(hoped("fuse %3 %4", 0.4), 0.2);
+  EXPECT_DOUBLE_EQ(hoped("capture %3 %4", 0.4), 0.5);
+  EXPECT_DOUBLE_EQ(hoped("capture", kLeastGain), kLeastHope) << "the most hopeful type";
+}
+
 TEST(Gains, OfScoresBeginAtThePriorAndAreRelativeToStop) {
   const std::vector<double> gains = gains_of_scores({7, 3.0, 5.0}, 20);
   EXPECT_DOUBLE_EQ(gains[0], 0.1 + kStopsWalk);
@@ -67,23 +73,29 @@ class Expects final : public Policy {
   std::vector<double> by_step_;
 };
 
-std::vector<NodeRecord> three_attempts_of(Policy& policy) {
+std::vector<NodeRecord> attempts_of(Policy& policy) {
   World world;
   world.request.limits = {.steps = 6, .seconds = 0, .evaluations = 2};
   EXPECT_TRUE(
       optimize(world.request, world.judge, *world.store, world.coder, policy, *find_strategy("tree"), world.recorder)
           .ok());
-  EXPECT_GE(world.recorder.attempts.size(), 3u);
   return world.recorder.attempts;
 }
 
 TEST(Tree, GoesWhereThePolicyExpectsMost) {
   Expects early({3, 0}), late({0, 3});
-  const auto wide = three_attempts_of(early), deep = three_attempts_of(late);
+  const auto wide = attempts_of(early), deep = attempts_of(late);
+  ASSERT_GE(wide.size(), 3u);
+  ASSERT_GE(deep.size(), 3u);
   EXPECT_EQ(wide[1].parent, wide[0].id);
   EXPECT_EQ(wide[2].parent, wide[0].id) << "more is expected at the start, whatever came of its first action";
   EXPECT_EQ(deep[1].parent, deep[0].id);
   EXPECT_EQ(deep[2].parent, deep[1].id);
+}
+
+TEST(Tree, TriesWhatShouldLoseALittle) {
+  Expects little({-0.2}), much({-0.4});
+  EXPECT_EQ(attempts_of(little).size(), attempts_of(much).size() + 2) << "all that --evaluations allows, and nothing";
 }
 
 }  // namespace

@@ -65,6 +65,20 @@ TEST(GuidedSearch, ATreeGoesByWhatWasMeasuredAndByWhatIsExpected) {
   EXPECT_EQ(times(*stopping, modest).size(), 4u);
 }
 
+TEST(GuidedSearch, ADescentMeasuresWhereNothingIsSureAnyMore) {
+  TreeDynamics dynamics = world();
+  const std::map<std::string, double> expected{{"slow", 0.3}, {"fast", 0.2}, {"wrong", 0.05},
+                                               {"then", 2},   {"back", 5},   {"on", 0.05}};
+  const auto search = descending_search(dynamics, 0, 64);
+  // `slow` and `then` are one measurement. Behind `fast` nothing is sure: it is measured, and then what is behind it.
+  EXPECT_THAT(times(*search, expected), ElementsAre(near(0.2), near(0.2), near(0.2), near(0.2)));
+
+  std::map<std::string, double> sure = expected;
+  sure["wrong"] = 3, sure["fast"] = 4, sure["on"] = 0.1;
+  const auto further = descending_search(dynamics, 0, 64);
+  EXPECT_THAT(times(*further, sure), ElementsAre(near(0.4), near(0.4), near(0.2))) << "what is refused ends a descent";
+}
+
 TEST(GuidedSearch, ABeamMeasuresAllThatItKeeps) {
   TreeDynamics dynamics = world();
   const auto search = beam_search(dynamics, 0, 64);

@@ -109,7 +109,10 @@ class LmPolicy final : public Policy {
     const auto scores = scored.at("scores").get<std::vector<double>>();
     std::vector<size_t> order(scores.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return scores[a] > scores[b]; });
+    // It has learned when a walk ends; a search that measures asks for more.
+    const double later = std::max(0.0, kStopsWalk - observation.worthwhile) * scorer_.prior();
+    const auto place = [&](size_t i) { return scores[i] - (proposals[view.offer.kept[i]].stop() ? later : 0); };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) > place(b); });
     for (size_t& at : order) at = view.offer.kept[at];
     std::vector<double> gains;
     if (scorer_.prior() > 0) {

@@ -1,6 +1,7 @@
 // Best-first tree search (frontier.h): always the most attractive state that has untried proposals.
 #include <algorithm>
 #include <deque>
+#include <limits>
 
 #include "search/asked_steps.h"
 #include "search/frontier.h"
@@ -18,15 +19,34 @@ struct Open {
 };
 using Tree = Frontier<Open>;
 
-// What may be done there, in the policy's order. What the cost model takes for a small loss is worth a try, too, when
-// nothing better is left. What stands behind another is worth as much at most: what is known to pay comes before what
-// may (free code).
+// From what is expected to what is hoped for. But for graphs the policy's order stays: what stands behind another is
+// worth as much at most, since what is known to pay comes before what may (free code). Where there is free code to try,
+// what should lose is not tried.
+void hope(std::vector<Proposal>& proposals, std::vector<double>& gains) {
+  const bool free_code =
+      std::any_of(proposals.begin(), proposals.end(), [](const Proposal& one) { return one.beyond; });
+  std::vector<std::pair<double, size_t>> order;
+  double least = std::numeric_limits<double>::infinity();
+  for (size_t i = 0; i < proposals.size(); ++i) {
+    const Proposal& one = proposals[i];
+    double hope = hoped(one.action.type, gains[i]);
+    if (!one.beyond && (hope < kLeastHope || (free_code && gains[i] < kStopsWalk))) continue;
+    if (one.action.type != "capture") hope = least = std::min(least, hope);
+    order.emplace_back(-hope, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<Proposal> kept;
+  gains.clear();
+  for (const auto& [loss, i] : order) kept.push_back(std::move(proposals[i])), gains.push_back(-loss);
+  proposals = std::move(kept);
+}
+
 Status rank(Environment& environment, Branch<Open>& branch) {
   auto& [node, proposals] = branch.state;
-  MTMC_TRY(proposals, environment.ranked(*node, kStopsWalk, &branch.gains));
+  MTMC_TRY(proposals, environment.ranked(*node, kLeastGain, &branch.gains));
+  if (!branch.gains.empty()) hope(proposals, branch.gains);
   branch.ranked = true;
   branch.actions = proposals.size();
-  for (size_t i = 1; i < branch.gains.size(); ++i) branch.gains[i] = std::min(branch.gains[i - 1], branch.gains[i]);
   return ok_status();
 }
 
