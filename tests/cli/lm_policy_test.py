@@ -83,7 +83,8 @@ def test_what_is_shipped_needs_nothing_else(tmp_path: Path) -> None:
 
 def test_the_card_names_what_is_shipped() -> None:
     card = (ROOT / "policies/README.md").read_text()
-    shipped = [ROOT / "policies/small" / name for name in ("model.safetensors", "tokenizer.json")]
+    names = ("small/model.safetensors", "small/tokenizer.json", "smollm2/adapter_model.safetensors")
+    shipped = [ROOT / "policies" / name for name in names]
     contents = [file.read_bytes() for file in shipped]
     contents.append(lzma.decompress((ROOT / "datasets/h100.jsonl.xz").read_bytes()))  # what it learned from
     for content in contents:
