@@ -90,9 +90,7 @@ def compile_only(call: Callable[[], Any], workers: int = 4) -> str:
 def without_gpu(driver: Any) -> Any:
     """What compiling asks Triton's driver of this machine's GPU, for a process that must not use the GPU: a forked one."""
     device, target = driver.get_current_device(), driver.get_current_target()
-    utils = vars(
-        getattr(driver, "utils", SimpleNamespace())
-    )  # a launcher takes what it needs of them (since Triton 3.9)
+    utils = vars(getattr(driver, "utils", SimpleNamespace()))  # Triton 3.9's launchers take functions of theirs
     properties = utils["get_device_properties"](device) if utils else {}
     return SimpleNamespace(
         get_current_device=lambda: device,

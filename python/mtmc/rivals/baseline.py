@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import logging
 import os
 import select
 import signal
@@ -287,6 +288,7 @@ def main() -> None:
     if set(sys.argv[1:]) & set(COMPILED):
         importlib.import_module("torch._dynamo")  # by the time the first task comes; it takes as long as torch itself
     warnings.filterwarnings("ignore", "TensorFloat32 tensor cores")  # torch.compile's advice is not for our users
+    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # nor that a CUDA toolkit is here and no GPU
     ours, theirs = socket.socketpair()
     if (pid := os.fork()) == 0:
         kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)

@@ -1,6 +1,6 @@
 """torch.compile on a GPU that others use, too. Inductor compares versions of kernels by timing them (its autotuner, whether it pads
 a product, and with max-autotune the choice of an algorithm): alone, as everybody who times. Nobody waits for it while it compiles,
-and what it made first runs beside others. The methods are those of torch 2.11 and 2.13; where one is missing there is no engine.
+and what it made first runs beside others. The methods are those of torch 2.11, 2.13 and 2.15; where one is missing there is no engine.
 """
 
 from __future__ import annotations
