@@ -91,6 +91,27 @@ kernel k2 = { %5 } library
   EXPECT_FALSE(fused("64").has("split")) << "its weights are packed";
 }
 
+// A product of few results is a sum like any other, also where it needs several programs a result.
+TEST(TritonActions, LongSumsOfFewProductsAreBornSplit) {
+  const auto lowered = [](const std::string& columns) {
+    World world;
+    world.program = parse_program(replace_all(R"(program long {
+  %0 = input "x" : f32[8,COLUMNS]
+  %1 = param "w" : f32[8,COLUMNS]
+  %2 = linear(%0, %1, none) : f32[8,8]
+  return %2
+}
+kernel k0 = { %2 } library
+)",
+                                              "COLUMNS", columns))
+                        .value();
+    return world.after("lower %2").kernels[0];
+  };
+  EXPECT_TRUE(lowered("262144").has("split"));
+  EXPECT_FALSE(lowered("512").has("split"));
+  EXPECT_TRUE(lowered("512").choices.count("precision") == 0) << "all ways to multiply would print the same";
+}
+
 TEST(TritonActions, WhatEagerConvolvesInF32BeginsAsExact) {
   World world;
   world.program = parse_program(replace_all(kMixed, "padding=[1,1])", "full_f32=true, padding=[1,1])")).value();

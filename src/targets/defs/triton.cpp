@@ -226,15 +226,14 @@ constexpr int64_t kManyChunks = 8;  // of K, from which a product that is not sp
 // A sum along few rows leaves most of a GPU idle, and so does a product: it is born split. Products are born as exact
 // as what they replace.
 void initial_choices(const Group& group, const Hardware& hardware, Kernel& kernel) {
-  const Group collapsed = collapse_axes(group);
-  if (triton::needs_split(collapsed, hardware)) kernel.choices["split"] = "";
+  const Group laid = laid_out(group);
+  if (triton::needs_split(laid, hardware)) kernel.choices["split"] = "";
   const Group products = triton::ungroup(group);
   if (std::any_of(products.stages.begin(), products.stages.end(),
                   [](const GroupStage& stage) { return stage.contraction.has_value(); }))
     kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
-  if (triton::has_attention(collapsed)) kernel.family = Family::attention;
-  const Group laid = laid_out(group);
+  if (triton::has_attention(collapse_axes(group))) kernel.family = Family::attention;
   const std::vector<std::string> ways = ways_to_multiply(laid);
   if (ways.empty()) return;
   const std::string& way = kernel.choices.emplace("precision", ways.front()).first->second;
