@@ -40,32 +40,40 @@ Value RowsPrinter::scanned(int s, const Value& value) {
 // Products in a tree leave the range where they do not in turn. Those of single floats are doubles, whose range takes
 // eight of the largest of them to leave. Beside a product that is 0 by then one that is too large gives NaN for 0. NaN
 // stays in whatever it is multiplied with, so that without one the tree's products are those in turn; only else they
-// are made again with what tells 0 and inf from what has become so.
+// are made again with what tells 0 and inf from what has become so. One reduction finds what is carried on, the last
+// product, and whether there is NaN: each costs the wait of all warps.
 Value RowsPrinter::multiplied_in_turn(int s, const Value& value) {
   Value all = filled(value, (value.dims & kRows) | kColumns, stage(s).body->dtype);
   const DType own = stage(s).body->dtype, wide = carried_in(s);
   if (wide != own) all.text = "(" + all.text + ").to(" + dtype_text(wide) + ")";
   for (const char* helper : {"_multiply", "_special", "_multiply_in_turn"}) need(helper);
   const std::string t = out_.fresh("t"), scan = out_.fresh("scan"), special = out_.fresh("special");
-  const std::string axis = tile_.two_dimensional() ? "1" : "0";
+  const bool rows = tile_.two_dimensional();
+  const std::string axis = rows ? "1" : "0", lost = scan + " != " + scan;
   const auto carry = carries_.find(s);
   const bool carried = carry != carries_.end();
+  const std::string block = std::to_string(tile_.columns.block), lanes = "tl.arange(0, " + block + ")",
+                    is_last = "(" + tile_.along(lanes, kColumns) + " == " + block + " - 1)";
+  const auto sum_where = [&](const std::string& condition) {
+    return "tl.sum(tl.where(" + condition + ", " + scan + ", 0), " + axis + (rows ? ", keep_dims=True)" : ")");
+  };
   out_.line(t + " = " + all.text);
   out_.line(scan + " = " + (carried ? carry->second + " * " : "") + "tl.associative_scan(" + t + ", " + axis +
             ", _multiply)");
-  out_.open("if tl.max((" + scan + " != " + scan + ").to(tl.int32)) > 0:");
+  const std::string last = carried ? out_.fresh("last") : "";
+  if (carried) out_.line(last + " = " + sum_where(is_last + " | (" + lost + ")"));
+  const std::string is_lost = carried ? last + " != " + last : lost;
+  out_.open("if " + (carried && !rows ? is_lost : "tl.max((" + is_lost + ").to(tl.int32)) > 0") + ":");
   out_.line(scan + ", " + special + " = tl.associative_scan((" + t + ", _special(" + t + ")), " + axis +
             ", _multiply_in_turn)");
-  if (carried)
+  if (carried) {
     out_.line(scan + ", " + special + " = _multiply_in_turn(" + carry->second + ", " + special + ", " + scan + ", " +
               special + ")");
+    out_.line(last + " = " + sum_where(is_last));
+  }
   out_.close();
-  const Value result{wide == own ? scan : scan + ".to(" + dtype_text(own) + ")", all.dims};
-  if (!carried) return result;
-  const std::string block = std::to_string(tile_.columns.block), lanes = "tl.arange(0, " + block + ")";
-  out_.line(carry->second + " = tl.sum(tl.where(" + tile_.along(lanes, kColumns) + " == " + block + " - 1, " + scan +
-            ", 0), " + axis + (tile_.two_dimensional() ? ", keep_dims=True)" : ")"));
-  return result;
+  if (carried) out_.line(carry->second + " = " + last);
+  return {wide == own ? scan : scan + ".to(" + dtype_text(own) + ")", all.dims};
 }
 
 DType RowsPrinter::carried_in(int s) const {
