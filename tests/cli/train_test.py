@@ -138,11 +138,11 @@ def test_curves_say_what_is_found_with_so_many_states(world: Path) -> None:
     rows = [json.loads(line) for line in (world / "curves-0.jsonl").read_text().splitlines()]
     for row in rows:
         curves = row["curves"]
-        assert curves.pop("states") == [1, 2, 4, 6] and len(curves) == 8
+        assert curves.pop("states") == [1, 2, 4, 6] and len(curves) == 10
         for found in curves.values():
             assert len(found) == 4 and found == sorted(found) and 1 <= found[0] <= found[-1] <= row["best known"] + 1e-9
         # The cost model knows the answers: of three places at most an open one is done with each state.
-        for way in ("policy", "cost model", "tree policy", "tree cost"):
+        for way in ("policy", "cost model", "tree policy", "tree cost", "descent policy", "descent cost"):
             assert curves[way][2] == pytest.approx(row["best known"]) and curves[way][0] >= curves["random"][0]
     lines = {line[:14].strip(): line.split() for line in first.splitlines() if "%" in line}
     assert int(lines["cost model"][-2]) <= 3 < int(lines["random"][-2])
