@@ -84,7 +84,7 @@ class Environment {
   Result<SearchNode*> start();
 
   // What the policy wants to try at a node, best first, cut at its `stop`; empty at the step limit. For a policy that
-  // foresees gains `stop` stands for one of `worthwhile`; one that has learned when to stop keeps to that. `gains`,
+  // foresees gains `stop` stands for one of `worthwhile`, also for one that has learned when to stop. `gains`,
   // where wanted, gets what a policy that knows expects of each of them (Ranking::gains).
   Result<std::vector<Proposal>> ranked(const SearchNode& node, double worthwhile = kWorthwhile,
                                        std::vector<double>* gains = nullptr);

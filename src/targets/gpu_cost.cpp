@@ -254,7 +254,7 @@ GpuTime gpu_own_time(const Program& program, const Kernel& kernel, double bytes,
     if (stage.contraction) {
       const double rate = contraction_rate(*group, kernel, stage, attention, hardware);
       const bool split = kernel.has("split") && triton::chunks_of_k(stage, hardware) > 1;
-      if (!attention && triton::is_plain_sum(stage)) {
+      if (!attention && triton::is_plain_sum(*group, stage)) {
         time.arithmetic += 2 * elements / (kExact * hardware.flops_f32);
         continue;
       }

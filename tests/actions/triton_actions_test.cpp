@@ -107,9 +107,26 @@ kernel k0 = { %2 } library
                         .value();
     return world.after("lower %2").kernels[0];
   };
-  EXPECT_TRUE(lowered("262144").has("split"));
+  EXPECT_TRUE(lowered("65536").has("split"));
   EXPECT_FALSE(lowered("512").has("split"));
   EXPECT_TRUE(lowered("512").choices.count("precision") == 0) << "all ways to multiply would print the same";
+}
+
+TEST(TritonActions, ASmallProductBesideALargeOneDoesNotKeepThatWhole) {
+  World world;
+  world.program = parse_program(R"(program layers {
+  %0 = input "x" : f32[8,8192]
+  %1 = param "w" : f32[4096,8192]
+  %2 = param "v" : f32[64,4096]
+  %3 = linear(%0, %1, none) : f32[8,4096]
+  %4 = linear(%3, %2, none) : f32[8,64]
+  return %4
+}
+kernel k0 = { %3 } library
+kernel k1 = { %4 } library
+)")
+                      .value();
+  EXPECT_TRUE(world.after("fuse %3 %4").kernels[0].has("split"));
 }
 
 TEST(TritonActions, WhatEagerConvolvesInF32BeginsAsExact) {

@@ -62,6 +62,22 @@ def test_a_truth_beyond_the_type_may_be_an_infinity() -> None:
         assert of(torch.tensor(wrong), e, t)["nonfinite"] == 1
 
 
+def test_where_eager_and_the_truth_leave_the_type_only_that_infinity_is_right() -> None:
+    e, t = torch.tensor([math.inf, 1.0]), torch.tensor([1e39, 1.0], dtype=torch.float64)
+    assert of(torch.tensor([math.inf, 1.0]), e, t)["mismatched"] == 0
+    for wrong in (math.nan, -math.inf, 3.0):
+        assert of(torch.tensor([wrong, 1.0]), e, t)["mismatched"] == 1
+
+
+def test_what_the_type_does_not_hold_hides_nothing_small() -> None:
+    """The scale of elements is that of those that are there."""
+    e = torch.cat([torch.full((1,), math.inf), torch.linspace(1, 2, 999)])
+    t = torch.cat([torch.full((1,), 1e60, dtype=torch.float64), torch.linspace(1, 2, 999, dtype=torch.float64)])
+    halved = torch.where(e.isfinite(), e / 2, e)
+    tails, alone = (of(c, x, y)["tails"]["elements"] for c, x, y in ((halved, e, t), (halved[1:], e[1:], t[1:])))
+    assert tails[1:] == alone[1:] and sum(alone[1:]) > 0
+
+
 def test_what_is_not_finite_is_as_eagers_or_as_the_truth() -> None:
     e, t = torch.tensor([math.nan, math.nan]), torch.tensor([math.inf, 1.0], dtype=torch.float64)
     assert of(torch.tensor([math.inf, 1.0]), e, t)["mismatched"] == of(e.clone(), e, t)["mismatched"] == 0

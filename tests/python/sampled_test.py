@@ -49,6 +49,9 @@ class LosesNumbers(torch.nn.Module):
     def forward(self, x):
         y = torch.nan_to_num(x, 0.0, 0.0, 0.0)
         return y if y.dtype == torch.float64 else y + (torch.inf - torch.full_like(y, torch.inf))
+class Overflows(torch.nn.Module):
+    def forward(self, x):
+        return torch.exp(x * 60 - 60)
 class Underflows(torch.nn.Module):
     def forward(self, x):
         large = torch.where(x.abs() < 3, 1e30, 1e-30)
@@ -234,6 +237,20 @@ def test_a_truth_that_is_too_large_for_the_type_is_an_infinity(opened: Open, mon
         assert row["nonfinite"] > 0
     (row,) = compare(draw, 0, [right.index_put((torch.tensor(211), torch.tensor(0)), torch.tensor(torch.inf))], {})
     assert row["nonfinite"] > 0
+
+
+def test_where_both_are_too_large_for_the_type_only_that_infinity_is_right(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LARGEST", 0)
+    referee = opened("Overflows")
+    draw = referee.draw("task-0")
+    eager = draw.eager.calls[0][0]
+    (row,) = compare(draw, 0, [eager], {})
+    assert row["mismatched"] == row["nonfinite"] == 0 and eager.isinf().any()
+    for value in (torch.nan, -torch.inf, 3.0):
+        (row,) = compare(draw, 0, [eager.where(eager.isfinite(), torch.tensor(value))], {})
+        assert row["mismatched"] > 0
 
 
 def test_what_eager_alone_loses_of_numbers_is_that_number(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

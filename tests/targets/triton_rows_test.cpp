@@ -107,11 +107,13 @@ TEST(TritonRows, WindowsThatReadMuchAreALaunchOfTheirOwn) {
 
 // Few rows are summed by as many programs as there are results, not by a tile that walks all of K.
 TEST(TritonRows, ProductsOfFewResultsAreSums) {
-  const auto multiplies = [](const std::string& rows, const std::string& columns) {
+  const auto multiplies = [](const std::string& rows, const std::string& columns, const std::string& type = "f32",
+                             bool turned = false) {
+    const std::string weights = turned ? "[1280," + columns + "]" : "[" + columns + ",1280]";
     const Program program =
-        parse_program("program few {\n  %0 = input \"x\" : f32[" + rows + ",1280]\n  %1 = param \"w\" : f32[" +
-                      columns + ",1280]\n  %2 = linear(%0, %1, none) : f32[" + rows + "," + columns +
-                      "]\n  return %2\n}\nkernel k0 = { %2 } contraction precision:two_part\n")
+        parse_program("program few {\n  %0 = input \"x\" : " + type + "[" + rows + ",1280]\n  %1 = param \"w\" : " +
+                      type + weights + "\n  %2 = " + (turned ? "matmul(%0, %1)" : "linear(%0, %1, none)") + " : " +
+                      type + "[" + rows + "," + columns + "]\n  return %2\n}\nkernel k0 = { %2 } contraction\n")
             .value();
     const std::string text = print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
     return text.find("tl.dot(") != text.npos;
@@ -119,6 +121,8 @@ TEST(TritonRows, ProductsOfFewResultsAreSums) {
   EXPECT_FALSE(multiplies("8", "256"));
   EXPECT_TRUE(multiplies("64", "256"));
   EXPECT_TRUE(multiplies("8", "32768")) << "its weights fill a GPU";
+  EXPECT_TRUE(multiplies("8", "256", "bf16")) << "which needs no packing";
+  EXPECT_TRUE(multiplies("8", "256", "f32", true)) << "whose weights lie the other way round";
 }
 
 // 128 rows of 2,048 columns took the tuner a minute to compile.

@@ -97,13 +97,13 @@ def _measure_float(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, copied: bo
 
 
 def _scale(e: torch.Tensor, t: torch.Tensor) -> float:
-    """The largest |t| that is finite in both."""
+    """The largest |t| that the type holds, and that is finite in both where one of t is not or is larger."""
     if not t.numel():
         return 0.0
     top = max(abs(float(bound)) for bound in t.aminmax())
-    if math.isfinite(top):
+    if top <= torch.finfo(e.dtype).max:
         return top
-    return _largest(torch.where(torch.isfinite(e) & torch.isfinite(t), t, 0.0).double())
+    return _largest(torch.where(torch.isfinite(e) & torch.isfinite(t.to(e.dtype)), t, 0.0).double())
 
 
 def _summary(pieces: list[Measurement]) -> Measurement:
@@ -134,11 +134,13 @@ def _measure_piece(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, top: float
         finite_c, finite_e, finite_t = torch.isfinite(c64), torch.isfinite(e64), torch.isfinite(t)
         # torch's own vector code makes NaN of some infinities that its definition keeps: either is right; and a truth that is
         # too large for the type is an infinity, whatever eager has come to (a running product that has underflown stays 0)
-        alike = (torch.isnan(c64) & (torch.isnan(e64) | torch.isnan(t))) | (c64 == e64) | (c64 == t)
-        nonfinite = int((~finite_c & finite_e & (c64 != t.to(e.dtype).double())).sum())
+        rounded = t.to(e.dtype).double()
+        alike = (torch.isnan(c64) & (torch.isnan(e64) | torch.isnan(t))) | (c64 == e64) | (c64 == t) | (c64 == rounded)
+        beyond = finite_t & ~torch.isfinite(rounded)
+        nonfinite = int((~finite_c & finite_e & (c64 != rounded)).sum())
         lost = ~finite_e & finite_t & finite_c  # by eager, whose error says nothing there: c stands for itself
         astray = lost & ((c64 - t).abs() > LOST * t.abs().clamp(min=top))
-        mismatched = int((~finite_e & ~finite_t & ~alike).sum() + astray.sum())
+        mismatched = int((~finite_e & (~finite_t | (beyond & ~finite_c)) & ~alike).sum() + astray.sum())
         differs = ~(finite_c & finite_e) & ~(c64 == e64)
         t = torch.where(finite_e & finite_t, t, 0.0)
         c64 = torch.where(finite_e & finite_t & finite_c, c64, t)

@@ -266,8 +266,10 @@ def lost_by_eager(run: Run, draw: RunDraw, known: Slices, call: int, leaves: lis
 
 def recovered(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> bool:
     """Is c near a finite truth wherever it has something else than what eager lost there, and lost only where the truth is?"""
+    if e.is_complex():
+        c, e, t = (torch.view_as_real(x) for x in (c, e, t))
     rounded = t.to(e.dtype)
-    lost = other_than_lost(c, e) & rounded.isfinite()
+    lost = other_than_lost(c, e) & t.isfinite() & (c != rounded)
     near = (c.to(t.dtype) - t).abs() <= LEGACY * (t.abs() + rms(rounded.to(t.dtype)))
     return not bool(((lost & ~near) | (lost_in(c, e) & (c != rounded))).any())
 

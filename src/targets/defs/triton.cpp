@@ -237,12 +237,16 @@ void initial_choices(const Group& group, const Hardware& hardware, Kernel& kerne
   const std::vector<std::string> ways = ways_to_multiply(laid);
   if (ways.empty()) return;
   const std::string& way = kernel.choices.emplace("precision", ways.front()).first->second;
-  const auto all = [&](const auto& holds) { return std::all_of(laid.stages.begin(), laid.stages.end(), holds); };
-  const bool idle = !all([&](const GroupStage& stage) { return !reads_idly(stage, way, hardware); });
-  if ((way == "as_eager" && idle) || all([&](const GroupStage& stage) {
-        return stage.stage.combine == Combine::none || triton::chunks_of_k(stage, hardware) >= kManyChunks;
-      }))
-    kernel.choices["split"] = "";
+  const Group whole = collapse_axes(products);
+  bool idle = false, all_few = true;  // a small product that has become a sum says nothing of the others
+  for (size_t s = 0; s < laid.stages.size(); ++s) {
+    const GroupStage& stage = laid.stages[s];
+    const bool small = whole.stages[s].contraction && !stage.contraction;
+    idle = idle || reads_idly(stage, way, hardware);
+    all_few = all_few &&
+              (small || stage.stage.combine == Combine::none || triton::chunks_of_k(stage, hardware) >= kManyChunks);
+  }
+  if ((way == "as_eager" && idle) || all_few) kernel.choices["split"] = "";
 }
 
 const std::vector<std::string_view> kMeasured = {"tiled", "pipelined"};

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kWorthUnits = 8;  // rows of weights in a group from which matrix units pay
 constexpr int64_t kFewToAdd = 4;    // elements of K of a plain sum
-constexpr int64_t kFewResultRows = 16, kFewTiles = 32, kFewToMultiply = int64_t(1) << 24;
+constexpr int64_t kFewResultRows = 16, kFewTiles = 32, kFewToMultiply = int64_t(1) << 22;
 constexpr int64_t kFewRows = 32;  // which f32 multiplies in the time that the other operand takes to read
 
 // Axis a of a stage as (a / each, a % each); null when that makes no contraction of it.
@@ -67,14 +67,16 @@ std::string way_of(const GroupStage& stage, const std::string& precision) {
   return std::min(along(c.m), along(c.n)) <= kFewRows ? "ieee" : "two_part";
 }
 
-bool is_plain_sum(const GroupStage& stage) {
+bool is_plain_sum(const Group& group, const GroupStage& stage) {
   const OpDef* op = find_op(stage.op);
   if (!stage.contraction || (op != nullptr && op->in_tf32)) return false;
   const Contraction& c = *stage.contraction;
   const std::vector<int64_t> extents = stage.stage.extents();
   if (product(extents, c.k) <= kFewToAdd) return true;
-  return std::min(product(extents, c.m), product(extents, c.n)) <= kFewResultRows &&
-         product(extents) <= kFewToMultiply && tiles_of(stage) <= kFewTiles;
+  const auto loads = loads_of(stage.stage.body);
+  const bool of_f32 = std::any_of(loads.begin(), loads.end(), [](const Expr* e) { return e->dtype == DType::f32; });
+  return of_f32 && std::min(product(extents, c.m), product(extents, c.n)) <= kFewResultRows &&
+         product(extents) <= kFewToMultiply && tiles_of(stage) <= kFewTiles && lies_together(group, stage.stage);
 }
 
 void sum_small_products(Group& group) {
@@ -84,7 +86,7 @@ void sum_small_products(Group& group) {
       s = static_cast<size_t>(attention->context);
       continue;
     }
-    if (is_plain_sum(stage)) stage.contraction.reset();
+    if (is_plain_sum(group, stage)) stage.contraction.reset();
   }
 }
 

@@ -33,10 +33,10 @@ std::string way_of(const GroupStage& stage, const std::string& precision);
 
 // Whether a product of matrices is a sum like any other, which reads its operands as they are. Along so few elements
 // matrix units, which take 16 at a time, have little to do: 3x3 times 3x1024, 16,384 times, takes 0.14 ms on an H100,
-// and to pack the right one alone 0.26. Of so few rows and results a tile or two walk all of K: 8x1280 times 1280x256
-// in two parts takes 17.5 us on an H200, on 4 of its 132 multiprocessors.
-bool is_plain_sum(const GroupStage& stage);
-// Makes them so, but in attention. Of a group whose axes are collapsed.
+// and to pack the right one alone 0.26. Of so few rows and results of f32 a tile or two walk all of K: 8x1280 times
+// 1280x256 in two parts takes 17.5 us on an H200, on 4 of its 132 multiprocessors. Of a group whose axes are collapsed.
+bool is_plain_sum(const Group& group, const GroupStage& stage);
+// Makes them so, but in attention.
 void sum_small_products(Group& group);
 
 // What the schedule of a kernel says. `parts`: into how many chunks reductions along too few rows, and contractions of

@@ -55,21 +55,6 @@ std::optional<GroupStage> in_chunks(const GroupStage& whole) {
   return made;
 }
 
-// Are the rows of the largest tensor that is read side by side in memory? Else lanes are rows, and columns a loop.
-bool lies_together(const Group& group, const Stage& s) {
-  int64_t largest = 0;
-  bool together = false;
-  for (const Expr* e : loads_of(s.body)) {
-    const GroupTensor& tensor = group.tensors[e->tensor];
-    if (tensor.type.elements() <= largest) continue;
-    largest = tensor.type.elements();
-    const Affine form =
-        affine(simplify(flat_index(e->args, tensor.strides), s.extents()), static_cast<int>(s.extents().size()));
-    together = form.ok && form.coefficients.back() == 1;
-  }
-  return together;
-}
-
 class Splitter {
  public:
   Splitter(const Group& group, int64_t parts) : group_(group), parts_(parts) {
@@ -213,6 +198,20 @@ class Splitter {
 };
 
 }  // namespace
+
+bool lies_together(const Group& group, const Stage& s) {
+  int64_t largest = 0;
+  bool together = false;
+  for (const Expr* e : loads_of(s.body)) {
+    const GroupTensor& tensor = group.tensors[e->tensor];
+    if (tensor.type.elements() <= largest) continue;
+    largest = tensor.type.elements();
+    const Affine form =
+        affine(simplify(flat_index(e->args, tensor.strides), s.extents()), static_cast<int>(s.extents().size()));
+    together = form.ok && form.coefficients.back() == 1;
+  }
+  return together;
+}
 
 bool are_moments(const GroupStage& sum, const GroupStage& squares) {
   if (sum.stage.combine != Combine::sum || squares.stage.combine != Combine::sum) return false;

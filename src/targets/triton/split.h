@@ -9,6 +9,9 @@ namespace mtmc::triton {
 
 constexpr int64_t kHeld = int64_t{1} << 15;  // elements of a row that a program holds at once
 
+// Are the rows of the largest tensor that is read side by side in memory? Else lanes are rows, and columns a loop.
+bool lies_together(const Group& group, const Stage& stage);
+
 // A sum of f - c, then of (f - (c + sum / count))^2: both moments of f.
 bool are_moments(const GroupStage& sum, const GroupStage& squares);
 // A sum of f - mean, behind squares of it: what rounding left of the mean. The mean is c + sum / count with the same c
