@@ -92,7 +92,9 @@ class TreeSearch final : public GuidedSearch {
       std::rotate(branch.gains.begin(), branch.gains.begin() + static_cast<long>(at),
                   branch.gains.begin() + static_cast<long>(at) + 1);
       MTMC_TRY(Reached reached, follow(branch));
+      const bool arrives = reached.place != nullptr && reached.right();
       if (reached.place != nullptr && arrive(std::move(reached), hope_of(branch))) return true;
+      if (arrives) return false;
     }
     if (!measure(here)) return false;
     branch.speed = 1 / here->time;

@@ -8,14 +8,15 @@
 namespace mtmc::train {
 namespace {
 
+Place place(std::string name, double time, std::vector<std::string> actions) {
+  Place one;
+  one.state = std::move(name), one.time = time, one.outcome = "certified";
+  for (std::string& action : actions) one.actions.push_back({action, action, 1, 0});
+  return one;
+}
+
 // start -slow-> 1.25 -then-> 0.2 (and -back-> start); start -fast-> 0.5 -on-> 0.4; start -wrong-> refused.
 TreeDynamics world() {
-  const auto place = [](std::string name, double time, std::vector<std::string> actions) {
-    Place one;
-    one.state = std::move(name), one.time = time, one.outcome = "certified";
-    for (std::string& action : actions) one.actions.push_back({action, action, 1, 0});
-    return one;
-  };
   Tree tree{"t", "", "", {}, {}};
   tree.places = {place("start", 1, {"slow", "fast", "wrong"}),
                  place("slower", 1.25, {"then", "back"}),
@@ -77,6 +78,16 @@ TEST(GuidedSearch, ADescentMeasuresWhereNothingIsSureAnyMore) {
   sure["wrong"] = 3, sure["fast"] = 4, sure["on"] = 0.1;
   const auto further = descending_search(dynamics, 0, 64);
   EXPECT_THAT(times(*further, sure), ElementsAre(near(0.4), near(0.4), near(0.2))) << "what is refused ends a descent";
+}
+
+TEST(GuidedSearch, ADescentThatIsRefusedMeasuresWhatItHadReached) {
+  Tree tree{"t", "", "", {}, {}};
+  tree.places = {place("start", 1, {"good"}), place("faster", 0.5, {"bad"}), place("refused", 1, {})};
+  tree.places[2].standing = Standing::wrong, tree.places[2].outcome = "wrong";
+  tree.outcomes = {{{1}}, {{2}}, {}};
+  TreeDynamics dynamics({tree});
+  const auto search = descending_search(dynamics, 0, 64);
+  EXPECT_THAT(times(*search, {{"good", 0.7}, {"bad", 0.7}}), ElementsAre(near(1), near(0.5)));
 }
 
 TEST(GuidedSearch, ABeamMeasuresAllThatItKeeps) {
