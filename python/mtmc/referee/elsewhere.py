@@ -157,10 +157,12 @@ def unlike(c: torch.Tensor, e: torch.Tensor) -> bool:
 
 
 def lost_in(c: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
+    """Where c is not finite and e is."""
     return ~c.isfinite() & e.isfinite()
 
 
 def other_than_lost(c: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
+    """Where e is not finite and c is other."""
     return ~e.isfinite() & ~((c.isnan() & e.isnan()) | (c == e))
 
 

@@ -53,12 +53,12 @@ def measure(c: Any, e: Any, t: Any, ties: Ties | None, copied: bool = False) -> 
 
 
 def _measure_at_once(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> Measurement | None:
-    """Of large finite tensors on a GPU; None of others."""
+    """Of large finite tensors on a GPU whose type holds the truth; None of others."""
     if not e.is_floating_point():
         return None
     rules = OFFICIAL.get(e.dtype, LEGACY), LEGACY
     found = one_pass.measure(c, e, t, rules, smallest_whole(e.dtype), ROUNDING)
-    if found is None:
+    if found is None or found.max_truth > torch.finfo(e.dtype).max:
         return None
     piece = {
         "error": found.error,

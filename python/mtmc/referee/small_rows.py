@@ -1,7 +1,7 @@
 """Measures many small outputs in one go: a batch-normed network leaves a hundred statistics behind each call, and to look at each of
 them for itself took longer than all else that is done with a call.
 
-What is found is what `measure` finds, of vectors and scalars on the host that hold finite values. All others it leaves to that.
+What is found is what `measure` finds, of vectors and scalars on the host that hold finite values, and whose type holds the truth. All others it leaves to that.
 """
 
 from __future__ import annotations
@@ -96,9 +96,10 @@ def _integers(c: torch.Tensor, t: torch.Tensor, parts: _Segments) -> list[Measur
 def _floats(
     c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, parts: _Segments, kind: torch.dtype
 ) -> list[Measurement | None]:
+    held = t.to(kind)  # an infinity where the type does not hold the truth
     c, e, t = c.double(), e.double(), t.double()
     difference, off, size = (c - t).abs(), (c - e).abs(), t.abs()
-    finite = [not lost for lost in parts.counts(~(c.isfinite() & e.isfinite() & t.isfinite()))]
+    finite = [not lost for lost in parts.counts(~(c.isfinite() & e.isfinite() & held.isfinite()))]
     squares, square_truths = (parts.sum(x.square()).tolist() for x in (difference, t))
     max_error, max_truth = parts.largest(difference), parts.largest(size)
     tails = _tails(difference, size, max_truth, parts, kind)

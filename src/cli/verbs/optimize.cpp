@@ -97,7 +97,8 @@ Status print_offline(Progress& progress, const Workbench& bench, const Task& tas
           fmt::format("not checked: {} needs more than {} s for this task", target.interpreter, kInterpreterSeconds));
     else if (v.reason == "precision")  // not eager's of a GPU, which convolves in TF32 and adds up in another order
       progress.line(
-          fmt::format("by {} less exact than eager on this CPU: {}; whether it is on a GPU, only the judge there says",
+          fmt::format("less exact than eager on this CPU, by {}: {}; a GPU's eager rounds otherwise, and only the "
+                      "judge there can tell",
                       target.interpreter, v.message));
     else
       progress.line(fmt::format("wrong by {}: {}: {}", target.interpreter, v.reason, v.message));

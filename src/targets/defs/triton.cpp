@@ -214,11 +214,11 @@ bool reads_idly(const GroupStage& stage, const std::string& precision, const Har
   return stage.contraction && triton::way_of(stage, precision) == "ieee" && triton::chunks_of_k(stage, hardware) > 1;
 }
 
-// As it is before its operands are laid out.
-Group laid_out(const Group& group) {
-  Group laid = collapse_axes(triton::ungroup(group));
-  triton::sum_small_products(laid);
-  return laid;
+// The group as far as it is known before the kernel's schedule is; and with the small products as sums like any other.
+Group products_of(const Group& group) { return collapse_axes(triton::ungroup(group)); }
+Group without_small_products(Group products) {
+  triton::sum_small_products(products);
+  return products;
 }
 
 constexpr int64_t kManyChunks = 8;  // of K, from which a product that is not split leaves nearly all of a GPU idle
@@ -226,22 +226,20 @@ constexpr int64_t kManyChunks = 8;  // of K, from which a product that is not sp
 // A sum along few rows leaves most of a GPU idle, and so does a product: it is born split. Products are born as exact
 // as what they replace.
 void initial_choices(const Group& group, const Hardware& hardware, Kernel& kernel) {
-  const Group laid = laid_out(group);
-  if (triton::needs_split(laid, hardware)) kernel.choices["split"] = "";
-  const Group products = triton::ungroup(group);
+  const Group products = products_of(group), large = without_small_products(products);
+  if (triton::needs_split(large, hardware)) kernel.choices["split"] = "";
   if (std::any_of(products.stages.begin(), products.stages.end(),
                   [](const GroupStage& stage) { return stage.contraction.has_value(); }))
     kernel.family = Family::contraction;
   if (kernel.family != Family::contraction) return;
   if (triton::has_attention(collapse_axes(group))) kernel.family = Family::attention;
-  const std::vector<std::string> ways = ways_to_multiply(laid);
+  const std::vector<std::string> ways = ways_to_multiply(large);
   if (ways.empty()) return;
   const std::string& way = kernel.choices.emplace("precision", ways.front()).first->second;
-  const Group whole = collapse_axes(products);
-  bool idle = false, all_few = true;  // a small product that has become a sum says nothing of the others
-  for (size_t s = 0; s < laid.stages.size(); ++s) {
-    const GroupStage& stage = laid.stages[s];
-    const bool small = whole.stages[s].contraction && !stage.contraction;
+  bool idle = false, all_few = true;  // a small product says nothing of the others
+  for (size_t s = 0; s < large.stages.size(); ++s) {
+    const GroupStage& stage = large.stages[s];
+    const bool small = products.stages[s].contraction && !stage.contraction;
     idle = idle || reads_idly(stage, way, hardware);
     all_few = all_few &&
               (small || stage.stage.combine == Combine::none || triton::chunks_of_k(stage, hardware) >= kManyChunks);
@@ -265,7 +263,7 @@ bool distinguishes(const Program& alone, const Choice& choice, const Hardware& h
   if (!group.ok()) return false;
   if (choice.key == "window") return triton::may_join_windows(triton::ungroup(*group), hardware);
   if (choice.key != "split") return true;
-  const Group collapsed = laid_out(*group);
+  const Group collapsed = without_small_products(products_of(*group));
   if (triton::can_split(collapsed, hardware)) return true;
   return !triton::has_attention(collapsed) &&
          std::any_of(collapsed.stages.begin(), collapsed.stages.end(),
@@ -275,7 +273,7 @@ bool distinguishes(const Program& alone, const Choice& choice, const Hardware& h
 std::vector<std::string> precisions(const Program& program, const Kernel& kernel) {
   if (is_recurrent(program, kernel)) return {};
   const auto group = build_group(program, kernel);
-  return group.ok() ? ways_to_multiply(laid_out(*group)) : std::vector<std::string>{};
+  return group.ok() ? ways_to_multiply(without_small_products(products_of(*group))) : std::vector<std::string>{};
 }
 
 }  // namespace

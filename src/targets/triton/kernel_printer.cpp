@@ -385,8 +385,8 @@ class Kernels {
     return is_printable(frame);
   }
 
-  // Whether a stage walks a window, or so, for each result of a row and there are many, or each reads much, which a
-  // launch of whole rows makes in a loop, again for each of its passes: alone, all of its results are lanes.
+  // Whether a stage reduces something, such as a window, for each of many results of a row, or much for each. A launch
+  // of whole rows does that in a loop, again for each of its passes; alone, all of its results are lanes.
   bool walks_windows(const Frame& frame, int s) const {
     const GroupStage& one = group().stages[s];
     int64_t row = 1;
