@@ -1,7 +1,8 @@
 """The tuner orders versions of a kernel, and says why a version has no time."""
 
+import runpy
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import torch
 
 from mtmc.device.device import device_named
 from mtmc.tune import tuner
+from mtmc.tune.builders import Builders
 
 VERSION = """
 import torch
@@ -69,7 +71,7 @@ def test_a_text_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(tuner, "compile_version", lambda path, _: compiled.append(path) or path)
     monkeypatch.setattr(tuner, "COMPILING", {})
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(tuner.POOL, "there", lambda: pool)
+        monkeypatch.setattr(tuner, "builders", lambda: pool)
         paths = []
         for number, text in enumerate(["x = 1", "x = 2", "x = 1"]):
             paths.append(str(tmp_path / f"{number}.py"))
@@ -93,7 +95,7 @@ def test_only_known_binaries_are_shared(
         paths.append(str(tmp_path / f"{number}.py"))
         Path(paths[-1]).write_text(VERSION.format(body=f"y = {number}"))
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(tuner.POOL, "there", lambda: pool)
+        monkeypatch.setattr(tuner, "builders", lambda: pool)
         inputs = ["f32[4,8]", "i64[3]"]
         found = tuner.first_samples(
             {"modules": paths, "inputs": inputs}, [tuner.random_tensor(text) for text in inputs], device_named("cpu")
@@ -112,7 +114,7 @@ def test_what_waits_can_be_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tuner, "compile_version", compile_slowly)
     monkeypatch.setattr(tuner, "COMPILING", {})
     with ThreadPoolExecutor(1) as pool:
-        monkeypatch.setattr(tuner.POOL, "there", lambda: pool)
+        monkeypatch.setattr(tuner, "builders", lambda: pool)
         paths = [str(tmp_path / f"{number}.py") for number in range(2)]
         for path in paths:
             Path(path).write_text(path)
@@ -126,41 +128,24 @@ def test_what_waits_can_be_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert again[0] is running and [future.result() for future in again] == paths
 
 
-class FakeBuilders:
-    """Processes that compile nothing."""
-
-    alive: list[int] = []
-
-    def __init__(self, count: int, _: list[str]) -> None:
-        self.count, self.asked = count, 0
-        self.alive.append(count)
-
-    def submit(self, *_: Any) -> None:
-        self.asked += 1
-
-    def shutdown(self) -> None:
-        self.alive.remove(self.count)
-
-
 def test_processes_that_compile_leave_room_for_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuner, "Builders", FakeBuilders)
     monkeypatch.setattr(tuner, "cores", lambda: 16)
-    pool = tuner.Pool()
-    assert pool.fit(tuner.processes_beside(0)).count == 14 and FakeBuilders.alive == [14]
-    assert pool.fit(tuner.processes_beside(7 << 30)).count == 4 and FakeBuilders.alive == [4]
-    assert pool.there().count == 4
-    assert pool.fit(tuner.processes_beside(100 << 30)).count == 2 and FakeBuilders.alive == [2]
-    assert pool.fit(tuner.processes_beside(1 << 20)).count == 14  # the next task
-    pool.shutdown()
-    assert FakeBuilders.alive == []
+    assert [tuner.processes_beside(size << 30, 80 << 30) for size in (0, 7, 100)] == [14, 4, 2]
+    assert tuner.processes_beside(7 << 30, 140 << 30) == 8
 
 
-def test_what_compiles_is_forgotten_with_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuner, "Builders", FakeBuilders)
-    done: Future[str] = Future()
-    done.set_result("binaries")
-    monkeypatch.setattr(tuner, "COMPILING", {"done": done, "pending": Future()})
-    pool = tuner.Pool()
-    pool.fit(2)
+def test_what_does_not_compile_in_time_keeps_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    never, slow = str(tmp_path / "never.py"), tmp_path / "slow.py"
+    slow.write_text("import time; time.sleep(1000)")
+    Path(never).write_text("")
+    monkeypatch.setattr(tuner, "compile_version", runpy.run_path)
+    monkeypatch.setattr(tuner, "COMPILING", {})
+    monkeypatch.setattr(tuner, "BUILD_SECONDS", 1)
+    pool = Builders([])
+    monkeypatch.setattr(tuner, "builders", lambda: pool)
     pool.fit(1)
-    assert list(tuner.COMPILING) == ["done"]
+    request = {"modules": [str(slow), never], "inputs": []}
+    notes = [version.note for version in tuner.first_samples(request, [], device_named("cpu"))]
+    assert notes == ["the process that compiled it has died", "it did not compile in time"]
+    assert pool.submit(abs, -1).result() == 1
+    pool.shutdown()

@@ -13,8 +13,9 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -22,53 +23,123 @@ from mtmc.device import kernel_calls
 
 NICE = 5  # they make way for what is timed
 
+Job = tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]
+
 
 class BuildError(Exception):
     """What a process raised, as `Type: text`, or that it died."""
 
 
 class Builders:
-    """`count` processes, each of which a thread of ours waits for. `preloaded`: modules that all of them need."""
+    """Processes that each compile one thing at a time, for each of which a thread of ours waits. `preloaded`: modules that all of
+    them need; `first`: what each does before anything else."""
 
-    def __init__(self, count: int, preloaded: list[str]) -> None:
+    def __init__(self, preloaded: list[str], first: Callable[[], Any] | None = None) -> None:
         self.server, theirs = socket.socketpair()
         with theirs:
             command = [sys.executable, "-m", "mtmc.tune.builders", str(theirs.fileno()), *preloaded]
             self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-        self.threads = ThreadPoolExecutor(count)
-        self.own = threading.local()
+        self.first = first
+        self.changed = threading.Condition()  # guards what follows
+        self.jobs: deque[Job] = deque()
+        self.running: dict[Future[Any], int] = {}  # process numbers
+        self.wanted = self.count = 0
+
+    def fit(self, count: int) -> None:
+        """There are so many from now on. Those that are too many end when they are done with what they are at."""
+        with self.changed:
+            self.wanted = count
+            begun = range(self.count, count)
+            self.count = max(self.count, count)
+            self.changed.notify_all()
+        for _ in begun:
+            threading.Thread(target=self._work, daemon=True).start()
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self.threads.submit(self._ask, function, arguments)
+        future: Future[Any] = Future()
+        with self.changed:
+            self.jobs.append((future, function, arguments))
+            self.changed.notify()
+        return future
+
+    def end(self, future: Future[Any]) -> None:
+        """Whoever works on it is killed, and another takes the place."""
+        with self.changed:
+            if (pid := self.running.get(future)) is not None:
+                os.kill(pid, signal.SIGKILL)
 
     def shutdown(self) -> None:
-        self.threads.shutdown(wait=False, cancel_futures=True)
+        self.fit(0)
         self.server.close()
         self.process.kill()
         self.process.wait()
 
-    def _ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-        line: Connection = getattr(self.own, "line", None) or self._fork()
+    def _work(self) -> None:
+        """A thread's life: one process after another, should one die."""
+        builder = self._fork()
+        while (job := self._next()) is not None:
+            future, function, arguments = job
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                builder = builder or self._fork()
+                if builder is None:
+                    raise EOFError
+                with self.changed:
+                    self.running[future] = builder.pid
+                future.set_result(builder.ask(function, arguments))
+            except (EOFError, OSError):
+                builder = None
+                future.set_exception(BuildError("the process that compiled it has died"))
+            except BuildError as error:
+                future.set_exception(error)
+            finally:
+                with self.changed:
+                    self.running.pop(future, None)
+
+    def _next(self) -> Job | None:
+        """None: this thread is one too many."""
+        with self.changed:
+            while self.count <= self.wanted and not self.jobs:
+                self.changed.wait()
+            if self.count <= self.wanted:
+                return self.jobs.popleft()
+            self.count -= 1
+            return None
+
+    def _fork(self) -> Builder | None:
+        """A new process; None: there is nobody left to make one, or it has died at once."""
+        ours, theirs = socket.socketpair()
         try:
-            line.send((function, arguments))
-            value, error = line.recv()
-        except (EOFError, OSError) as gone:
-            self.own.line = None
-            raise BuildError("the process that compiled it has died") from gone
+            with theirs:
+                socket.send_fds(self.server, [b"f"], [theirs.fileno()])
+            builder = Builder(Connection(ours.detach()))
+            if self.first is not None:
+                with contextlib.suppress(BuildError):  # whatever is wrong, what is compiled will say, too
+                    builder.ask(self.first, ())
+        except (EOFError, OSError):
+            return None
+        return builder
+
+
+class Builder:
+    """A process that compiles, as seen from here; EOFError or OSError when it has died."""
+
+    def __init__(self, line: Connection) -> None:
+        self.line = line
+        self.pid: int = line.recv()
+
+    def ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        self.line.send((function, arguments))
+        value, error = self.line.recv()
         if error:
             raise BuildError(error)
         return value
 
-    def _fork(self) -> Connection:
-        ours, theirs = socket.socketpair()
-        with theirs, contextlib.suppress(OSError):  # the server is gone: whoever talks on the line will see
-            socket.send_fds(self.server, [b"f"], [theirs.fileno()])
-        self.own.line = Connection(ours.detach())
-        return self.own.line
-
 
 def serve(line: Connection) -> None:
     """A process that compiles."""
+    line.send(os.getpid())
     with contextlib.suppress(EOFError):  # nobody is left to ask
         while True:
             function, arguments = line.recv()

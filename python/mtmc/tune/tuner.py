@@ -11,12 +11,14 @@ beside which processes that compile must find room. {"in_full_f32": [...]} is an
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +38,8 @@ SHORTEST = 0.002  # seconds: a sample repeats the call until it takes at least t
 SAMPLES = 9  # of each version that is not hopeless, when time allows
 
 LEAST_BUILDERS, BUILDERS = 2, 14  # processes that compile
-BUILDERS_BYTES = 32 << 30  # the most bytes of task for one of them
+BUILDERS_SHARE = 0.4  # of the GPU's memory: as much of a task leaves room for one of them
+BUILD_SECONDS = 30  # that the versions of a kernel may take: the largest products need half of that when all is cold
 PRELOADED = ["mtmc.tune.versions", "mtmc.guest.ahead", "mtmc.device.cuda", "mtmc.device.triton_seed_kernel"]
 
 Call = Callable[[], Any]
@@ -121,7 +124,7 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
             compare(versions, deadline)
         return [version.result() for version in versions]
     if shared():
-        wait(compile_all(request))
+        wait(compile_all(request), BUILD_SECONDS)
     with torch.no_grad(), turn(alone=True):
         inputs = [random_tensor(text, name) for text in request["inputs"]]
         versions = first_samples(request, inputs, device)
@@ -141,8 +144,8 @@ def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: D
         waiting.setdefault(future, []).append(index)
     found: dict[int, Version] = {}
     by_binary: dict[str, Version] = {}
-    for done in as_completed(waiting):
-        error = done.exception()
+    for done in in_time(waiting):
+        error = BuildError("it did not compile in time") if done.cancelled() else done.exception()
         for index in waiting[done]:
             if error is not None:
                 found[index] = Version(error if isinstance(error, Exception) else Exception(str(error)), inputs, device)
@@ -155,27 +158,38 @@ def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: D
     return [found[index] for index in range(len(found))]
 
 
+def in_time(compiling: Iterable[Future[str]]) -> Iterator[Future[str]]:
+    """Each as soon as it is done. One that takes too long is ended, so that it keeps neither the others nor a process."""
+    left = set(compiling)
+    with contextlib.suppress(TimeoutError):
+        for done in as_completed(left, BUILD_SECONDS):
+            left.discard(done)
+            yield done
+    for late in [late for late in left if not late.cancel()]:
+        builders().end(late)
+    wait(left)
+    yield from left
+
+
 COMPILING: dict[str, Future[str]] = {}  # by the text of a module and its inputs
 
 
 def compile_all(request: dict[str, Any]) -> list[Future[str]]:
     """Has the request's modules compiled, each text once."""
     inputs = request["inputs"]
-    pool = POOL.there()
     found = []
     for path in request["modules"]:
         key = json.dumps([Path(path).read_text(), inputs])
-        if key not in COMPILING:
-            COMPILING[key] = pool.submit(compile_version, path, inputs)
+        if key not in COMPILING or COMPILING[key].cancelled():
+            COMPILING[key] = builders().submit(compile_version, path, inputs)
         found.append(COMPILING[key])
     return found
 
 
 def stop_preparing() -> None:
     """Compiles nothing that has not begun."""
-    for key, future in list(COMPILING.items()):
-        if future.cancel():
-            del COMPILING[key]
+    for future in COMPILING.values():
+        future.cancel()
 
 
 def cores() -> int:
@@ -183,40 +197,22 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def processes_beside(task_bytes: int) -> int:
+def processes_beside(task_bytes: int, gpu_bytes: int) -> int:
     """How many may compile: as many as there are cores, or, beside a task of gigabytes, as leave it room. Each takes some 0.7 GB
     of the GPU's memory, whatever it compiles."""
-    return max(LEAST_BUILDERS, min(BUILDERS, cores(), BUILDERS_BYTES // max(task_bytes, 1)))
+    room = int(BUILDERS_SHARE * gpu_bytes) // max(task_bytes, 1)
+    return max(LEAST_BUILDERS, min(BUILDERS, cores(), room))
 
 
-class Pool:
-    """The processes that compile."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.builders: Builders | None = None
-
-    def fit(self, count: int) -> Builders:
-        """There are so many from now on."""
-        if self.builders is None or self.count != count:
-            self.shutdown()
-            self.count, self.builders = count, Builders(count, PRELOADED)
-            for _ in range(count):
-                self.builders.submit(get_ready)
-        return self.builders
-
-    def there(self) -> Builders:
-        return self.builders or self.fit(processes_beside(0))
-
-    def shutdown(self) -> None:
-        if self.builders is not None:
-            for key in [key for key, future in COMPILING.items() if not future.done()]:
-                del COMPILING[key]
-            self.builders.shutdown()
-        self.count, self.builders = 0, None
+def make_room(task_bytes: int) -> None:
+    """For a task of so many bytes."""
+    builders().fit(processes_beside(task_bytes, torch.cuda.mem_get_info()[1]))
 
 
-POOL = Pool()
+@functools.cache
+def builders() -> Builders:
+    """The processes that compile; none before somebody says how many there may be."""
+    return Builders(PRELOADED, get_ready)
 
 
 def compare(versions: list[Version], deadline: float) -> None:
@@ -236,15 +232,16 @@ def compare(versions: list[Version], deadline: float) -> None:
 
 def main() -> None:
     if sys.argv[1:] == ["cuda"]:  # ready when the first request comes
-        POOL.fit(processes_beside(0))
+        builders()  # they import what they need meanwhile
         device_named("cuda")
+        make_room(0)
     with os.fdopen(3) as requests, os.fdopen(4, "w") as replies:
         for line in requests:
             request = json.loads(line)
             if request.get("stop_preparing"):
                 stop_preparing()
             elif "task_bytes" in request:
-                POOL.fit(processes_beside(request["task_bytes"]))
+                make_room(request["task_bytes"])
             elif request.get("prepare"):
                 compile_all(request)
             elif "in_full_f32" in request:
@@ -258,7 +255,8 @@ def main() -> None:
                 reply = json.dumps({"results": measure(request), "waited": seconds_waited() - before})
                 replies.write(reply + "\n")
                 replies.flush()
-    POOL.shutdown()
+    if sys.argv[1:] == ["cuda"]:
+        builders().shutdown()
 
 
 if __name__ == "__main__":
