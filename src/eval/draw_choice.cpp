@@ -15,8 +15,9 @@ constexpr double kQuickSeconds = 0.01;               // (eager) every timed call
 constexpr double kSecondsOfTruth = 1;                // what is right takes longer for all of them
 constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
 constexpr int kScreenRounds = 7, kCertifyRounds = 30;
-// On a GPU long calls on large arguments scatter by a hundredth: half the rounds tell as much, and more follow if not.
-constexpr double kLongSeconds = 0.005;
+// On a GPU calls on large arguments that take no less than this scatter by a hundredth: half the rounds tell as much,
+// and more follow if not.
+constexpr double kLongSeconds = 0.001;
 constexpr int kLongRounds = 15;
 constexpr int kMixedDraws = 5;  // that large arguments of timed calls are mixed from
 
