@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kCallSeconds = 600, kCompileSeconds = 1800;
 constexpr double kForgetSeconds = 3;  // to come up again takes twice that
+constexpr double kMuchMemory = 1e9;   // bytes that a process may hold of a task
 
 }  // namespace
 
@@ -37,11 +38,17 @@ std::map<std::string, std::string> Baselines::made() const {
 
 void Baselines::forget() {
   if (facts_ == nullptr) return;  // they may still be coming up
+  const bool much = facts_->most_bytes() > kMuchMemory;
   made_.clear(), lost_.clear(), begun_.clear();
   facts_ = nullptr;
   for (auto& [home, process] : processes_)  // all at a time: each collects its garbage
     if (process.running()) static_cast<void>(process.send({{"op", "forget"}}));
+  if (much) have_forgotten();  // else nobody waits for the memory
+}
+
+void Baselines::have_forgotten() {
   for (auto& [home, process] : processes_) {
+    if (process.waiting() == 0) continue;
     const Span span("baseline " + home + " forget");
     while (process.waiting() > 0) static_cast<void>(process.receive(kForgetSeconds));
     if (!process.running()) static_cast<void>(process.start());  // what it compiles, nobody needs
@@ -49,6 +56,7 @@ void Baselines::forget() {
 }
 
 void Baselines::open(TaskFacts& facts) {
+  have_forgotten();
   facts_ = &facts;
   if (!apart()) return;                     // a CPU's cores are not ours while something else may be timed
   for (auto& [home, process] : processes_)  // all at a time: a context takes seconds

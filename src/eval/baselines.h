@@ -23,7 +23,7 @@ class Baselines {
   Status start();
   // Is eager's there? Those of the others may be missing for good.
   bool running() const { return process_of("eager").running(); }
-  // The task is over: its engines are gone, and their memory is free.
+  // The task is over: its engines are gone. If they held much of the GPU's memory, that is free.
   void forget();
   // A task, which must outlive its engines' use. Where there is a GPU their processes get ready for it.
   void open(TaskFacts& facts);
@@ -53,6 +53,8 @@ class Baselines {
  private:
   bool apart() const { return options_.device == "cuda"; }
   Json opening() const;
+  // Waits for what `forget` has asked for.
+  void have_forgotten();
   Status begin(const std::string& engine);
   Result<std::string> finish(const std::string& engine,
                              bool last_try = false);  // why it cannot be had; empty when it can
