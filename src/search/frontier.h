@@ -4,7 +4,6 @@
 // measured (a descent); what was passed on the way counts for as fast as it is hoped to be. The strategy `tree` goes by
 // it, and so do the curves of `train evaluate`.
 #pragma once
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <deque>
