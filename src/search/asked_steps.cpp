@@ -4,6 +4,10 @@
 
 namespace mtmc {
 
+bool Environment::asks_for(const SearchNode& node, const Proposal& proposal) {
+  return coder_.would_ask(*StepRequest({node, proposal, nullptr}, nullptr, [this] { return seconds_left(); }));
+}
+
 bool Environment::ask_ahead(const SearchNode& node, const Proposal& proposal) {
   if (node.state.program != nullptr && !proposal.beyond) {
     const auto predicted = apply_action(*node.state.program, proposal.action, context());
@@ -44,7 +48,7 @@ Result<std::optional<Environment::Step>> AskedSteps::take() {
   steps_.pop_front();
   using Taken = std::optional<Environment::Step>;
   if (!asks_) {
-    MTMC_TRY(const Environment::Step taken, environment_.step(*chosen.node, *chosen.proposals, chosen.which));
+    MTMC_TRY(const Environment::Step taken, alone_(*chosen.node, *chosen.proposals, chosen.which));
     return Taken(taken);
   }
   MTMC_TRY(const Environment::Step taken, environment_.attempt(*chosen.node, *chosen.proposals, chosen.which));

@@ -4,8 +4,10 @@
 // when it is known what came of it.
 #pragma once
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "search/environment.h"
@@ -14,7 +16,13 @@ namespace mtmc {
 
 class AskedSteps {
  public:
-  explicit AskedSteps(Environment& environment) : environment_(environment) {}
+  // How a step is made beside which nothing is under way.
+  using Alone = std::function<Result<Environment::Step>(SearchNode&, const std::vector<Proposal>&, size_t which)>;
+  explicit AskedSteps(Environment& environment)
+      : AskedSteps(environment, [&environment](SearchNode& node, const std::vector<Proposal>& proposals, size_t which) {
+          return environment.step(node, proposals, which);
+        }) {}
+  AskedSteps(Environment& environment, Alone alone) : environment_(environment), alone_(std::move(alone)) {}
 
   bool empty() const { return steps_.empty(); }
   size_t size() const { return steps_.size(); }
@@ -36,6 +44,7 @@ class AskedSteps {
   bool affordable() const;  // limits hold for what is under way, too
 
   Environment& environment_;
+  const Alone alone_;
   std::deque<Chosen> steps_;
   bool asks_ = false;  // what is under way
 };

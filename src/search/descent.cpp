@@ -1,7 +1,7 @@
-// Several steps judged once. On a slow machine, or of a large task, few seconds are enough for one or two candidates;
-// what only a second or third step brings would never be seen. What the cost model foresees clearly is done at once,
-// then, and only the last state judged. All steps stand in the tree as attempts of their own, those on the way as not
-// judged.
+// Several steps judged once: all of them stand in the tree as attempts of their own, those on the way as not judged.
+// The strategy `tree` descends by what a policy expects (frontier.h). And on a slow machine, or of a large task, few
+// seconds are enough for one or two candidates; what only a second or third step brings would never be seen. What the
+// cost model foresees clearly from the start on is done at once, then.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -110,19 +110,25 @@ Result<Environment::Way> Environment::foreseen(const SearchNode& node) {
   return way;
 }
 
-Result<SearchNode*> Environment::make_unjudged(SearchNode& node, const Action& action) {
-  const Proposal proposal{action, render(action, *node.state.program, node.state.code)};
-  StepWork work(*this, {node, proposal, nullptr});
-  auto made = implement(work, recorded(node.id, store_text(action)));
-  if (!made.ok()) {
-    if (!coder_.given_up()) MTMC_RETURN_IF_ERROR(keep_refusal(work.order(), made.error()));
-    return static_cast<SearchNode*>(nullptr);
-  }
-  SearchNode next = node_of(work.order(), std::move(made).value());
-  if (known_state(next.state_hash) != nullptr || next.state.program == nullptr)
-    return static_cast<SearchNode*>(nullptr);
-  next.judged = false, next.on_the_way = true;
-  return keep(std::move(next), false);
+SearchNode* Environment::met(const SearchNode& node, const Proposal& proposal) {
+  if (node.state.program == nullptr || proposal.beyond) return nullptr;
+  const auto predicted = apply_action(*node.state.program, proposal.action, context());
+  if (!predicted.ok()) return nullptr;
+  const std::string hash = mtmc::state_hash(*predicted);
+  const auto at = std::find_if(nodes_.begin(), nodes_.end(), [&](SearchNode& one) { return one.state_hash == hash; });
+  return at == nodes_.end() ? nullptr : &*at;
+}
+
+Result<Environment::Step> Environment::make(SearchNode& node, const std::vector<Proposal>& proposals, size_t which) {
+  SearchNode* passed = met(node, proposals[which]);
+  if (passed != nullptr && !passed->judged && passed != on_the_way(node, proposals[which].action))
+    return Step{passed, false};
+  MTMC_TRY(Written written, write(node, proposals, which, nullptr));
+  if (!written.next) return written.known;
+  written.next->judged = false, written.next->on_the_way = true;
+  MTMC_TRY(SearchNode * kept, keep(std::move(*written.next), false));
+  if (!node.announced) announce(node, false);
+  return Step{kept, true};
 }
 
 SearchNode* Environment::on_the_way(const SearchNode& node, const Action& action) {
@@ -150,7 +156,7 @@ Status Environment::judge_kept(SearchNode& node) {
   MTMC_RETURN_IF_ERROR(store_.add_verdict(node.id, verdict.verdict));
   node.screen = std::move(verdict.verdict), node.judged = true;
   if (node.screen.certified()) by_state_[node.state_hash] = &node;
-  listener_.on_attempt(record_of(node), verdict.remembered, status());
+  announce(node, verdict.remembered);
   return ok_status();
 }
 
@@ -167,11 +173,8 @@ Result<SearchNode*> Environment::judge_meanwhile(const SearchNode& last) {
   return static_cast<SearchNode*>(nullptr);
 }
 
-Result<std::vector<SearchNode*>> Environment::judge_from_the_end(const SearchNode& node, SearchNode& last) {
+Result<std::vector<SearchNode*>> Environment::judge_from_the_end(SearchNode& last, double enough) {
   std::vector<SearchNode*> right;
-  bool gained = false;
-  MTMC_TRY(SearchNode * meanwhile, judge_meanwhile(last));
-  if (meanwhile != nullptr) right.push_back(meanwhile), gained = meanwhile->score() > node.score();
   SearchNode* worse = nullptr;  // the shortest way that was not right, or no faster
   SearchNode* at = &last;
   MTMC_RETURN_IF_ERROR(judge_kept(last));
@@ -182,17 +185,21 @@ Result<std::vector<SearchNode*>> Environment::judge_from_the_end(const SearchNod
     }
     SearchNode* result = mended.node != nullptr && mended.node->screen.certified() ? mended.node : at;
     if (result->screen.certified()) right.push_back(result);
-    if (result->score() > node.score()) {
-      gained = true;
-    } else {
-      worse = at;
-    }
+    if (result->score() <= enough) worse = at;
     // While nothing was gained, what is kept for certification is not kept: there would be nothing to certify.
+    const bool gained = best()->score() > enough;
     const bool goes_on = !spent() || (!gained && !stopped() && searching() < parts_.limits.seconds);
     if (worse == nullptr || !goes_on) break;
     MTMC_TRY(at, judge_halfway(*worse));
   }
   return right;
+}
+
+Result<std::vector<SearchNode*>> Environment::judge_made(SearchNode& last, const std::vector<Proposal>& beside,
+                                                         size_t first) {
+  say("judging " + last.rendered);
+  MTMC_RETURN_IF_ERROR(prepare_next(last, beside, first));
+  return judge_from_the_end(last, 0);
 }
 
 Result<std::vector<SearchNode*>> Environment::descend(SearchNode& node) {
@@ -209,11 +216,16 @@ Result<std::vector<SearchNode*>> Environment::descend(SearchNode& node) {
   SearchNode* last = &node;
   for (const SearchNode& next : way.steps) {  // to write them takes a fraction of what planning took
     if (last != &node && stopped()) break;
-    MTMC_TRY(SearchNode * made, make_unjudged(*last, next.action));
-    if (made == nullptr) break;
-    last = made;
+    MTMC_TRY(const Step made, make(*last, {{next.action, next.rendered}}, 0));
+    if (!made.fresh) break;
+    last = made.node;
+    if (last->state.program == nullptr) break;
   }
-  return last == &node ? nothing : judge_from_the_end(node, *last);
+  if (last == &node) return nothing;
+  MTMC_TRY(SearchNode * meanwhile, judge_meanwhile(*last));
+  MTMC_TRY(std::vector<SearchNode*> right, judge_from_the_end(*last, node.score()));
+  if (meanwhile != nullptr) right.insert(right.begin(), meanwhile);
+  return right;
 }
 
 }  // namespace mtmc

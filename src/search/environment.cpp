@@ -276,23 +276,19 @@ Result<Environment::Step> Environment::step(SearchNode& node, const std::vector<
   return taken.fresh && !spent() ? mend(*taken.node) : taken;
 }
 
-Result<Environment::Step> Environment::attempt(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
-                                               const SearchNode* partner) {
+Result<Environment::Written> Environment::write(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
+                                                const SearchNode* partner) {
   const Proposal& proposal = proposals[which];
   if (node.state.program != nullptr && !proposal.beyond) {
     const auto predicted = apply_action(*node.state.program, proposal.action, context());
     if (!predicted.ok()) {
       MTMC_RETURN_IF_ERROR(keep_refusal({node, proposal, partner}, predicted.error()));
-      return Step{};
+      return Written{};
     }
     // A refused state may be reached again: another coder's work on it can be right.
-    if (SearchNode* known = known_state(mtmc::state_hash(*predicted))) return Step{known, false};
+    if (SearchNode* known = known_state(mtmc::state_hash(*predicted))) return Written{{known, false}};
   }
-  if (SearchNode* made = on_the_way(node, proposal.action)) {
-    if (made->judged) return Step{made, false};
-    MTMC_RETURN_IF_ERROR(judge_kept(*made));
-    return Step{made, true};
-  }
+  if (SearchNode* made = on_the_way(node, proposal.action)) return Written{{made, !made->judged}};
   const NodeRecord* record = recorded(node.id, store_text(proposal.action));
   MTMC_RETURN_IF_ERROR(prepare_coder(node.state, proposals, which));
   StepWork work(*this, {node, proposal, partner});
@@ -301,19 +297,31 @@ Result<Environment::Step> Environment::attempt(SearchNode& node, const std::vect
   if (!made.ok()) {
     if (asks()) last_refusal_ = made.error();
     if (!coder_.given_up()) MTMC_RETURN_IF_ERROR(keep_refusal(work.order(), made.error()));
-    return Step{};
+    return Written{};
   }
   SearchNode next = node_of(work.order(), std::move(made).value());
-  if (SearchNode* draft = work.draft(next.state_hash)) return Step{draft, true};
-  if (SearchNode* known = known_state(next.state_hash)) return Step{known, false};
-  if (next.state.code.text == node.state.code.text) {  // the numbers it has were the fastest: nothing to judge
+  if (SearchNode* draft = work.draft(next.state_hash)) return Written{{draft, true}};
+  if (SearchNode* known = known_state(next.state_hash)) return Written{{known, false}};
+  if (next.state.code.text == node.state.code.text && node.judged) {  // its numbers were the fastest: nothing to judge
     next.screen = node.screen;
     MTMC_TRY(SearchNode * kept, keep(std::move(next), true));
-    return Step{kept, false};
+    return Written{{kept, false}};
   }
-  say("judging " + proposal.text);
-  MTMC_RETURN_IF_ERROR(prepare_next(next, proposals, which + 1));
-  MTMC_TRY(SearchNode * kept, judge_node(std::move(next), record, false));
+  return Written{{}, std::move(next)};
+}
+
+Result<Environment::Step> Environment::attempt(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
+                                               const SearchNode* partner) {
+  MTMC_TRY(Written written, write(node, proposals, which, partner));
+  if (!written.next) {
+    SearchNode* known = written.known.node;
+    if (known != nullptr && !known->judged) MTMC_RETURN_IF_ERROR(judge_kept(*known));
+    return written.known;
+  }
+  say("judging " + proposals[which].text);
+  MTMC_RETURN_IF_ERROR(prepare_next(*written.next, proposals, which + 1));
+  const NodeRecord* record = recorded(node.id, store_text(proposals[which].action));
+  MTMC_TRY(SearchNode * kept, judge_node(std::move(*written.next), record, false));
   return Step{kept, true};
 }
 
@@ -430,8 +438,13 @@ Result<SearchNode*> Environment::keep(SearchNode node, bool remembered) {
   nodes_.push_back(std::move(node));
   SearchNode* kept = &nodes_.back();
   if (kept->screen.certified()) by_state_[kept->state_hash] = kept;
-  listener_.on_attempt(record_of(*kept), remembered, status());
+  if (kept->judged) announce(*kept, remembered);
   return kept;
+}
+
+void Environment::announce(SearchNode& node, bool remembered) {
+  node.announced = true;
+  listener_.on_attempt(record_of(node), remembered, status());
 }
 
 Status Environment::keep_refusal(const StepOrder& order, const Error& error) {

@@ -39,7 +39,8 @@ struct SearchNode {
   bool rewrites = false;
   std::string coder, notes;
   bool judged = true;       // false: nobody knows what it is worth
-  bool on_the_way = false;  // made before it was known whether it would be judged: see descend
+  bool on_the_way = false;  // made before it was known whether it would be judged: see make
+  bool announced = false;   // the listener knows of it
   Verdict screen;
   std::optional<Verdict> certify;
 
@@ -106,6 +107,19 @@ class Environment {
   Result<Step> attempt(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
                        const SearchNode* partner = nullptr);
 
+  // The same, but that nothing is judged yet: what is new stands in the tree as not judged, until it is judged as the
+  // last of several steps, or for good. Not for coders that are asked (see asks_for). What was passed before by another
+  // way is known.
+  Result<Step> make(SearchNode& node, const std::vector<Proposal>& proposals, size_t which);
+  // The state that a step would lead to, judged, refused or only made; null: it is not in the tree, or not foreseen.
+  SearchNode* met(const SearchNode& node, const Proposal& proposal);
+  // Judges what was made, with what mends it. Where it is refused the one halfway back to the last that was judged, and
+  // so on, until the last one that is right is known: those that are, in the order in which they were judged. `beside`
+  // from `first` on: what may be tried next.
+  Result<std::vector<SearchNode*>> judge_made(SearchNode& last, const std::vector<Proposal>& beside, size_t first);
+
+  // Whether the coder of a step would ask a language model.
+  bool asks_for(const SearchNode& node, const Proposal& proposal);
   // How many steps may be under way at once, as far as their coder asks a language model (see asked_steps.h).
   int questions() const { return coder_.questions(); }
   // Asks the question that the step will begin with, unless a resumed run has its answer. False: it asks none.
@@ -210,13 +224,18 @@ class Environment {
   };
   Result<Way> foreseen(const SearchNode& node);
   Result<SearchNode> foreseen_step(const SearchNode& node, const Action& action, Program program);
-  // Makes a step and keeps it without a verdict. Null: the coder refused, or the state is known.
-  Result<SearchNode*> make_unjudged(SearchNode& node, const Action& action);
+  // A step before anything is judged: what is new, or what is in the tree already.
+  struct Written {
+    Step known;
+    std::optional<SearchNode> next = {};
+  };
+  Result<Written> write(SearchNode& node, const std::vector<Proposal>& proposals, size_t which,
+                        const SearchNode* partner);
   // While the kernels of `last` are compiled, the first state on the way to it that has none: a bare capture. Null
   // where there is none, or it is not right.
   Result<SearchNode*> judge_meanwhile(const SearchNode& last);
-  // Judges the last of several steps behind `node`, and shorter ways while that one is not right and faster.
-  Result<std::vector<SearchNode*>> judge_from_the_end(const SearchNode& node, SearchNode& last);
+  // Judges the last of several steps, and shorter ways while it is not right and faster than `enough`.
+  Result<std::vector<SearchNode*>> judge_from_the_end(SearchNode& last, double enough);
   // What a step will take that is made and judged, about.
   double seconds_a_step() const;
   // What a state is known by: its Program without tuned numbers, or its text where it has none.
@@ -235,8 +254,9 @@ class Environment {
   Status prepare_next(const SearchNode& next, const std::vector<Proposal>& beside, size_t first);
   bool measures() const;
   NodeRecord record_of(const SearchNode& node) const;
-  // Stores a screened node and puts it into the tree.
+  // Stores a node and puts it into the tree. One that is not judged is announced when a step behind it is made.
   Result<SearchNode*> keep(SearchNode node, bool remembered);
+  void announce(SearchNode& node, bool remembered);
   Status keep_refusal(const StepOrder& order, const Error& error);
   // Seconds that count against the limit: a resumed run has all of it again, to replay and go on.
   double searching() const;

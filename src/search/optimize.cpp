@@ -145,6 +145,7 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
                          const StrategyDef& strategy) {
   StrategyOptions options = request.strategy_options;
   options.seed = request.seed;
+  options.descends = options.descends && !request.explores;  // what is learned from is what single steps bring
   MTMC_TRY(SearchNode * start, environment.start());
   if (!start->screen.certified()) return conclude(request, environment, run, *start, Answer::refused);
   if (request.explores) {

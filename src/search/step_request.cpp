@@ -21,7 +21,7 @@ StepRequest::StepRequest(const StepOrder& order, DraftJudge* drafts, std::functi
   for (auto at = newest_first.rbegin(); at != newest_first.rend(); ++at)
     lineage_.push_back({(*at)->rendered, (*at)->state, (*at)->verdict()});
   if (partner != nullptr) partner_.emplace(Ancestor{partner->rendered, partner->state, partner->verdict()});
-  request_.emplace(CoderRequest{node.state, proposal.action, &node.verdict(), proposal.text,
+  request_.emplace(CoderRequest{node.state, proposal.action, node.judged ? &node.verdict() : nullptr, proposal.text,
                                 origin_ ? &*origin_ : nullptr, &lineage_, partner_ ? &*partner_ : nullptr, drafts,
                                 std::move(seconds_left)});
 }

@@ -13,10 +13,11 @@ namespace mtmc {
 constexpr int kBeamPatience = 2;  // beam: depths in a row without a new best after which it ends
 
 struct StrategyOptions {
-  int width = 2;      // beam: nodes kept at each depth
-  int patience = 8;   // tree, and each island of evolve: attempts in a row without progress after which it ends
-  int breadth = 3;    // proposals tried at a node before others get their turn
-  uint64_t seed = 0;  // evolve: of all that it draws; the run's own
+  int width = 2;         // beam: nodes kept at each depth
+  int patience = 8;      // tree, and each island of evolve: attempts in a row without progress after which it ends
+  int breadth = 3;       // proposals tried at a node before others get their turn
+  bool descends = true;  // tree: what is sure behind a step is done before anything is judged
+  uint64_t seed = 0;     // evolve: of all that it draws; the run's own
 };
 
 struct StrategyDef {

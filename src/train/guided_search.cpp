@@ -14,7 +14,7 @@ namespace {
 
 struct Open {
   Episode episode;
-  std::vector<size_t> order = {};
+  std::vector<size_t> order = {};  // which of the episode's actions each of the branch's is
 };
 
 class TreeSearch final : public GuidedSearch {
@@ -24,23 +24,25 @@ class TreeSearch final : public GuidedSearch {
 
   Status answer(const std::vector<double>& gains) override {
     rank(gains);
-    MTMC_TRY(bool waits, goes_deeper(gains));
+    MTMC_TRY(bool waits, goes_deeper());
     while (!waits && !measured().full()) {
       Branch<Open>* chosen = frontier_.most_attractive();
       if (chosen == nullptr) break;
-      MTMC_TRY(Reached reached, follow(*chosen));
-      waits = reached.place != nullptr && arrive(std::move(reached), hope_of(*chosen));
+      const size_t action = chosen->next;
+      MTMC_TRY(Reached reached, follow(*chosen, action));
+      waits = reached.place != nullptr && arrive(std::move(reached), chosen->speed_behind(action));
     }
     if (!waits) asks_ = nullptr;
     return ok_status();
   }
 
  private:
-  static constexpr double kSure = 0.1;  // a gain that is not measured by itself
-
-  void start(Episode episode) override { open(std::move(episode), -std::log(episode.place().time)); }
-  void open(Episode episode, double log_speed) {
-    asked_ = &frontier_.open({std::move(episode)}, std::exp(log_speed));
+  void start(Episode episode) override {
+    const double speed = 1 / episode.place().time;
+    open(std::move(episode), speed);
+  }
+  void open(Episode episode, double speed) {
+    asked_ = &frontier_.open({std::move(episode)}, speed);
     asks_ = &asked_->state.episode;
   }
 
@@ -50,50 +52,44 @@ class TreeSearch final : public GuidedSearch {
     for (size_t i = 0; i + 1 < gains.size(); ++i)
       hopes.push_back(hoped(episode.place().actions[episode.offered()[i]].action, gains[i]));
     hopes.push_back(kLeastHope);
-    asked_->ranked = true;
+    asked_->ranked = asked_->knows_gains = true;
     asked_->state.order = wanted(hopes);
-    asked_->actions = asked_->state.order.size();
-    for (const size_t action : asked_->state.order) asked_->gains.push_back(hopes[action]);
+    for (const size_t action : asked_->state.order)
+      asked_->chances.push_back({.hope = hopes[action], .sure = gains[action] >= kSure});
   }
 
-  // The branch's next action, of which nothing was measured yet.
-  Result<Reached> follow(Branch<Open>& branch) {
-    MTMC_TRY(Reached reached, go(branch.state.episode, branch.state.order[branch.next++]));
+  // An action of the branch, of which nothing was measured yet.
+  Result<Reached> follow(Branch<Open>& branch, size_t action) {
+    branch.tried(action);
+    MTMC_TRY(Reached reached, go(branch.state.episode, branch.state.order[action]));
     branch.tries += !reached.known;
     return reached;
   }
-  static double hope_of(const Branch<Open>& branch) { return std::log(branch.speed) + branch.gains[branch.next - 1]; }
 
   // Whether there is a question about where a step led. Before it is measured, if it could be the way to more.
-  bool arrive(Reached reached, double hope) {
+  bool arrive(Reached reached, double hoped_speed) {
     const bool open_end = reached.right() && !reached.done;
     if (descends_ && open_end) {
       unmeasured_ = reached.place;
-      open(std::move(*reached.episode), hope);
+      open(std::move(*reached.episode), hoped_speed);
       return true;
     }
     if (!measure(reached.place) || !open_end) return false;
-    open(std::move(*reached.episode), -std::log(reached.place->time));
+    open(std::move(*reached.episode), 1 / reached.place->time);
     return true;
   }
 
   // On the way of a descent: a step further, if one is sure and leads to something new, else what was reached is
   // measured. Whether there is a question.
-  Result<bool> goes_deeper(const std::vector<double>& gains) {
+  Result<bool> goes_deeper() {
     if (unmeasured_ == nullptr) return false;
     const Place* here = std::exchange(unmeasured_, nullptr);
     Branch<Open>& branch = *asked_;
-    const std::vector<size_t>& order = branch.state.order;
-    const auto sure = std::find_if(order.begin(), order.end(), [&](size_t action) { return gains[action] >= kSure; });
-    if (sure != order.end() && would_be_new(branch.state.episode, *sure)) {
-      const auto at = static_cast<size_t>(sure - order.begin());
-      std::rotate(branch.state.order.begin(), branch.state.order.begin() + static_cast<long>(at),
-                  branch.state.order.begin() + static_cast<long>(at) + 1);
-      std::rotate(branch.gains.begin(), branch.gains.begin() + static_cast<long>(at),
-                  branch.gains.begin() + static_cast<long>(at) + 1);
-      MTMC_TRY(Reached reached, follow(branch));
+    const std::optional<size_t> sure = branch.sure();
+    if (sure && would_be_new(branch.state.episode, branch.state.order[*sure])) {
+      MTMC_TRY(Reached reached, follow(branch, *sure));
       const bool arrives = reached.place != nullptr && reached.right();
-      if (reached.place != nullptr && arrive(std::move(reached), hope_of(branch))) return true;
+      if (reached.place != nullptr && arrive(std::move(reached), branch.speed_behind(*sure))) return true;
       if (arrives) return false;
     }
     if (!measure(here)) return false;

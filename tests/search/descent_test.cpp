@@ -162,12 +162,11 @@ TEST(Descent, WhatPaysLittleAtEachPlaceIsDoneAtAllAtOnce) {
   EXPECT_EQ(fused, 30u);
 }
 
-TEST(Descent, WithTimeForAllStepsEachIsJudged) {
+TEST(Descent, WithTimeForAllStepsItIsLeftToTheTree) {
   for (const double limit : {0.0, 1000.0}) {
     SlowWorld patient(limit, 5);
     patient.request.limits.evaluations = 12, patient.wide = true;
     ASSERT_TRUE(patient.run_slowly(never).ok());
-    EXPECT_EQ(unjudged(patient.nodes()), 0u);
     World usual("null", branches());
     usual.strategy = "tree", usual.request.limits = {.steps = 6, .seconds = 0, .evaluations = 12};
     ASSERT_TRUE(usual.run().ok());
@@ -217,23 +216,6 @@ TEST(Descent, WhatWasMadeOnTheWayIsJudgedWhereThereIsTimeAfterAll) {
   ASSERT_GT(nodes.size(), 2u);
   EXPECT_NE(nodes[1].verdict(), nullptr) << "the first step, which the start tries";
 }
-
-// Judges so many candidates, then is gone.
-class Leaving final : public Judge {
- public:
-  Leaving(Judge& inner, int left, double seconds) : inner_(inner), left_(left), seconds_(seconds) {}
-  Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
-    if (--left_ < 0) return Error{"judging", "the machine went away", "", ""};
-    MTMC_TRY(Verdict verdict, inner_.judge(task, candidate, tier));
-    verdict.seconds = seconds_;
-    return verdict;
-  }
-
- private:
-  Judge& inner_;
-  int left_;
-  double seconds_;
-};
 
 TEST(Descent, AResumedRunGoesOnFromWhatWasMade) {
   SlowWorld cut(11, 8);

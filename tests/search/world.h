@@ -97,6 +97,23 @@ class WatchedJudge final : public Judge {
   std::function<void(const std::string&)> told_;
 };
 
+// Judges so many candidates, then is gone.
+class Leaving final : public Judge {
+ public:
+  Leaving(Judge& inner, int left, double seconds = 0) : inner_(inner), left_(left), seconds_(seconds) {}
+  Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
+    if (--left_ < 0) return Error{"judging", "the machine went away", "", ""};
+    MTMC_TRY(Verdict verdict, inner_.judge(task, candidate, tier));
+    verdict.seconds = seconds_;
+    return verdict;
+  }
+
+ private:
+  Judge& inner_;
+  int left_;
+  double seconds_;
+};
+
 // The builtin coder as it is where a tuner prepares.
 class PreparingCoder final : public Coder {
  public:
