@@ -202,14 +202,20 @@ Result<std::vector<SearchNode*>> Environment::judge_made(SearchNode& last, const
   return judge_from_the_end(last, 0);
 }
 
+bool Environment::may_descend(const SearchNode& node) const {
+  return parts_.limits.seconds > 0 && !stopped() && policy_.foresees() && coder_.account().empty() &&
+         node.state.program != nullptr;
+}
+
 Result<std::vector<SearchNode*>> Environment::descend(SearchNode& node) {
   const std::vector<SearchNode*> nothing;
-  const double limit = parts_.limits.seconds;
-  if (limit <= 0 || stopped() || !policy_.foresees() || !coder_.account().empty() || node.state.program == nullptr)
-    return nothing;
-  const double judgements = (limit - searching() - reserved(seconds_a_step())) / std::max(seconds_a_step(), 1e-9);
+  if (!may_descend(node)) return nothing;
+  const double judgements =
+      (parts_.limits.seconds - searching() - reserved(seconds_a_step())) / std::max(seconds_a_step(), 1e-9);
   if (judgements >= parts_.limits.steps) return nothing;
-  MTMC_TRY(const Way way, foreseen(node));
+  const bool known = node.parent == nullptr && first_way_.has_value();
+  MTMC_TRY(const Way way, known ? Result<Way>(*std::move(first_way_)) : foreseen(node));
+  first_way_.reset();
   trace_note(fmt::format("{} steps foreseen, {} one by one, time for {:.1f} judgements", way.steps.size(),
                          way.one_by_one, judgements));
   if (way.one_by_one < 2 || judgements >= way.one_by_one) return nothing;

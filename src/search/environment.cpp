@@ -200,6 +200,7 @@ Result<SearchNode*> Environment::start() {
   node.state.program = parts_.program;
   MTMC_TRY(node.state.code, parts_.target.emit(*parts_.program, parts_.hardware, parts_.shell));
   say("judging the module as it is");
+  MTMC_RETURN_IF_ERROR(prepare_way(node));
   MTMC_TRY(Judged first, judged(node.state, Tier::screen, recorded(kNoNode, "")));
   if (coder_.chooses() || parts_.target.handwritten) node.state.program = nullptr;
   node.state_hash = hash_of(node.state);

@@ -223,6 +223,8 @@ class Environment {
     int one_by_one = 0;  // how many steps they would be without those that are taken at several places at once
   };
   Result<Way> foreseen(const SearchNode& node);
+  // Whether a descent may be for a node: there is a time limit, and steps cost nothing but time.
+  bool may_descend(const SearchNode& node) const;
   Result<SearchNode> foreseen_step(const SearchNode& node, const Action& action, Program program);
   // A step before anything is judged: what is new, or what is in the tree already.
   struct Written {
@@ -250,6 +252,8 @@ class Environment {
   Status prepare_coder(const CodeState& state, const std::vector<Proposal>& proposals, size_t first);
   // The judge, for a state that it has not judged.
   Status prepare_judge(const CodeState& state);
+  // The judge, for the end of the way behind the start, which is about to be judged itself.
+  Status prepare_way(const SearchNode& start);
   // Both, while `next` is judged: for `next` itself, what may be tried there, and the proposals beside it.
   Status prepare_next(const SearchNode& next, const std::vector<Proposal>& beside, size_t first);
   bool measures() const;
@@ -277,6 +281,7 @@ class Environment {
   double started_;
   int evaluations_ = 0;
   std::optional<double> searching_since_;  // when the start was judged
+  std::optional<Way> first_way_;           // behind the start, until it is gone
   std::optional<Error> policy_error_, last_refusal_;
   std::string doing_;             // what was said last
   double certify_seconds_ = 0;    // what certifications took, those remembered left out

@@ -25,6 +25,14 @@ Status Environment::prepare_judge(const CodeState& state) {
   return known ? ok_status() : judge_.prepare(parts_.task, {state.code.text, state.program});
 }
 
+Status Environment::prepare_way(const SearchNode& start) {
+  const bool chosen_elsewhere = coder_.chooses() || parts_.target.handwritten;
+  if (chosen_elsewhere || !coder_.prepares() || !turn_file().empty() || !recorded_.empty() || !may_descend(start))
+    return ok_status();
+  MTMC_TRY(first_way_, foreseen(start));
+  return first_way_->steps.empty() ? ok_status() : prepare_judge(first_way_->steps.back().state);
+}
+
 Status Environment::prepare_next(const SearchNode& next, const std::vector<Proposal>& beside, size_t first) {
   if (!coder_.prepares()) return ok_status();
   // This one is judged in any case: compiled beside on all cores it is ready sooner than when its first call compiles.

@@ -43,11 +43,14 @@ struct SlowWorld : World {
   }
   // `refuses`: by the number of steps that the candidate is away from the start, and the tier.
   Result<Optimized> run_slowly(std::function<bool(const Candidate&, Tier)> refuses) {
+    WatchedJudge* watched = nullptr;
     WatchedJudge slow(judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
+      when_judged(*watched);
       now += each, verdict.seconds = each;
       judged.push_back(candidate.code);
       if (refuses(candidate, tier)) verdict.outcome = Outcome::refused, verdict.reason = "wrong-result";
     });
+    watched = &slow;
     const auto greedy = [&] {
       return find_policy("greedy")->make({hardware, request.target, request.paper_only, request.seed}).value();
     };
@@ -66,6 +69,7 @@ struct SlowWorld : World {
   double plans = 0;  // seconds that putting actions in order takes
   bool wide = false, prepares = false;
   std::vector<std::string> judged, prepared;
+  std::function<void(const WatchedJudge&)> when_judged = [](const WatchedJudge&) {};  // before it is noted
 };
 
 // A network in which no place is like another: each brings a thirtieth of the time.
@@ -146,6 +150,19 @@ TEST(Descent, ABareCaptureIsJudgedWhileTheLastIsCompiled) {
   EXPECT_EQ(hasty.judged[2], nodes[2].code);
   ASSERT_GE(hasty.prepared.size(), 2u);
   EXPECT_EQ(hasty.prepared.front(), nodes[2].code) << "its kernels take longest";
+}
+
+TEST(Descent, ItsEndIsCompiledWhileTheModuleIsJudgedAsItIs) {
+  SlowWorld hasty(11, 8, many_launches(), "triton", h200_hardware());
+  hasty.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
+  hasty.prepares = true;
+  std::vector<std::string> before;  // when the first verdict is given
+  hasty.when_judged = [&](const WatchedJudge& judge) {
+    if (hasty.judged.empty()) before = judge.prepared;
+  };
+  const auto done = hasty.run_slowly(never);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(before, std::vector{hasty.nodes().back().code});
 }
 
 TEST(Descent, WhatPaysLittleAtEachPlaceIsDoneAtAllAtOnce) {
