@@ -139,9 +139,10 @@ class Rounds {
   }
 
   Status call_alone(const std::string& engine, int round, bool same_addresses) {
-    // As the candidate's is: work beside the calls is compared.
-    if (engine == "eager" && (plan_.lends_anew || facts_.moves()))
-      MTMC_RETURN_IF_ERROR(baselines_.set_state(engine, plan_.lends_anew ? "first" : "moved-first"));
+    // As the candidate's is: work beside the calls is compared, and a state that went on could grow out of what its
+    // type holds, or into numbers that take longer. Of `nothing` no call moves it.
+    if (engine != "nothing" && (plan_.lends_anew || facts_.moves()))
+      MTMC_RETURN_IF_ERROR(baselines_.begin_anew(engine, plan_.lends_anew ? "first" : "moved-first"));
     CallPlan call;
     call.draw = draw_of(round), call.same_addresses = same_addresses, call.state = facts_.moving();
     if (!facts_.large()) call.hold = examination_.held();
