@@ -27,7 +27,7 @@ def shared(folder: Path, body: str, init: str) -> Shared:
     ("body", "arguments", "module", "earlier"),
     [
         ("return x * 2", False, False, False),
-        ("return x[1:]", True, False, True),
+        ("return x[1:]", True, False, False),
         ("return self.table", False, True, True),
         ("return self.table[:2]", False, True, True),
         ("return self.held['table']", False, False, True),
@@ -50,6 +50,12 @@ def test_what_one_result_shares(tmp_path: Path, body: str, arguments: bool, modu
     )
     found = shared(tmp_path, body, init)
     assert (found.arguments, found.module, found.earlier) == ([arguments], [module], [earlier])
+
+
+def test_what_a_later_call_writes_to_may_change(tmp_path: Path) -> None:
+    init = "self.hidden, self.other = torch.zeros(4, 8), torch.zeros(4, 8)"
+    body = "self.hidden, self.other = self.other, self.hidden.add_(x)\nreturn self.hidden"
+    assert shared(tmp_path, body, init).loose == [True]
 
 
 def test_an_old_state_lies_where_the_last_result_lay(tmp_path: Path) -> None:

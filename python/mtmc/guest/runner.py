@@ -204,7 +204,11 @@ class Runner:
         assert self.model is not None
         self.reported = entries_of(self.model, {name: self.names.get(name, name) for name in request["state"]})
         places = self.stopwatch.arm(
-            request["form"], request["same_addresses"], request["hold"], request.get("keep", False)
+            request["form"],
+            request["same_addresses"],
+            request["hold"],
+            request.get("keep", False),
+            request.get("drop", 0),
         )
         self.device.poison(request["poison"], sum(place["bytes"] for place in places))
         if request["clean"]:

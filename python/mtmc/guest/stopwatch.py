@@ -49,9 +49,11 @@ class Stopwatch:
         self.last_ns = 0  # for which the last call kept the host
         self.early = False  # was the last result copied before it was there?
 
-    def arm(self, form: Form, same_addresses: bool, hold: int, keep: bool = False) -> list[dict[str, Any]]:
+    def arm(
+        self, form: Form, same_addresses: bool, hold: int, keep: bool = False, drop: int = 0
+    ) -> list[dict[str, Any]]:
         """Memory for the arguments of the next call, new or the last call's, and where it lies. `hold`: how many of the last
-        results stay alive in it; `keep`: so do the last call's arguments."""
+        results stay alive in it, but for the one so far behind the last as `drop` says; `keep`: so do the last call's arguments."""
         self.kept = self.places if keep else []
         if not (same_addresses and self.places and form == self.form):
             if sum(tensor.nbytes for tensor in self.places) > MOST_APART:
@@ -60,6 +62,8 @@ class Stopwatch:
         self.form = form
         most = max(1, min(hold, MOST_HELD))
         self.held, self.memory = (deque(one if hold else (), maxlen=most) for one in (self.held, self.memory))
+        if 0 < drop <= len(self.held) == len(self.memory):
+            del self.held[-drop], self.memory[-drop]
         return [self.device.place(span_of(tensor)) for tensor in self.places]
 
     def rehearse(self, call: Callable[..., Any], changes: bool) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from mtmc.referee.draws import seed_of
 from mtmc.referee.kept_draws import KeptDraws
-from mtmc.referee.reference import Eager, EagerError
+from mtmc.referee.reference import Eager, EagerError, State
 from mtmc.referee.weights import second_weights
 from mtmc.wire.arguments import load_arguments
 from mtmc.wire.task_error import TaskError, first_line
@@ -44,6 +44,15 @@ def moving_entries(draws: KeptDraws, eager: Eager) -> list[str]:
             continue
         moving += [entry for entry in other.state if entry not in moving]
     return moving
+
+
+def timed_state(first: State, moving: list[str], eager: Eager) -> dict[str, State]:
+    """The state `timed` that timed calls begin with: what eager's calls have made of the first one, which is often empty, so that
+    who leaves out what comes of nothing gains no time by it. What grows begins as it was."""
+    now = eager.state
+    ran = {name: now[name] for name in moving if name in now and now[name].shape == first[name].shape}
+    ran = {name: value for name, value in ran.items() if bool(torch.isfinite(value).all())}
+    return {"timed": first | ran} if ran else {}
 
 
 def _errs(draws: KeptDraws, name: str) -> float:

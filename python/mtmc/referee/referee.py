@@ -19,16 +19,17 @@ from mtmc.device.digest import digest
 from mtmc.device.memory import release
 from mtmc.referee.budgets import Budgets, Draw
 from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_kinds
+from mtmc.referee.in_a_row import InARow, arguments_of
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
 from mtmc.referee.measure import Measurement
 from mtmc.referee.nulls import measure_nulls
 from mtmc.referee.open_order import compare_in_order
-from mtmc.referee.opening import choose_second, moving_entries, save_constructor
+from mtmc.referee.opening import choose_second, moving_entries, save_constructor, timed_state
 from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
-from mtmc.referee.sharing import Flags
+from mtmc.referee.sharing import Flags, either
 from mtmc.referee.touched import nominal_bytes, touched_bytes
 from mtmc.referee.truth import TruthError
 from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, turned_weights
@@ -146,6 +147,7 @@ class Referee:
         self.budgets = Budgets(self.reference, request["accuracy"], others, self.draws.draw)
         moving = self.draws.watched = moving_entries(self.draws, run.eager)
         self.draws.forget("weights-0")  # which was made before
+        self.states |= timed_state(first, moving, run.eager)
         for which in list(self.states):
             self.states[f"moved-{which}"] = {name: self.states[which][name] for name in moving}
         states = {name: self.lender.offered(f"state-{name}", state) for name, state in self.states.items()}
@@ -188,11 +190,13 @@ class Referee:
                 **self._given(name, draw.arguments, not name.startswith("timed-")),
                 "repeats": draw.eager.repeats,
                 "calls": len(draw.eager.calls),
+                "in_a_row": isinstance(draw.arguments, InARow),
                 "on_host": draw.truth.on_host,
                 "draw_seconds": self.draws.seconds,
                 "eager_seconds": draw.eager.seconds,
                 "modified": draw.eager.modified,
                 "aliases": draw.eager.shared.any,
+                "loose": draw.eager.shared.loose,
                 "overlapping": draw.eager.overlapping,
                 "random_state": draw.eager.random_state,
             }
@@ -310,14 +314,17 @@ class Referee:
             measured = self.masked.compare(request["draw"], call, leaves, measured, request["guest"])
         together = [pair for pair in sharing(spans(form["list"][0])) if pair not in draw.eager.sharing]
         shared, lie = draw.eager.shared, form["list"][0]
-        given, anew = _spans_but(lie, shared.arguments), _spans_but(lie, shared.earlier)
+        places = [(place["at"], place["at"] + place["bytes"]) for place in request["places"]]
+        passed_on = [given and overlap([at], places) for given, at in zip(shared.arguments, spans(lie), strict=True)]
+        given, anew = _spans_but(lie, shared.arguments), _spans_but(lie, either(shared.earlier, passed_on))
         changed = request["modified"]
         if self.device is not None and self.device.lends:
-            changed = self.lender.unlike(self.draws.arguments(request["draw"]), request["places"], request["guest"])
+            put = arguments_of(self.draws.arguments(request["draw"]), call)
+            changed = self.lender.unlike(put, request["places"], request["guest"])
         return {
             "outputs": measured,
             "hash": found,
-            "aliases": overlap(given, [(p["at"], p["at"] + p["bytes"]) for p in request["places"]]),
+            "aliases": overlap(given, places),
             "reused": any(overlap(anew, ranges(one["list"][0])) for one in request["earlier"]),
             "together": bool(together),
             "overlapping": self_overlapping(value),

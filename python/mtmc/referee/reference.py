@@ -17,13 +17,14 @@ from mtmc.device.device import Device
 from mtmc.device.digest import digest
 from mtmc.device.random_state import generator_on, random_state, seed_all
 from mtmc.referee.draws import is_whole, map_leaves
-from mtmc.referee.sharing import Returned, Shared
+from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
+from mtmc.referee.sharing import Returned, Shared, either
 from mtmc.referee.slices import Run
 from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
 from mtmc.task.lasting import objects_of, refuse_lasting
 from mtmc.task.plain_state import drawn_at_random
 from mtmc.task.scalars import ScalarReads
-from mtmc.task.task import Task
+from mtmc.task.task import CPU, Task
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import identical, structure_of
 from mtmc.wire.by_name import by_place, split
@@ -187,12 +188,16 @@ class Reference:
     def _run_eager(self, arguments: list[Any], state: State, seed: int, count: int, moves: bool) -> Eager:
         self.load(self.model, state)
         held, versions = self.state_of(self.model), self._versions()
-        pristine, arguments = arguments, self._lent(arguments)
+        first, pristine, arguments = arguments, arguments, self._lent(arguments)
         seed_all(seed)
         results, drawn, places, after = [], [], [], []
         unsorted, returned = False, Returned()
+        last: list[tuple[torch.Tensor, int]] = []  # the tensors of a call's result, and their versions
         for index in range(count):
-            if index and not identical(arguments, pristine):
+            if index and isinstance(first, InARow):
+                pristine = arguments_of(first, index)
+                arguments = self._lent(pristine)
+            elif index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
             # Aliases: a module may also change the shape of what it was given.
             given = [(tensor.detach(), tensor._version) for tensor in outputs.tensors(arguments)]
@@ -200,15 +205,17 @@ class Reference:
             shared = self._shared(result, arguments)
             if not results:
                 about = self._about(result, shared)
-            else:
-                about["shared"].also(shared, returned.again(result))
+            elif len(last) == len(again := returned.again(result)):
+                written_on = [tensor._version != version for tensor, version in last]
+                about["shared"].also(shared, either(again, written_on))
+            last = [(tensor, tensor._version) for tensor in outputs.tensors(result)]
             if self.written is None:
                 self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
             # what is returned may be the state itself, which moves on
             leaves = [*blobs.leaves(result), *(given[i][0] for i in self.written)]
             once = self._versions() == versions and not record.drawn
             results.append([_own(leaf, once and not any(about["shared"].any)) for leaf in leaves])
-            returned.note(result, results[-1])
+            returned.note(result, results[-1], shared.arguments)
             drawn.append(record.drawn)
             places.append(record.places)
             unsorted = unsorted or record.unsorted
@@ -227,7 +234,7 @@ class Reference:
         modified = [] if lent else [i for i, one in enumerate(arguments) if not identical(one, pristine[i])]
         self.reads_only = not modified and not self.written
         stands = digest(random_state())
-        del result, leaves, given
+        del result, leaves, given, last
         if returned.kept():
             self._called_on(pristine, SHARING_CALLS - 1 - index, returned, about["shared"])
         return Eager(
@@ -329,8 +336,8 @@ class Reference:
             torch.cuda.empty_cache()
         try:
             model.to("cpu")
-            on_host = replace(eager, drawn=blobs.moved(eager.drawn, torch.device("cpu")))
-            arguments, state = blobs.moved(arguments, torch.device("cpu")), blobs.moved(state, torch.device("cpu"))
+            on_host = replace(eager, drawn=blobs.moved(eager.drawn, CPU))
+            arguments, state = moved_in_a_row(arguments, CPU), blobs.moved(state, CPU)
             return replace(self._replay(model, arguments, state, on_host, move, widths), on_host=True)
         finally:
             model.to(self.device.where)
@@ -365,8 +372,9 @@ class Reference:
                 calls.append(calls[0])
                 after.append({})
                 continue
-            if index == 0 or eager.modified or eager.written:
-                wide = map_leaves(arguments, partial(_fresh, move=move, widths=widths)) if move else arguments
+            if index == 0 or eager.modified or eager.written or isinstance(arguments, InARow):
+                own = arguments_of(arguments, index)
+                wide = map_leaves(own, partial(_fresh, move=move, widths=widths)) if move else own
             left = [tensor.detach() for tensor in outputs.tensors(wide)]
             first, named = split(wide, self.task.by_name)
             call = partial(model, *first, **named)

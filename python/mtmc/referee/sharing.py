@@ -18,7 +18,7 @@ Flags = list[bool]  # for each tensor of a result, in order
 @dataclass
 class Shared:
     """`arguments`: which tensors of a result lie in the memory of an argument; `module`: in that of a weight, a buffer or a plain
-    attribute; `earlier`: where a result of an earlier call lies that its caller still holds."""
+    attribute; `earlier`: where a result of an earlier call lies that its caller still holds, other than as an argument."""
 
     arguments: Flags
     module: Flags
@@ -27,18 +27,23 @@ class Shared:
     @classmethod
     def of(cls, result: Any, arguments: Iterable[torch.Tensor], module: Iterable[torch.Tensor]) -> Shared:
         found = tensors(result)
-        given = aliasing(found, arguments)
-        return cls(given, aliasing(found, module), list(given))  # arguments may lie where the last ones lay
+        return cls(aliasing(found, arguments), aliasing(found, module), [False] * len(found))
 
     @property
     def any(self) -> Flags:
-        return either(either(self.arguments, self.module), self.earlier)
+        return either(self.loose, self.module)
+
+    @property
+    def loose(self) -> Flags:
+        """Which may change while more calls are made: arguments may lie where the last ones lay."""
+        return either(self.arguments, self.earlier)
 
     def also(self, other: Shared, again: Flags) -> None:
         """What the result of a later call shares, which lies where an earlier one did where `again` says so."""
-        if len(other.any) == len(self.any):
+        if len(again) == len(self.earlier):
             self.arguments, self.module = either(self.arguments, other.arguments), either(self.module, other.module)
-            self.earlier = either(either(self.earlier, other.earlier), again)
+            anew = [lies and not given for lies, given in zip(again, self.arguments, strict=True)]
+            self.earlier = either(self.earlier, anew)
 
 
 class Returned:
@@ -47,11 +52,12 @@ class Returned:
     def __init__(self) -> None:
         self.seen: list[StorageWeakRef] = []
 
-    def note(self, result: Any, copies: list[Any]) -> None:
-        """`copies` of its leaves, some of which may be the same memory: that is held by whoever asks."""
-        for leaf, copy in zip(leaves(result), copies, strict=False):
-            if isinstance(leaf, torch.Tensor) and leaf.numel() and copy.data_ptr() != leaf.data_ptr():
-                self.seen.append(StorageWeakRef(leaf.untyped_storage()))
+    def note(self, result: Any, copies: list[Any], given: Flags) -> None:
+        """But for what is an argument's (`given`), and what some of the `copies` of its leaves hold: that is with whoever asks."""
+        copied = [copy for leaf, copy in zip(leaves(result), copies, strict=False) if isinstance(leaf, torch.Tensor)]
+        for tensor, copy, passed_on in zip(tensors(result), copied, given, strict=True):
+            if tensor.numel() and not passed_on and copy.data_ptr() != tensor.data_ptr():
+                self.seen.append(StorageWeakRef(tensor.untyped_storage()))
 
     def kept(self) -> bool:
         """Does somebody hold any of it?"""
