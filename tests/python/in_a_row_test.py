@@ -10,7 +10,7 @@ from mtmc.device.device import device_named
 from mtmc.referee.draws import seed_of
 from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
 from mtmc.referee.kept_draws import KeptDraws
-from mtmc.referee.opening import timed_state
+from mtmc.referee.opening import FEWEST_BEFORE, late_state, timed_state
 from mtmc.referee.reference import Reference
 from mtmc.referee.sampled import Sampler
 from mtmc.task.task import load_task
@@ -57,3 +57,19 @@ def test_timed_calls_begin_with_what_calls_have_left_but_for_what_grows(tmp_path
     x, timed = draws.arguments("timed-0")[0], draws.draw("timed-0")
     assert torch.allclose(timed.eager.calls[0][0], state[".total"] + x)
     assert timed_state(first, [], eager) == {}
+
+
+def test_calls_in_a_row_begin_with_a_counter_as_after_hundreds_of_calls(tmp_path: Path) -> None:
+    count = "self.register_buffer('count', torch.zeros((), dtype=torch.long))"
+    draws = kept(tmp_path, "self.count += 1\nreturn x / self.count", count)
+    state = late_state(draws, ["count"], draws.draw("task-0"))["repeated"]
+    assert int(state["count"]) >= FEWEST_BEFORE
+    draws.states["repeated"] = state
+    draw = draws.draw("repeated-0")
+    assert torch.allclose(draw.eager.calls[0][0] * (state["count"] + 1), draw.arguments[0], atol=1e-5)
+
+
+def test_a_counter_that_would_point_nowhere_stays(tmp_path: Path) -> None:
+    place = "self.register_buffer('place', torch.zeros((), dtype=torch.long))\nself.table = torch.ones(8, 8)"
+    draws = kept(tmp_path, "self.place += 1\nreturn x * self.table[self.place]", place)
+    assert late_state(draws, ["place"], draws.draw("task-0")) == {}

@@ -26,7 +26,7 @@ from mtmc.referee.masked import MaskedDraws
 from mtmc.referee.measure import Measurement
 from mtmc.referee.nulls import measure_nulls
 from mtmc.referee.open_order import compare_in_order
-from mtmc.referee.opening import choose_second, moving_entries, save_constructor, timed_state
+from mtmc.referee.opening import choose_second, late_state, moving_entries, save_constructor, timed_state
 from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.sharing import Flags, either
@@ -147,7 +147,7 @@ class Referee:
         self.budgets = Budgets(self.reference, request["accuracy"], others, self.draws.draw)
         moving = self.draws.watched = moving_entries(self.draws, run.eager)
         self.draws.forget("weights-0")  # which was made before
-        self.states |= timed_state(first, moving, run.eager)
+        self.states |= timed_state(first, moving, run.eager) | late_state(self.draws, moving, run)
         for which in list(self.states):
             self.states[f"moved-{which}"] = {name: self.states[which][name] for name in moving}
         states = {name: self.lender.offered(f"state-{name}", state) for name, state in self.states.items()}
