@@ -52,6 +52,23 @@ def test_what_one_result_shares(tmp_path: Path, body: str, arguments: bool, modu
     assert (found.arguments, found.module, found.earlier) == ([arguments], [module], [earlier])
 
 
+@pytest.mark.parametrize(
+    ("body", "loose"),
+    [
+        ("return self.table", False),
+        ("return x", True),
+        (NEW + "return self.hidden", False),
+        ("self.hidden.add_(x)\nreturn self.hidden", True),
+        ("self.hidden, self.table = self.table, self.hidden.add_(x)\nreturn self.table", True),
+        ("return torch.add(x, 1, out=self.held['sum'])", True),
+        ("with torch.inference_mode():\n    return x + 1", False),
+    ],
+)
+def test_what_may_change_while_more_calls_are_made(tmp_path: Path, body: str, loose: bool) -> None:
+    init = "self.hidden, self.table = torch.zeros(4, 8), torch.ones(4, 8)\nself.held = {'sum': torch.ones(4, 8)}"
+    assert shared(tmp_path, body, init).loose == [loose]
+
+
 def test_what_a_later_call_writes_to_may_change(tmp_path: Path) -> None:
     init = "self.hidden, self.other = torch.zeros(4, 8), torch.zeros(4, 8)"
     body = "self.hidden, self.other = self.other, self.hidden.add_(x)\nreturn self.hidden"

@@ -18,7 +18,7 @@ from mtmc.device.digest import digest
 from mtmc.device.random_state import generator_on, random_state, seed_all
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
-from mtmc.referee.sharing import Returned, Shared, either
+from mtmc.referee.sharing import Returned, Shared, Versions, versions_of
 from mtmc.referee.slices import Run
 from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
 from mtmc.task.lasting import objects_of, refuse_lasting
@@ -192,7 +192,7 @@ class Reference:
         seed_all(seed)
         results, drawn, places, after = [], [], [], []
         unsorted, returned = False, Returned()
-        last: list[tuple[torch.Tensor, int]] = []  # the tensors of a call's result, and their versions
+        before: Versions = []
         for index in range(count):
             if index and isinstance(first, InARow):
                 pristine = arguments_of(first, index)
@@ -205,10 +205,9 @@ class Reference:
             shared = self._shared(result, arguments)
             if not results:
                 about = self._about(result, shared)
-            elif len(last) == len(again := returned.again(result)):
-                written_on = [tensor._version != version for tensor, version in last]
-                about["shared"].also(shared, either(again, written_on))
-            last = [(tensor, tensor._version) for tensor in outputs.tensors(result)]
+            else:
+                about["shared"].also(shared, returned.again(result), before)
+            before = about["shared"].held(before) + versions_of(result)
             if self.written is None:
                 self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
             # what is returned may be the state itself, which moves on
@@ -234,9 +233,10 @@ class Reference:
         modified = [] if lent else [i for i, one in enumerate(arguments) if not identical(one, pristine[i])]
         self.reads_only = not modified and not self.written
         stands = digest(random_state())
-        del result, leaves, given, last
+        del result, leaves, given
+        before = about["shared"].held(before)
         if returned.kept():
-            self._called_on(pristine, SHARING_CALLS - 1 - index, returned, about["shared"])
+            self._called_on(pristine, SHARING_CALLS - 1 - index, returned, before, about["shared"])
         return Eager(
             calls=results,
             after=[{name: states[name] for name in state if name in changed and name in states} for states in after],
@@ -250,14 +250,17 @@ class Reference:
             **about,
         )
 
-    def _called_on(self, arguments: list[Any], count: int, returned: Returned, shared: Shared) -> None:
-        """So many calls more, for where their results lie beside those that were `returned` before."""
+    def _called_on(
+        self, arguments: list[Any], count: int, returned: Returned, before: Versions, shared: Shared
+    ) -> None:
+        """So many calls more, for where their results lie beside those that were `returned` before, and what they write to."""
         for _ in range(count):
             try:
                 result, _, _ = self._called(self._lent(arguments))
             except (EagerError, torch.OutOfMemoryError):  # nobody calls it so often
                 return
-            shared.also(self._shared(result, []), returned.again(result))
+            shared.also(self._shared(result, []), returned.again(result), before)
+            before = before + versions_of(result)
 
     def _called(self, arguments: list[Any]) -> tuple[Any, Record, float]:
         """The result of a call, what it drew and left open, and its seconds."""

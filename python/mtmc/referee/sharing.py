@@ -13,37 +13,58 @@ from mtmc.wire.blobs import leaves
 from mtmc.wire.outputs import aliasing, tensors
 
 Flags = list[bool]  # for each tensor of a result, in order
+Versions = list[
+    tuple[int, torch.Tensor, int]
+]  # tensors of earlier results, by their number, and how often each was written to
 
 
 @dataclass
 class Shared:
     """`arguments`: which tensors of a result lie in the memory of an argument; `module`: in that of a weight, a buffer or a plain
-    attribute; `earlier`: where a result of an earlier call lies that its caller still holds, other than as an argument."""
+    attribute; `earlier`: where a result of an earlier call lies that its caller still holds, other than as an argument;
+    `written`: which a later call has written to."""
 
     arguments: Flags
     module: Flags
     earlier: Flags
+    written: Flags
 
     @classmethod
     def of(cls, result: Any, arguments: Iterable[torch.Tensor], module: Iterable[torch.Tensor]) -> Shared:
         found = tensors(result)
-        return cls(aliasing(found, arguments), aliasing(found, module), [False] * len(found))
+        return cls(aliasing(found, arguments), aliasing(found, module), [False] * len(found), [False] * len(found))
 
     @property
     def any(self) -> Flags:
-        return either(self.loose, self.module)
+        return either(either(self.loose, self.earlier), self.module)
 
     @property
     def loose(self) -> Flags:
         """Which may change while more calls are made: arguments may lie where the last ones lay."""
-        return either(self.arguments, self.earlier)
+        return either(self.arguments, self.written)
 
-    def also(self, other: Shared, again: Flags) -> None:
-        """What the result of a later call shares, which lies where an earlier one did where `again` says so."""
+    def also(self, other: Shared, again: Flags, before: Versions) -> None:
+        """What the result of a later call shares, which lies where an earlier one did where `again` says so, and whose call may have
+        written to those before it."""
         if len(again) == len(self.earlier):
             self.arguments, self.module = either(self.arguments, other.arguments), either(self.module, other.module)
             anew = [lies and not given for lies, given in zip(again, self.arguments, strict=True)]
             self.earlier = either(self.earlier, anew)
+            changed = {number for number, tensor, version in before if version_of(tensor) != version}
+            self.written = [one or number in changed for number, one in enumerate(self.written)]
+
+    def held(self, before: Versions) -> Versions:
+        """Those of them that the module holds, or has held."""
+        return [one for one in before if one[0] < len(self.module) and self.module[one[0]]]
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """Another one whenever it is written to, where torch counts that."""
+    return -1 if tensor.is_inference() else tensor._version
+
+
+def versions_of(result: Any) -> Versions:
+    return [(number, tensor, version_of(tensor)) for number, tensor in enumerate(tensors(result))]
 
 
 class Returned:
