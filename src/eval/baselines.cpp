@@ -172,6 +172,12 @@ Status Baselines::set_state(const std::string& engine, const std::string& state)
   return ok_status();
 }
 
+Status Baselines::begin_anew(const std::string& engine, const std::string& state) {
+  const Status set = set_state(engine, state);
+  if (!set.ok() && !process_of(engine).running()) lose(engine, set.error());
+  return set;
+}
+
 Result<Performance> Baselines::call(const std::string& engine, CallPlan plan) {
   JudgeProcess& process = process_of(engine);
   plan.engine = engine;

@@ -34,9 +34,10 @@ class Baselines {
   Status ready(bool all);
   // Those beside eager that were asked for and made by now: name -> why it cannot be had, empty when it can.
   std::map<std::string, std::string> made() const;
-  // Its module's state is this one of the task's from here on.
-  Status set_state(const std::string& engine, const std::string& state);
-  // One timed call. An Error when its process is lost: then there is one less, or `ready` makes it again.
+  // Before a timed call: its module's state is this one of the task's. An Error when its process is lost: then there is
+  // one less, or `ready` makes it again.
+  Status begin_anew(const std::string& engine, const std::string& state);
+  // One timed call. Errors as above.
   Result<Performance> call(const std::string& engine, CallPlan plan);
   int losses() const { return losses_; }                           // of processes, so far
   double compiling_seconds() const { return compiling_seconds_; }  // waited for torch.compile, so far
@@ -58,6 +59,7 @@ class Baselines {
   Status begin(const std::string& engine);
   Result<std::string> finish(const std::string& engine,
                              bool last_try = false);  // why it cannot be had; empty when it can
+  Status set_state(const std::string& engine, const std::string& state);
   void lose(const std::string& engine, const Error& error);
   static bool needed(const std::string& engine) { return engine == "eager" || engine == "nothing"; }
   // In whose process it is.

@@ -18,7 +18,6 @@ namespace {
 constexpr double kBusyMs = 6;            // of CPU time in 20 ms of idleness
 constexpr double kRoomForAnother = 1e9;  // bytes: of smaller modules two instances find memory
 constexpr size_t kMostShares = 16, kMostNameBytes = 80;
-constexpr const char* kArguments = ".arguments";  // see python/mtmc/wire/forms.py
 
 bool same_kind(const std::string& a, const std::string& b) {
   return a.substr(0, a.rfind('-')) == b.substr(0, b.rfind('-'));
@@ -47,7 +46,7 @@ Result<GuestReply> Examination::call(Guest& guest, const Json& request) {
 
 Result<bool> Examination::load(Guest& guest, const std::string& state) {
   verdict_.stage = "compile", verdict_.sandbox = guest.sandbox();
-  while (!held_.empty()) drop_oldest();  // another guest's
+  while (!held_.empty()) drop(0);  // another guest's
   std::shared_ptr<const Json> reply = guest.loaded();
   if (reply == nullptr) {
     MTMC_TRY(const GuestReply answer, guest.call(load_request(guest), limits_.load_seconds));
@@ -83,6 +82,7 @@ Result<bool> Examination::set_state(Guest& guest, const std::string& state, cons
   MTMC_TRY(const GuestReply answer, guest.call({{"op", "state"}, {"how", how}}, limits_.load_seconds));
   if (!answer.ok()) return refuse(answer.reason, answer.message);
   if (!state.starts_with("moved")) state_ = state;
+  for (Held& one : held_) one.loose = one.aliases;  // it may have been written where they lie
   return true;
 }
 
@@ -123,11 +123,14 @@ Result<bool> Examination::run_calls(Guest& guest, const std::string& draw, int c
 Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call& call) {
   const std::optional<Performance> refused;
   CallPlan plan;
-  plan.draw = call.draw, plan.same_addresses = call.same_addresses, plan.seeded = call.index == 0;
+  plan.draw = facts_.arguments_of(call.draw, call.index);
+  plan.same_addresses = call.same_addresses, plan.seeded = call.index == 0;
   // A late call copies its results: no earlier ones beside those, nor beside giant ones.
   const bool alone = facts_.giant() || (call.late && facts_.huge());
   if (alone)
-    while (!held_.empty()) drop_oldest();
+    while (!held_.empty()) drop(0);
+  else
+    plan.drop = make_room();
   plan.hold = alone ? 0 : held(), plan.late = call.late, plan.poison = call.poison, plan.clean = call.clean,
   plan.state = facts_.moving();
   plan.written = facts_.written();
@@ -143,29 +146,17 @@ Result<std::optional<Performance>> Examination::perform(Guest& guest, const Call
   }
   guest.warm = true;
   if (!call.check) {
-    hold({went.reply, {}, "", {}});
+    hold({went.reply, {}, "", {}, {}});
     return std::optional(std::move(went));
   }
   MTMC_TRY(const DrawFacts* facts, facts_.draw(call.draw));
   if (verdict_.stage != "timing") verdict_.stage = "correctness";
   MTMC_TRY(const bool right, checked(guest, *facts, went, plan.out, call.index));
   MTMC_RETURN_IF_ERROR(proceed(guest.conductor()));
-  hold({went.reply, plan.out, hash_, facts->aliases});  // a refused one, too: the guest does, and may be asked again
+  hold({went.reply, plan.out, hash_, facts->loose,
+        facts->aliases});  // a refused one, too: the guest does, and may be asked again
   if (!right) return refused;
   return std::optional(std::move(went));
-}
-
-void Examination::hold(Held result) {
-  held_.push_back(std::move(result));
-  while (static_cast<int>(held_.size()) > held()) drop_oldest();
-}
-
-void Examination::drop_oldest() {
-  std::error_code ignored;  // then it is only space in memory until the end
-  const std::filesystem::path& file = held_.front().file;
-  if (!file.empty())
-    std::filesystem::remove(file, ignored), std::filesystem::remove(file.string() + kArguments, ignored);
-  held_.erase(held_.begin());
 }
 
 // A candidate that does not draw torch's random numbers is measured again as one that draws its own.
@@ -257,7 +248,7 @@ Result<bool> Examination::left_alone(Guest& guest, const DrawFacts& facts, bool 
   const std::string random_state = after.reply->value("random_state", "");
   if (all_calls && !own_random_ && random_state != facts.random_state)
     return refuse("state-differs", "torch's random generator is not where eager leaves it, on draw " + facts.name);
-  MTMC_TRY(const bool stays, first_result_stays(guest, facts));
+  MTMC_TRY(const bool stays, first_results_stay(guest, facts));
   if (!stays) return false;
   if (!facts_.has_weights()) return true;
   const std::filesystem::path out = next_out();
@@ -289,30 +280,6 @@ Result<bool> Examination::left_alone(Guest& guest, const DrawFacts& facts, bool 
   return true;
 }
 
-// Whoever keeps a result finds it unchanged later.
-Result<bool> Examination::first_result_stays(Guest& guest, const DrawFacts& facts) {
-  const Held& first = *std::find_if(held_.begin(), held_.end(), [](const Held& one) { return !one.hash.empty(); });
-  const Json& form = first.reply->at("results").at("list").at(0);
-  bool same = true;
-  if (facts_.by_file()) {
-    MTMC_TRY(const Json told, guest.conductor().compute({{"op", "reread"},
-                                                         {"form", form},
-                                                         {"without", first.aliases},
-                                                         {"out", first.file.string()},
-                                                         {"stay", facts_.has_weights()},  // the state is read next
-                                                         {"most_bytes", facts_.most_bytes()}},
-                                                        limits_.load_seconds));
-    same = told.at("same");
-  } else {
-    MTMC_TRY(
-        const Json told,
-        facts_.ask({{"op", "digest"}, {"form", form}, {"guest", guest.name()}, {"most_bytes", facts_.most_bytes()}}));
-    const bool shared = std::find(first.aliases.begin(), first.aliases.end(), true) != first.aliases.end();
-    same = shared || told.at("hash") == first.hash;
-  }
-  return same || refuse("background-work", "an output changed after the call had returned, on draw " + facts.name);
-}
-
 bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash,
                              int call) {
   const bool own = same_kind(facts.name, "task-0");
@@ -330,7 +297,8 @@ bool Examination::judge_call(const DrawFacts& facts, const std::vector<Measureme
                     fmt::format("output {} on draw {}: {}", m.output, facts.name, unlike));
     }
     if (error.broken.empty()) continue;
-    const bool plain = error.broken != "e" && m.poison == 0 && !own_random_ && !m.output.starts_with("state:");
+    const bool plain =
+        !facts.in_a_row && error.broken != "e" && m.poison == 0 && !own_random_ && !m.output.starts_with("state:");
     std::string reason = call > 0 && plain ? "nondeterministic" : reason_of(error, m);
     // Results of which only what is not finite is wrong, such as a loss that is NaN, are alike by chance.
     if (reason != "nondeterministic" && !merely_not_finite(error, m, budget)) reason = refine(reason, facts.name, hash);

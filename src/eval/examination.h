@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/rng.h"
 #include "eval/guest.h"
 #include "eval/near_zero.h"
 #include "eval/performance.h"
@@ -72,6 +73,8 @@ class Examination {
   };
   // What it took; nothing when the candidate is refused.
   Result<std::optional<Performance>> perform(Guest& guest, const Call& call);
+  // Which of many results go first.
+  void drop_by(uint64_t seed) { rng_ = Rng(seed); }
   // How many of the last results whoever calls still holds: many where nobody measures what fresh memory costs.
   int held() const {
     if (facts_.huge()) return 1;
@@ -134,11 +137,14 @@ class Examination {
   Status name_wrong(const DrawFacts& facts, Json request);
   Result<bool> checked_once(Guest& guest, const DrawFacts& facts, const Performance& call,
                             const std::filesystem::path& out, int index);
-  Result<bool> first_result_stays(Guest& guest, const DrawFacts& facts);
+  Result<bool> first_results_stay(Guest& guest, const DrawFacts& facts);
   Result<bool> given_arguments(Guest& guest, const std::string& draw);
-  void drop_oldest();
   struct Held;
   void hold(Held result);
+  void drop(size_t index);
+  // Before a call whose result is held, too: how far behind the last one that lies which goes; 0: the oldest will.
+  int make_room();
+  Result<bool> stays(Guest& guest, const Held& held);
   bool judge_call(const DrawFacts& facts, const std::vector<Measurement>& outputs, const std::string& hash, int call);
   std::string refine(const std::string& reason, const std::string& draw, const std::string& hash) const;
   std::filesystem::path next_out() { return results_ / std::to_string(outs_++); }
@@ -147,14 +153,17 @@ class Examination {
     std::shared_ptr<const Json> reply;  // which says where its results lie
     std::filesystem::path file;         // what they were (not on a GPU)
     std::string hash;
-    std::vector<bool> aliases;  // tensors of it that share memory in eager, too
+    // Tensors of it that may change by now, and those that may once the state is set: in eager they share memory, too.
+    std::vector<bool> loose, aliases;
   };
+  static constexpr const char* kArguments = ".arguments";  // see python/mtmc/wire/forms.py
 
   TaskFacts& facts_;
   std::filesystem::path candidate_, results_;
   int threads_;
   TimeLimits limits_;
   Verdict& verdict_;
+  Rng rng_{0};
   int outs_ = 0;
   bool own_random_ = false;      // it has a random generator of its own
   std::string state_ = "first";  // which weights it has

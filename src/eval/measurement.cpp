@@ -60,6 +60,7 @@ Measurement measurement_from(const Json& json) {
   } else {
     m.wrong = json.at("wrong"), m.gap = number(json, "gap");
     m.distance = number(json, "distance"), m.repeated = json.at("repeated");
+    m.astray = json.value("astray", int64_t{0});
   }
   return m;
 }

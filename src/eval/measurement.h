@@ -57,6 +57,7 @@ struct Measurement {
   int64_t wrong = 0;                    // integers that differ from t and point to no tied value
   double distance = 0;                  // of those from t, at most
   int64_t repeated = 0;                 // indices of an ordering that come again along its axis
+  int64_t astray = 0;                   // indices whose value is off by a sixteenth of what is in its own row
   double gap = 0;                       // largest distance of a tied value from the best, in units of the values' rms
   Fractions fractions;                  // of an output that was judged under the candidate's own mask
   int64_t official_bad = 0, legacy_bad = 0;  // elements outside KernelBench's allclose to eager

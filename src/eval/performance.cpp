@@ -38,6 +38,7 @@ Result<Performance> perform(JudgeProcess& conductor, TaskFacts& facts, const std
               {"clean", plan.clean},  {"keep", plan.keep},
               {"state", plan.state}};
   if (!plan.engine.empty()) arm["engine"] = plan.engine;
+  if (plan.drop > 0) arm["drop"] = plan.drop;
   MTMC_TRY(const Json ready,
            conductor.compute({{"op", "ready"}, {"arm", arm}, {"timeout", plan.timeout_seconds}}, patience));
   if (failed(ready, call)) return call;

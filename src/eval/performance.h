@@ -18,6 +18,7 @@ struct CallPlan {
   bool same_addresses = false;     // the values come where those of the last call lay
   bool seeded = true;              // torch's generator begins where eager's began
   int hold = 1;                    // so many of the last results stay alive
+  int drop = 0;                    // of them the one so far behind the last one goes; 0: none does
   bool late = false;               // arguments come late on the caller's stream, and the result is copied there at once
   bool poison = false;             // memory that is handed out holds a pattern
   bool clean = false;              // or zeros, as a new process's does (on a CPU)

@@ -71,16 +71,24 @@ class Rounds {
   }
 
   Result<bool> run() {
+    MTMC_TRY(const bool begun, begins_with(first_));
+    if (!begun) return false;
     for (int round = -plan_.warm_ups; round < until_; ++round) {
       MTMC_TRY(const bool right, play(round));
       if (!right) return false;
       if (round + 1 == until_) extend();
     }
-    return conclude();
+    MTMC_TRY(const bool ended, begins_with("first"));
+    return ended ? conclude() : false;
   }
 
  private:
   const std::string& draw_of(int round) const { return plan_.draws[static_cast<size_t>(round + plan_.warm_ups)]; }
+
+  // What calls move is another than the first one in timed calls.
+  Result<bool> begins_with(const std::string& state) {
+    return first_ == "first" ? Result<bool>(true) : examination_.set_state(guest_, state, "load");
+  }
 
   // One call of each engine on the same arguments, in an order of its own.
   Result<bool> play(int round) {
@@ -106,10 +114,13 @@ class Rounds {
   // not count. They are written in place first, which is noticed last.
   Result<bool> probe(const std::string& draw) {
     const std::string kind = draw.substr(0, draw.rfind('-'));
-    const std::string state = kind == "weights" ? "second" : facts_.has_state(kind) ? kind : "";
+    const std::string state = kind == "weights"        ? "second"
+                              : facts_.has_state(kind) ? kind
+                              : first_ == "first"      ? ""
+                                                       : "first";
     for (const bool before : {true, false}) {
       if (!state.empty()) {
-        MTMC_TRY(const bool set, examination_.set_state(guest_, before ? state : "first",
+        MTMC_TRY(const bool set, examination_.set_state(guest_, before ? state : first_,
                                                         before ? "write" : ways[rng_.below(ways.size())]));
         if (!set) return false;
       }
@@ -139,9 +150,10 @@ class Rounds {
   }
 
   Status call_alone(const std::string& engine, int round, bool same_addresses) {
-    // As the candidate's is: work beside the calls is compared.
-    if (engine == "eager" && (plan_.lends_anew || facts_.moves()))
-      MTMC_RETURN_IF_ERROR(baselines_.set_state(engine, plan_.lends_anew ? "first" : "moved-first"));
+    // As the candidate's is: work beside the calls is compared, and a state that went on could grow out of what its
+    // type holds, or into numbers that take longer. Of `nothing` no call moves it.
+    if (engine != "nothing" && (plan_.lends_anew || facts_.moves()))
+      MTMC_RETURN_IF_ERROR(baselines_.begin_anew(engine, plan_.lends_anew ? first_ : "moved-" + first_));
     CallPlan call;
     call.draw = draw_of(round), call.same_addresses = same_addresses, call.state = facts_.moving();
     if (!facts_.large()) call.hold = examination_.held();
@@ -155,7 +167,7 @@ class Rounds {
   Result<bool> call_candidate(int round, bool same_addresses) {
     if (plan_.lends_anew) {  // so that it does not tell of a probe to come
       const std::string way = rng_.below(kAssignedOneIn) == 0 ? "assign" : rng_.below(2) == 0 ? "load" : "write";
-      MTMC_TRY(const bool set, examination_.set_state(guest_, "first", way));
+      MTMC_TRY(const bool set, examination_.set_state(guest_, first_, way));
       if (!set) return false;
     } else {  // those hold what calls move, too
       MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
@@ -238,6 +250,8 @@ class Rounds {
   Rng& rng_;
   Verdict& verdict_;
   const double began_ = now_seconds();
+  // The state that timed calls begin with, where there is one: referee/opening.py.
+  const std::string first_ = facts_.has_state("timed") ? "timed" : "first";
   int until_;             // rounds that count, so far
   std::set<int> checks_;  // of them those whose results are measured
   std::vector<std::string> engines_ = {"candidate", "eager", "nothing"};

@@ -45,6 +45,7 @@ Budgets worst_of(const std::vector<std::vector<Measurement>>& runs) {
       budget.error = m.error.value_or(0), budget.off = m.off, budget.max_error = m.max_error;
       budget.block_error = m.block_error;
       budget.gap = m.gap, budget.wrong = m.wrong, budget.distance = m.distance;
+      budget.astray = m.astray;
       budget.finite = m.nonfinite == 0 && m.mismatched == 0;
       budget.elements = m.elements, budget.rows = m.rows;
       Budget& best = least.emplace(m.output, budget).first->second;
@@ -68,6 +69,7 @@ void widen(Budgets& budgets, const Budgets& others) {
     budget.error = std::max(budget.error, other.error), budget.off = std::max(budget.off, other.off);
     budget.max_error = std::max(budget.max_error, other.max_error);
     budget.block_error = std::max(budget.block_error, other.block_error);
+    budget.astray = std::max(budget.astray, other.astray);
     budget.gap = std::max(budget.gap, other.gap), budget.wrong = std::max(budget.wrong, other.wrong);
     budget.distance = std::max(budget.distance, other.distance);
     budget.finite = budget.finite && other.finite;
@@ -149,7 +151,8 @@ double max_limit(const Budget& budget, std::string_view dtype, double max_truth)
          (kFloor + unit_of(dtype)) * max_truth;
 }
 
-constexpr double kSeldom = 0.05;  // elements of one output: of more eager's own tell how many there are
+constexpr int64_t kFewAstray = 2;  // indices, where eager has none: rows in which all is near zero are seldom
+constexpr double kSeldom = 0.05;   // elements of one output: of more eager's own tell how many there are
 
 int64_t by_chance(double mean) {
   if (mean > 100) return static_cast<int64_t>(mean + 4 * std::sqrt(mean));
@@ -259,7 +262,8 @@ OutputError apply_rules(const std::string& draw, const Measurement& m, const Bud
   const bool like_eager = m.exact && budget.exact_suffices;
   if (!m.floating) {
     result.error = m.gap, result.limit = 2 * budget.gap + kFloor + unit_of("float32");
-    const bool far = m.wrong > 2 * budget.wrong || m.distance > 2 * budget.distance || m.gap > result.limit;
+    const bool far = m.wrong > 2 * budget.wrong || m.distance > 2 * budget.distance || m.gap > result.limit ||
+                     m.astray > 4 * budget.astray + kFewAstray;
     if ((far || m.repeated > 0) && !like_eager) result.broken = "d";
     return result;
   }
@@ -368,11 +372,10 @@ std::string sentence_of(const OutputError& e, const Measurement& m) {
                        where, m.nonfinite, m.mismatched);
   if (e.broken == "d")
     return fmt::format(
-        "{}: {} integers are wrong, by up to {:.3g}, {} indices come twice or out of order, and tied values differ by "
-        "up to {:.2g} "
-        "(limit "
-        "{:.2g})",
-        where, m.wrong, m.distance, m.repeated, m.gap, e.limit);
+        "{}: {} integers are wrong, by up to {:.3g}, {} indices come twice or out of order, tied values differ by up "
+        "to "
+        "{:.2g} (limit {:.2g}), and of {} indices by a sixteenth of what is in their row",
+        where, m.wrong, m.distance, m.repeated, m.gap, e.limit, m.astray);
   if (e.broken == "f" || e.broken == "g") return fmt::format("{}: {}", where, e.detail);
   if (e.broken == "b")
     return fmt::format("{}: the largest element error is {:.3g}, limit {:.3g}", where, e.max_error, e.max_limit);

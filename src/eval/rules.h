@@ -18,6 +18,7 @@ struct Budget {
   double block_error = 0;      // worst block of a slice
   double spread = 1;           // its worst run over its best, at most kMostSpread: few runs are a sample, no bound
   double max_spread = 1;       // the same of the largest element
+  int64_t astray = 0;          // see Measurement
   double gap = 0;              // of ties between integers
   int64_t wrong = 0;           // integers that eager gets wrong
   double distance = 0;         // and by how much

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kMayLackRoom = 1e9;       // bytes of arguments and results
 constexpr double kReferenceSeconds = 900;  // the user's own module, several times, in double
+constexpr char kLater = '+';               // see python/mtmc/referee/kept_draws.py
 constexpr double kManyDraws = 50;          // see JudgeOptions::draw_seconds
 
 Budgets budgets_from(const Json& errors) {
@@ -119,8 +120,10 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   }
   if (reply.contains("form")) given_[name] = given_from(reply);
   facts.eager_seconds = reply.at("eager_seconds");
+  facts.in_a_row = reply.at("in_a_row");
   facts.calls = reply.at("calls"), facts.repeats = reply.at("repeats"),
   facts.modified = reply.at("modified").get<std::vector<int>>();
+  facts.loose = reply.at("loose").get<std::vector<bool>>();
   facts.aliases = reply.at("aliases").get<std::vector<bool>>();
   facts.overlapping = reply.at("overlapping").get<std::vector<bool>>();
   facts.random_state = reply.at("random_state");
@@ -238,7 +241,7 @@ Result<bool> TaskFacts::degenerate(const std::vector<std::string>& draws) {
 
 Result<const Given*> TaskFacts::given(const std::string& name) {
   if (const auto known = given_.find(name); known != given_.end()) return &known->second;
-  if (kind_of(name) == "timed") {
+  if (kind_of(name) == "timed" || name.find(kLater) != name.npos) {
     MTMC_TRY(const Json told, referee_->compute({{"op", "arguments"}, {"name", name}}, kReferenceSeconds));
     return &(given_[name] = given_from(told));
   }
@@ -246,6 +249,12 @@ Result<const Given*> TaskFacts::given(const std::string& name) {
   const auto known = given_.find(name);
   MTMC_CHECK(known != given_.end(), "arguments are asked for on which the module itself fails");
   return &known->second;
+}
+
+std::string TaskFacts::arguments_of(const std::string& draw, int index) const {
+  const auto known = draws_.find(draw);
+  const bool later = index > 0 && known != draws_.end() && known->second.in_a_row;
+  return later ? draw + kLater + std::to_string(index) : draw;
 }
 
 Result<std::string> TaskFacts::fill(const std::string& name, const Json& places, const std::string& who) {

@@ -28,6 +28,7 @@ struct Given {
 struct DrawFacts {
   std::string name;                // KIND-INDEX of python/mtmc/referee/draws.py
   int calls = 2;                   // that eager made in a row
+  bool in_a_row = false;           // do they have arguments of their own?
   bool repeats = true;             // the same call again gives the same answer: no state, no random numbers
   bool whole = true;               // are these budgets of its kind? Else of this draw alone
   bool own_errors = false;         // do they allow what eager errs on this very draw?
@@ -39,7 +40,8 @@ struct DrawFacts {
   bool no_room = false;            // the memory is too small for it
   double eager_seconds = 0;        // of eager's own call on it
   std::vector<int> modified;       // arguments that eager itself changes
-  std::vector<bool> aliases;       // tensors of eager's result that share memory with an argument or a weight
+  std::vector<bool> loose;         // tensors of eager's result that may change while more calls are made
+  std::vector<bool> aliases;       // they, and those that share memory with the module
   std::vector<bool> overlapping;   // eager's outputs that are expanded tensors
   // By output, call by call: the fractions of eager's dropout masks; empty where outputs show no masks.
   std::map<std::string, std::vector<Fractions>> chances;
@@ -79,6 +81,8 @@ class TaskFacts {
   // The arguments of a draw. Those of timed calls are ready without their truth, which is computed when one is
   // measured.
   Result<const Given*> given(const std::string& draw);
+  // What `given` calls those of call number `index` on a draw.
+  std::string arguments_of(const std::string& draw, int index) const;
   // first, second, maybe lifted and nudged0, and moved-first and so on: of these the entries that calls of the module
   // change.
   const Given& state(const std::string& name) const { return states_.at(name); }

@@ -38,7 +38,9 @@ class Trial {
         examination_(examination),
         like_(like),
         again_(again),
-        verdict_(verdict) {}
+        verdict_(verdict) {
+    examination_.drop_by(rng_.next());
+  }
 
   // Each returns false when the verdict is settled (refused); an Error when the judge itself fails.
   // `profiled`: which kernels take the time is measured, too.

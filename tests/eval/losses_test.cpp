@@ -1,5 +1,6 @@
 // What is left when processes of the judge die: baselines, those that a candidate takes along, and all of them when the
 // judge itself is killed. tests/support/lost_processes says how they die.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/tempdir.h"
+#include "base/text.h"
 #include "base/turn.h"
 #include "eval/process_judge.h"
 #include "support/source_dir.h"
@@ -19,6 +21,9 @@ namespace mtmc {
 namespace {
 
 const std::string kHead = "import time\nimport torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n";
+const std::string kCounts =
+    "    def __init__(self):\n        super().__init__()\n        self.register_buffer('count', torch.zeros(()))\n"
+    "    def forward(self, x):\n        self.count += 1\n        return x * 2 + self.count\n";
 const std::string kSoftmax = kHead + "        return torch.softmax(x, -1)\n";
 
 class TorchLosses : public testing::Test {
@@ -100,6 +105,27 @@ TEST_F(TorchLosses, rounds_begin_anew_when_a_baseline_dies_on_the_way) {
 TEST_F(TorchLosses, a_baseline_that_dies_twice_on_the_way_is_missing) {
   lose_baseline("timing", 2);
   EXPECT_FALSE(is_timed_with_compile(Tier::screen));
+}
+
+// What a baseline's calls moved would else go on for as long as it is timed, and the candidate's state begins anew.
+TEST_F(TorchLosses, a_baseline_begins_each_timed_call_with_the_state_that_the_candidate_begins_with) {
+  const TempDir folder;
+  ASSERT_TRUE(write_file(folder.path() / "counts.py", "import torch\nclass Model(torch.nn.Module):\n" + kCounts +
+                                                          "def get_inputs():\n    return [torch.randn(8, 8)]\n")
+                  .ok());
+  lose("state " + folder.path().string());
+  JudgeOptions options;
+  options.baselines = {"compile"}, options.threads = 1, options.measures_on = false, options.screens_wait = true;
+  const Task counts = {
+      "counts", Json{{"name", "counts"}, {"file", (folder.path() / "counts.py").string()}, {"attr", "Model"}}.dump()};
+  const auto verdict = make_process_judge(options)->judge(
+      counts, {"import torch\nclass ModelNew(torch.nn.Module):\n" + kCounts, nullptr}, Tier::screen);
+  ASSERT_TRUE(verdict.ok()) << verdict.error().message();
+  EXPECT_TRUE(is_right(*verdict)) << verdict->reason << ": " << verdict->message;
+  const auto sums = split(trim(read_file(folder.path() / "sums").value()), '\n');
+  ASSERT_GT(sums.size(), 5U);
+  EXPECT_EQ(sums[2], "2.0") << "warming up, it counts";
+  EXPECT_THAT(std::vector<std::string>(sums.begin() + 3, sums.end()), testing::Each("0.0"));
 }
 
 TEST_F(TorchLosses, a_baseline_that_lacks_the_memory_that_other_tasks_take_is_made_when_there_are_none) {

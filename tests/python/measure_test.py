@@ -210,6 +210,19 @@ def test_indices_of_tied_values_are_judged_by_their_gap() -> None:
         assert (found["gap"] == 0) == tied
 
 
+def test_an_index_is_astray_by_what_is_in_its_own_row() -> None:
+    values = torch.randn(64, 32, dtype=torch.float64) * torch.logspace(0, -12, 64, dtype=torch.float64)[:, None]
+    best, any_index = values.argmax(1), torch.zeros(64, dtype=torch.int64)
+    late = torch.where(torch.arange(64) < 40, best, any_index)
+    found = measure(late, best, best, Ties(values, 1))
+    assert found["gap"] < 1e-6 and found["astray"] > 15
+    assert measure(best, best, best, Ties(values, 1))["astray"] == 0
+    copies = values[40:41].expand(64, 32)
+    assert measure(any_index, copies.argmax(1), copies.argmax(1), Ties(copies, 1))["astray"] == 1
+    noise = torch.cat([values[:40], 1e-18 * torch.randn(24, 32, dtype=torch.float64)])
+    assert measure(late, noise.argmax(1), noise.argmax(1), Ties(noise, 1))["astray"] == 0
+
+
 def test_the_nearest_constant() -> None:
     infinity = float("inf")
     assert nearest_constant(torch.tensor([[1.0, infinity], [4.0, float("nan")]], dtype=torch.float64)) == 2.5

@@ -16,7 +16,7 @@ from mtmc.device.unfilled import built
 from mtmc.guest.failures import classify
 from mtmc.wire.arguments import load_arguments
 from mtmc.wire.forms import Form
-from mtmc.wire.plain import PlainTable, State, is_plain, load_state, plain_tensors
+from mtmc.wire.plain import PlainTable, State, fit_buffers, get, is_plain, load_state, plain_tensors, put
 
 _DATA, _COPY = torch._C.TensorBase.data, torch._C.TensorBase.copy_  # kept before the candidate comes
 
@@ -118,11 +118,18 @@ def load_weights(model: torch.nn.Module, state: State, names: dict[str, str]) ->
 
 
 def assign(model: torch.nn.Module, state: State, names: dict[str, str], in_place: bool) -> None:
-    """Other values for the entries: in the old tensors' memory, or in tensors of their own."""
+    """Other values for the entries: in the old tensors' memory, or in tensors of their own, as plain attributes always are
+    that have another shape by now."""
+    fit_buffers(model, {names[name]: value for name, value in state.items() if name in names})
     entries = entries_of(model, names)
     for name, value in state.items():
-        if is_plain(name) and name not in names:
-            continue
+        if is_plain(name):
+            if name not in names:
+                continue
+            held = get(model, name)
+            if held is None or not in_place or held.shape != value.shape:
+                put(model, {name: value})
+                continue
         table, key = entries[name]
         # Torch's own ways to the memory: a class of the candidate's may be told when it is asked for `.data`.
         with torch._C.DisableTorchFunction():

@@ -36,6 +36,7 @@ from mtmc.wire import outputs
 from mtmc.wire.by_name import by_place
 from mtmc.wire.forms import FormError, make, rebuilt, scalar_of, span_of
 from mtmc.wire.line import Line, Message, serve
+from mtmc.wire.plain import fit_buffers
 from mtmc.wire.task_error import first_line
 
 CAPABILITIES = (80, 90, 100)  # of the GPUs that kernels are compiled for where there is none
@@ -163,6 +164,10 @@ class Runner:
             self.drawn = other_random_states()
         if found is not None:
             self.first = self.model, self.names
+            if request["how"] == "copy":  # what has grown in the first one has in it
+                forms = dict(self.loaded["state"]["dict"]).items()
+                shapes = {name: torch.empty(form["shape"], device="meta") for name, form in forms}
+                fit_buffers(found, {self.names[name]: shape for name, shape in shapes.items() if name in self.names})
             self._begin_with(found)
         return {"there": found is not None}
 
@@ -199,7 +204,11 @@ class Runner:
         assert self.model is not None
         self.reported = entries_of(self.model, {name: self.names.get(name, name) for name in request["state"]})
         places = self.stopwatch.arm(
-            request["form"], request["same_addresses"], request["hold"], request.get("keep", False)
+            request["form"],
+            request["same_addresses"],
+            request["hold"],
+            request.get("keep", False),
+            request.get("drop", 0),
         )
         self.device.poison(request["poison"], sum(place["bytes"] for place in places))
         if request["clean"]:
@@ -231,6 +240,7 @@ class Runner:
         value = watch.held[-1]
         if why := outputs.lazy(value):
             raise Refused("lazy-output", why)
+        watch.hold()
         if (request.get("where") or {}).get("gradients"):  # what autograd keeps for a result lives as long as that
             value = watch.held[-1] = tree_map_only(torch.Tensor, torch.Tensor.detach, value)
         if watch.early:

@@ -33,7 +33,7 @@ def looked_at(result: Any) -> list[torch.Tensor]:
 
 
 class Stopwatch:
-    __slots__ = ("device", "clock", "form", "places", "before", "kept", "held", "last_ns", "early")
+    __slots__ = ("device", "clock", "form", "places", "before", "kept", "held", "memory", "last_ns", "early")
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -43,19 +43,27 @@ class Stopwatch:
         self.before: list[Any] | None = None  # the last call's arguments
         self.kept: list[torch.Tensor] = []  # those of the call before, which the caller still has
         self.held: deque[Any] = deque(maxlen=1)  # results: alive, as a caller may keep them
+        self.memory: deque[Any] = deque(
+            maxlen=1
+        )  # theirs: of a tensor that is the module's other weights may take the place
         self.last_ns = 0  # for which the last call kept the host
         self.early = False  # was the last result copied before it was there?
 
-    def arm(self, form: Form, same_addresses: bool, hold: int, keep: bool = False) -> list[dict[str, Any]]:
+    def arm(
+        self, form: Form, same_addresses: bool, hold: int, keep: bool = False, drop: int = 0
+    ) -> list[dict[str, Any]]:
         """Memory for the arguments of the next call, new or the last call's, and where it lies. `hold`: how many of the last
-        results stay alive in it; `keep`: so do the last call's arguments."""
+        results stay alive in it, but for the one so far behind the last as `drop` says; `keep`: so do the last call's arguments."""
         self.kept = self.places if keep else []
         if not (same_addresses and self.places and form == self.form):
             if sum(tensor.nbytes for tensor in self.places) > MOST_APART:
                 self.places, self.before = [], None
             self.places = make_all(form)  # before the old is gone, so that it cannot lie at the same addresses
         self.form = form
-        self.held = deque(self.held if hold else (), maxlen=max(1, min(hold, MOST_HELD)))
+        most = max(1, min(hold, MOST_HELD))
+        self.held, self.memory = (deque(one if hold else (), maxlen=most) for one in (self.held, self.memory))
+        if 0 < drop <= len(self.held) == len(self.memory):
+            del self.held[-drop], self.memory[-drop]
         return [self.device.place(span_of(tensor)) for tensor in self.places]
 
     def rehearse(self, call: Callable[..., Any], changes: bool) -> None:
@@ -106,6 +114,10 @@ class Stopwatch:
         self.held.append(result)
         return elapsed
 
+    def hold(self) -> None:
+        """The memory of the last result, which is no lazy one, stays as long as that."""
+        self.memory.append([tensor.untyped_storage() for tensor in tensors(self.held[-1])])
+
     def arguments(self, values: list[Form]) -> list[Any]:
         """Those that lie in their places by now, with these scalars among them."""
         scalars, places = iter(values), iter(self.places)
@@ -137,3 +149,4 @@ class Stopwatch:
     def forget(self) -> None:
         """Keeps no result."""
         self.held.clear()
+        self.memory.clear()

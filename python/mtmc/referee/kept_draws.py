@@ -12,16 +12,18 @@ from typing import Any
 
 from mtmc.referee.budgets import Draw
 from mtmc.referee.draws import COPIED, make_draw, mixed, seed_of
+from mtmc.referee.in_a_row import InARow
 from mtmc.referee.open_order import in_other_order
 from mtmc.referee.reference import CALLS, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
-from mtmc.referee.slices import Slices
+from mtmc.referee.slices import LARGE_BYTES, Slices
 from mtmc.referee.truth import widen
 from mtmc.wire.outputs import bytes_of_all, tensors
 
 KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # of all draws together
 KEPT_WHERE_SHARED = 1 << 30  # on a GPU that other searches use, too (src/base/turn.h)
 MOVING = ("task", "weights", "swapped", "repeated")  # kinds that show how a state goes on from call to call
+LATER = "+"  # between a draw's name and the number of a call that has arguments of its own
 MORE_CALLS = 6  # a draw `repeated` has one to so many calls more than others
 TIMED_SET, MIXED_DRAWS = 1000, 5  # as src/eval/draw_choice.cpp numbers the draws of timed calls
 
@@ -61,6 +63,11 @@ class KeptDraws:
         arguments, seed = self.arguments(name), self.random_seed(name)
         count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
         eager = self.reference.run_eager(arguments, state, seed, count, kind in MOVING)
+        small = bytes_of_all(arguments) + bytes_of_all(eager.calls[0]) < LARGE_BYTES  # else its truth is of samples
+        if kind == "repeated" and small and not (eager.repeats or eager.drawn[0]):
+            arguments = InARow(arguments)  # what lasts must tell one call's from another's
+            arguments.later = [self.arguments(f"{name}{LATER}{index}") for index in range(1, count)]
+            eager = self.reference.run_eager(arguments, state, seed, count)
         if self.watched is not None:
             eager.unseen = any(name not in self.watched for name in eager.state)
             eager.after = [{n: value for n, value in entries.items() if n in self.watched} for entries in eager.after]

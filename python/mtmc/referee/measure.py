@@ -17,6 +17,7 @@ Measurement = dict[str, Any]  # of one output of one call; its keys are the fiel
 Runs = list[list[Measurement]]  # run by run, output by output
 OFFICIAL, LEGACY = {torch.float32: 1e-4, torch.float64: 1e-4}, 1e-2
 LOST = 2.0**-4  # how far from a truth a value may be that eager has not (it overflowed): of it, or of the largest one
+ASTRAY = 2.0**-4  # of what is in its row: an index that points at another value by so much
 PIECE = {"cpu": 1 << 27, "cuda": 1 << 25}  # elements that are measured at a time
 
 
@@ -203,16 +204,16 @@ def _disordered(index: torch.Tensor, ties: Ties) -> int:
 def _measure_integer(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> Measurement:
     """`gap`: by how much the values that indices point to are worse than the best. `wrong`, `distance`: of what is no tie, how
     many differ from the truth, and by how much at most. `repeated`: indices that an ordering returns twice in a row, or, where eager
-    keeps the order of equal values, as a stable one must, that do not."""
+    keeps the order of equal values, as a stable one must, that do not. `astray`: see below."""
     wrong = c != t
-    gap, repeated = 0.0, 0
+    gap, repeated, astray = 0.0, 0, 0
     if ties is not None and bool(wrong.any()) and c.dtype not in (torch.bool,):
         in_range = (c >= 0) & (c < ties.values.shape[ties.dim])
         chosen, best = ties.at(c), ties.at(t)
         scale = float(torch.where(best.isfinite(), best, 0.0).square().mean().sqrt()) or 1.0
         tied = (chosen == best) | (chosen.isnan() & best.isnan())  # infinities, too
-        gaps = torch.where(wrong & in_range & ~tied, (chosen - best).abs() / scale, 0.0)
-        gap = float(gaps.nan_to_num(nan=math.inf).max())
+        gaps = torch.where(wrong & in_range & ~tied, (chosen - best).abs(), 0.0).nan_to_num(nan=math.inf)
+        gap, astray = float(gaps.max()) / scale, _astray(gaps, best, ties)
         wrong = wrong & ~in_range  # the rest is judged by its gap
         if ties.distinct:
             repeated = int((c.sort(ties.dim).values.diff(dim=ties.dim) == 0).sum()) if c.dim() else 0
@@ -220,8 +221,19 @@ def _measure_integer(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, ties: Ti
             repeated += _disordered(c, ties)
     count, bad = int(wrong.sum()), int((c != t).sum())
     distance = float((c[wrong].double() - t[wrong].double()).abs().max()) if count else 0.0
-    numbers = {"wrong": count, "distance": distance, "gap": gap, "repeated": repeated}
+    numbers = {"wrong": count, "distance": distance, "gap": gap, "repeated": repeated, "astray": astray}
     return {"kind": "integer", **numbers, "official_bad": bad, "legacy_bad": bad}
+
+
+def _astray(gaps: torch.Tensor, best: torch.Tensor, ties: Ties) -> int:
+    """Of how many indices the value is off by a good part of what is in its own row? Beside larger rows none would show. Those of
+    one best value count once: draws have copies of rows."""
+    finite = torch.where(ties.values.isfinite(), ties.values, 0).double()
+    rows = finite.square().mean(ties.dim, keepdim=True).sqrt()
+    rows = rows if best.dim() == rows.dim() else rows.squeeze(ties.dim)
+    size = torch.maximum(best.abs(), rows.expand(best.shape))
+    tells = size > ROUNDING * float(finite.abs().max())
+    return len(best[tells & (gaps > ASTRAY * size)].unique())
 
 
 def _measure_exact(c: Any, e: Any) -> Measurement:
@@ -238,6 +250,7 @@ def _measure_exact(c: Any, e: Any) -> Measurement:
         "distance": distance,
         "gap": 0.0,
         "repeated": 0,
+        "astray": 0,
         "official_bad": bad,
         "legacy_bad": bad,
     }

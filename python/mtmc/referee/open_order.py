@@ -15,8 +15,9 @@ import torch
 
 from mtmc.referee.budgets import Draw, compare
 from mtmc.referee.measure import Measurement
-from mtmc.referee.reference import EagerError, Reference, State, identical
+from mtmc.referee.reference import EagerError, Reference, State
 from mtmc.referee.truth import OPEN_ORDERS, Ties, TruthError, widen
+from mtmc.wire.blobs import identical
 from mtmc.wire.modes import DispatchMode
 
 aten = torch.ops.aten

@@ -9,12 +9,15 @@ from typing import Any
 
 import torch
 
+from mtmc.referee.budgets import Draw
 from mtmc.referee.draws import seed_of
 from mtmc.referee.kept_draws import KeptDraws
-from mtmc.referee.reference import Eager, EagerError
+from mtmc.referee.reference import Eager, EagerError, State
 from mtmc.referee.weights import second_weights
 from mtmc.wire.arguments import load_arguments
 from mtmc.wire.task_error import TaskError, first_line
+
+FEWEST_BEFORE, MOST_BEFORE = 8, 1000  # calls
 
 
 def choose_second(draws: KeptDraws) -> None:
@@ -44,6 +47,32 @@ def moving_entries(draws: KeptDraws, eager: Eager) -> list[str]:
             continue
         moving += [entry for entry in other.state if entry not in moving]
     return moving
+
+
+def timed_state(first: State, moving: list[str], eager: Eager) -> dict[str, State]:
+    """The state `timed` that timed calls begin with: what eager's calls have made of the first one, which is often empty, so that
+    who leaves out what comes of nothing gains no time by it. What grows begins as it was."""
+    now = eager.state
+    ran = {name: now[name] for name in moving if name in now and now[name].shape == first[name].shape}
+    ran = {name: value for name, value in ran.items() if bool(torch.isfinite(value).all())}
+    return {"timed": first | ran} if ran else {}
+
+
+def late_state(draws: KeptDraws, moving: list[str], run: Draw) -> dict[str, State]:
+    """The state `repeated` with which calls in a row begin: its counters say that hundreds of calls were made before. None where
+    there are no counters, or where the module fails then."""
+    first, later = draws.states["first"], seed_of(draws.session, "calls before") % MOST_BEFORE + FEWEST_BEFORE
+    counters = [
+        n for n in moving if first[n].numel() == 1 and not first[n].is_floating_point() and first[n].itemsize >= 4
+    ]
+    if not counters:
+        return {}
+    state = first | {name: first[name] + later for name in counters}
+    try:
+        draws.reference.run_eager(run.arguments, state, run.seed, FEWEST_BEFORE)
+    except (EagerError, torch.OutOfMemoryError):
+        return {}
+    return {"repeated": state}
 
 
 def _errs(draws: KeptDraws, name: str) -> float:

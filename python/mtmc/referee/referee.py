@@ -19,15 +19,17 @@ from mtmc.device.digest import digest
 from mtmc.device.memory import release
 from mtmc.referee.budgets import Budgets, Draw
 from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_kinds
+from mtmc.referee.in_a_row import InARow, arguments_of
 from mtmc.referee.kept_draws import KeptDraws
 from mtmc.referee.lending import Lender, same_numbers
 from mtmc.referee.masked import MaskedDraws
 from mtmc.referee.measure import Measurement
 from mtmc.referee.nulls import measure_nulls
 from mtmc.referee.open_order import compare_in_order
-from mtmc.referee.opening import choose_second, moving_entries, save_constructor
+from mtmc.referee.opening import choose_second, late_state, moving_entries, save_constructor, timed_state
 from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.sampled import Sampler
+from mtmc.referee.sharing import Flags, either
 from mtmc.referee.touched import nominal_bytes, touched_bytes
 from mtmc.referee.truth import TruthError
 from mtmc.referee.weights import NUDGED, lifted_weights, nudged_weights, turned_weights
@@ -145,6 +147,7 @@ class Referee:
         self.budgets = Budgets(self.reference, request["accuracy"], others, self.draws.draw)
         moving = self.draws.watched = moving_entries(self.draws, run.eager)
         self.draws.forget("weights-0")  # which was made before
+        self.states |= timed_state(first, moving, run.eager) | late_state(self.draws, moving, run)
         for which in list(self.states):
             self.states[f"moved-{which}"] = {name: self.states[which][name] for name in moving}
         states = {name: self.lender.offered(f"state-{name}", state) for name, state in self.states.items()}
@@ -161,7 +164,7 @@ class Referee:
             "argument_bytes": bytes_of_all(run.arguments),
             "asked": sorted(self.asked.packages),
             "imported": imported_by(task.namespace),
-            "result_bytes": bytes_of_all([run.eager.calls[0], first]),
+            "result_bytes": bytes_of_all([run.eager.calls[-1], first | run.eager.state]),  # some states grow
             "returned_bytes": bytes_of_all([run.eager.calls[0]]),
             "written": run.eager.written,
             "weight_bytes": bytes_of_all(first),
@@ -187,11 +190,13 @@ class Referee:
                 **self._given(name, draw.arguments, not name.startswith("timed-")),
                 "repeats": draw.eager.repeats,
                 "calls": len(draw.eager.calls),
+                "in_a_row": isinstance(draw.arguments, InARow),
                 "on_host": draw.truth.on_host,
                 "draw_seconds": self.draws.seconds,
                 "eager_seconds": draw.eager.seconds,
                 "modified": draw.eager.modified,
-                "aliases": draw.eager.aliases,
+                "aliases": draw.eager.shared.any,
+                "loose": draw.eager.shared.loose,
                 "overlapping": draw.eager.overlapping,
                 "random_state": draw.eager.random_state,
             }
@@ -308,15 +313,19 @@ class Referee:
         if request["own_random"]:
             measured = self.masked.compare(request["draw"], call, leaves, measured, request["guest"])
         together = [pair for pair in sharing(spans(form["list"][0])) if pair not in draw.eager.sharing]
-        mine = _own_spans(form, draw)
+        shared, lie = draw.eager.shared, form["list"][0]
+        places = [(place["at"], place["at"] + place["bytes"]) for place in request["places"]]
+        passed_on = [given and overlap([at], places) for given, at in zip(shared.arguments, spans(lie), strict=True)]
+        given, anew = _spans_but(lie, shared.arguments), _spans_but(lie, either(shared.earlier, passed_on))
         changed = request["modified"]
         if self.device is not None and self.device.lends:
-            changed = self.lender.unlike(self.draws.arguments(request["draw"]), request["places"], request["guest"])
+            put = arguments_of(self.draws.arguments(request["draw"]), call)
+            changed = self.lender.unlike(put, request["places"], request["guest"])
         return {
             "outputs": measured,
             "hash": found,
-            "aliases": overlap(mine, [(p["at"], p["at"] + p["bytes"]) for p in request["places"]]),
-            "reused": any(overlap(mine, ranges(one["list"][0])) for one in request["earlier"]),
+            "aliases": overlap(given, places),
+            "reused": any(overlap(anew, ranges(one["list"][0])) for one in request["earlier"]),
             "together": bool(together),
             "overlapping": self_overlapping(value),
             "modified": _arguments_of(draw.arguments, changed),
@@ -346,7 +355,8 @@ class Referee:
         """Which entries of a candidate's state are not what they were set to, eager's own changes left out; do its results lie in
         one of them?"""
         assert self.lender is not None
-        most = sum(value.nbytes for value in self.states["first"].values()) * 2 + (1 << 20)
+        draw = self.draw(request["draw"])
+        most = 2 * bytes_of_all([self.states["first"] | draw.eager.state]) + (1 << 20)
         try:
             if request["unreadable"]:
                 raise FormError(request["unreadable"])
@@ -360,9 +370,10 @@ class Referee:
         there = [name for name in kept if name in state and state[name].device == wanted[name].device]
         now, then = (blobs.on_host([values[name] for name in there]) for values in (state, wanted))
         same = {name for name, one, other in zip(there, now, then, strict=True) if _unchanged(one, other)}
+        own = _spans_but(request["results"]["list"][0], draw.eager.shared.module)
         return {
             "changed": [name for name in kept if name not in same],
-            "aliases": overlap(ranges(request["form"]), _own_spans(request["results"], self.draw(request["draw"]))),
+            "aliases": overlap(ranges(request["form"]), own),
         }
 
     def on_digest(self, request: Message) -> Message:
@@ -395,9 +406,9 @@ class Referee:
         return {"bytes": touched_bytes(self.reference, self.draw("task-0").arguments)}
 
 
-def _own_spans(results: Any, draw: Draw) -> list[tuple[int, int]]:
+def _spans_but(result: Any, shared: Flags) -> list[tuple[int, int]]:
     """Where the tensors of a result lie, but for those that share memory in eager, too."""
-    return [span for span, shared in zip(spans(results["list"][0]), draw.eager.aliases, strict=True) if not shared]
+    return [span for span, also in zip(spans(result), shared, strict=True) if not also]
 
 
 def _mismatch(eager: Eager, call: int, value: Any, left: list[Any], state: State, laid_out: bool) -> Message:

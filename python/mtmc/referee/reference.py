@@ -17,19 +17,23 @@ from mtmc.device.device import Device
 from mtmc.device.digest import digest
 from mtmc.device.random_state import generator_on, random_state, seed_all
 from mtmc.referee.draws import is_whole, map_leaves
+from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
+from mtmc.referee.sharing import Returned, Shared, Versions, versions_of
 from mtmc.referee.slices import Run
 from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
+from mtmc.task.lasting import objects_of, refuse_lasting
 from mtmc.task.plain_state import drawn_at_random
 from mtmc.task.scalars import ScalarReads
-from mtmc.task.task import Task
+from mtmc.task.task import CPU, Task
 from mtmc.wire import blobs, outputs
-from mtmc.wire.blobs import same_bits, structure_of
+from mtmc.wire.blobs import identical, structure_of
 from mtmc.wire.by_name import by_place, split
 from mtmc.wire.forms import ALIGNED, form_of, make, sharing, tell_of_memory
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
 from mtmc.wire.task_error import first_line
 
+SHARING_CALLS = 3  # tell whether results lie where earlier ones do, two buffers in turn included
 CALLS = 2  # a module with state is called twice from the same state
 COPIED_BYTES = 1 << 30  # larger results stay where eager put them, when that is memory of their own
 PIECE = 1 << 26  # elements that are moved at a time
@@ -50,7 +54,7 @@ class Eager:
     drawn: list[list[Any]]
     modified: list[int]  # arguments that eager itself changes
     written: list[int]  # tensors of the arguments, by number, that count as results
-    aliases: list[bool]  # tensors of eager's own result that share memory with an argument or a weight
+    shared: Shared  # what the tensors of eager's own results share memory with
     overlapping: list[bool]
     ordered: list[bool]  # leaves of its own result whose rows follow one another, without gaps
     sharing: list[tuple[int, int]]  # tensors of one result whose memory overlaps, by number
@@ -123,12 +127,16 @@ class Reference:
         self.scalars = ScalarReads()  # whose names no draw may exchange
         tensors = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
         self.scalars.follow(tensors, tensors)
+        objects = objects_of(self.model)
         with self.scalars:
             changed = changed_by(self.model, lambda: task.check_runs(self.model))
+        lasting = objects_of(self.model) != objects
         drawn = drawn_at_random(task, {key: before[key] for key in plain})
         self.plain = sorted({*changed, *drawn})  # the keys of those plain attributes that are state
         self.pristine: State = {name: before[name] for name in (*registered, *self.plain)}
         self.load(self.model, self.pristine)
+        if lasting:
+            refuse_lasting(task, self.model, f"judging {task.name}")
         self.written: list[int] | None = None  # see Eager; known after the first run
         self.reads_only = False  # no run has changed its arguments; known after the first
         self.wide = self._copy().double()
@@ -180,24 +188,33 @@ class Reference:
     def _run_eager(self, arguments: list[Any], state: State, seed: int, count: int, moves: bool) -> Eager:
         self.load(self.model, state)
         held, versions = self.state_of(self.model), self._versions()
-        pristine, arguments = arguments, self._lent(arguments)
+        first, pristine, arguments = arguments, arguments, self._lent(arguments)
         seed_all(seed)
         results, drawn, places, after = [], [], [], []
-        unsorted = False
+        unsorted, returned = False, Returned()
+        before: Versions = []
         for index in range(count):
-            if index and not identical(arguments, pristine):
+            if index and isinstance(first, InARow):
+                pristine = arguments_of(first, index)
+                arguments = self._lent(pristine)
+            elif index and not identical(arguments, pristine):
                 arguments = blobs_copy(pristine)
             # Aliases: a module may also change the shape of what it was given.
             given = [(tensor.detach(), tensor._version) for tensor in outputs.tensors(arguments)]
             result, record, seconds = self._called(arguments)
+            shared = self._shared(result, arguments)
             if not results:
-                about = self._about(result, arguments)
+                about = self._about(result, shared)
+            else:
+                about["shared"].also(shared, returned.again(result), before)
+            before = about["shared"].held(before) + versions_of(result)
             if self.written is None:
                 self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
             # what is returned may be the state itself, which moves on
             leaves = [*blobs.leaves(result), *(given[i][0] for i in self.written)]
             once = self._versions() == versions and not record.drawn
-            results.append([_own(leaf, once and not any(about["aliases"])) for leaf in leaves])
+            results.append([_own(leaf, once and not any(about["shared"].any)) for leaf in leaves])
+            returned.note(result, results[-1], shared.arguments)
             drawn.append(record.drawn)
             places.append(record.places)
             unsorted = unsorted or record.unsorted
@@ -215,10 +232,15 @@ class Reference:
             raise EagerError("it writes to its arguments, which it did not on other draws")
         modified = [] if lent else [i for i, one in enumerate(arguments) if not identical(one, pristine[i])]
         self.reads_only = not modified and not self.written
+        stands = digest(random_state())
+        del result, leaves, given
+        before = about["shared"].held(before)
+        if returned.kept():
+            self._called_on(pristine, SHARING_CALLS - 1 - index, returned, before, about["shared"])
         return Eager(
             calls=results,
             after=[{name: states[name] for name in state if name in changed and name in states} for states in after],
-            random_state=digest(random_state()),
+            random_state=stands,
             drawn=drawn,
             places=places,
             unsorted=unsorted,
@@ -227,6 +249,18 @@ class Reference:
             seconds=seconds,
             **about,
         )
+
+    def _called_on(
+        self, arguments: list[Any], count: int, returned: Returned, before: Versions, shared: Shared
+    ) -> None:
+        """So many calls more, for where their results lie beside those that were `returned` before, and what they write to."""
+        for _ in range(count):
+            try:
+                result, _, _ = self._called(self._lent(arguments))
+            except (EagerError, torch.OutOfMemoryError):  # nobody calls it so often
+                return
+            shared.also(self._shared(result, []), returned.again(result), before)
+            before = before + versions_of(result)
 
     def _called(self, arguments: list[Any]) -> tuple[Any, Record, float]:
         """The result of a call, what it drew and left open, and its seconds."""
@@ -245,17 +279,20 @@ class Reference:
             raise EagerError("a tensor that it returns lies on the host: only memory of the GPU is looked at")
         return result, record, seconds
 
-    def _about(self, result: Any, arguments: list[Any]) -> dict[str, Any]:
+    def _about(self, result: Any, shared: Shared) -> dict[str, Any]:
         """What Eager says of a result beside its values."""
-        mine = [*outputs.tensors(arguments), *self.model.parameters(), *self.model.buffers()]
         leaves = blobs.leaves(result)
         return {
             "structure": structure_of(result),
-            "aliases": outputs.aliasing(outputs.tensors(result), mine),
+            "shared": shared,
             "overlapping": outputs.self_overlapping(result),
             "ordered": [isinstance(leaf, torch.Tensor) and leaf.is_contiguous() for leaf in leaves],
             "sharing": sharing(outputs.spans(result)),
         }
+
+    def _shared(self, result: Any, arguments: list[Any]) -> Shared:
+        mine = [*self.model.parameters(), *self.model.buffers(), *plain_tensors(self.model).values()]
+        return Shared.of(result, outputs.tensors(arguments), mine)
 
     def _lent(self, arguments: list[Any]) -> list[Any]:
         """Copies, which the module may write to; large arguments of one that has been seen not to write to any are lent."""
@@ -302,8 +339,8 @@ class Reference:
             torch.cuda.empty_cache()
         try:
             model.to("cpu")
-            on_host = replace(eager, drawn=blobs.moved(eager.drawn, torch.device("cpu")))
-            arguments, state = blobs.moved(arguments, torch.device("cpu")), blobs.moved(state, torch.device("cpu"))
+            on_host = replace(eager, drawn=blobs.moved(eager.drawn, CPU))
+            arguments, state = moved_in_a_row(arguments, CPU), blobs.moved(state, CPU)
             return replace(self._replay(model, arguments, state, on_host, move, widths), on_host=True)
         finally:
             model.to(self.device.where)
@@ -338,8 +375,9 @@ class Reference:
                 calls.append(calls[0])
                 after.append({})
                 continue
-            if index == 0 or eager.modified or eager.written:
-                wide = map_leaves(arguments, partial(_fresh, move=move, widths=widths)) if move else arguments
+            if index == 0 or eager.modified or eager.written or isinstance(arguments, InARow):
+                own = arguments_of(arguments, index)
+                wide = map_leaves(own, partial(_fresh, move=move, widths=widths)) if move else own
             left = [tensor.detach() for tensor in outputs.tensors(wide)]
             first, named = split(wide, self.task.by_name)
             call = partial(model, *first, **named)
@@ -360,8 +398,7 @@ class Reference:
 
     def _put(self, model: torch.nn.Module, state: State, widths: Widths) -> State:
         """Puts a state into a module. A few channels of the weights do not fit there: they are returned, for each call."""
-        own = self.state_of(model)
-        if any(own[name].shape != value.shape for name, value in state.items()):
+        if any(self.pristine[name].shape != value.shape for name, value in state.items()):
             return {name: widen(value, widths).clone() for name, value in state.items()}
         with torch.no_grad():
             # Parameters and buffers widen as they are copied.
@@ -375,17 +412,6 @@ def changed_in(states: list[State], before: State) -> set[str]:
     now = blobs.on_host([value for state in states for value in state.values()])
     then = dict(zip(before, blobs.on_host(list(before.values())), strict=True)) if names else {}
     return {name for name, value in zip(names, now, strict=True) if not identical(value, then[name])}
-
-
-def identical(one: Any, other: Any) -> bool:
-    """Bit for bit, in all tensors and scalars?"""
-
-    def same(a: Any, b: Any) -> bool:
-        if not isinstance(a, torch.Tensor):
-            return repr(a) == repr(b)
-        return (a.dtype, a.shape) == (b.dtype, b.shape) and same_bits(a, b)
-
-    return structure_of(one) == structure_of(other) and all(map(same, blobs.leaves(one), blobs.leaves(other)))
 
 
 def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -88,7 +88,7 @@ def _integers(c: torch.Tensor, t: torch.Tensor, parts: _Segments) -> list[Measur
     distances = parts.largest(torch.where(wrong, (c.double() - t.double()).abs(), 0.0)).tolist()
     found: list[Measurement | None] = []
     for count, distance in zip(parts.counts(wrong), distances, strict=True):
-        numbers = {"wrong": count, "distance": distance, "gap": 0.0, "repeated": 0}
+        numbers = {"wrong": count, "distance": distance, "gap": 0.0, "repeated": 0, "astray": 0}
         found.append({"kind": "integer", **numbers, "official_bad": count, "legacy_bad": count})
     return found
 

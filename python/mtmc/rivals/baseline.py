@@ -43,7 +43,7 @@ from mtmc.wire.by_name import Names, by_place
 from mtmc.wire.forms import make, offsets, span_of, tensors_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.outputs import lazy, tensors
-from mtmc.wire.plain import load_state
+from mtmc.wire.plain import State, load_state, plain_tensors
 from mtmc.wire.task_error import TaskError, first_line, out_of_memory
 
 COMPILED = ("compile", "max-autotune")
@@ -54,19 +54,25 @@ OUT_OF_MEMORY = "out of memory"  # torch's word, whoever passes it on
 
 class Graph:
     """A module's call captured once over arguments of its own, into which each call copies its own: eager in one graph costs that
-    copy, too."""
+    copy, too. It begins with the plain attributes that lay there when it was captured, `held`: others are copied there."""
 
-    def __init__(self, model: Callable[..., Any], arguments: list[Any]) -> None:
+    def __init__(self, model: torch.nn.Module, call: Callable[..., Any], arguments: list[Any]) -> None:
         self.arguments = arguments
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(WARM_UPS):
-                model(*arguments)
+                call(*arguments)
         torch.cuda.current_stream().wait_stream(stream)
+        self.held = plain_tensors(model)
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph):
-            self.result = model(*arguments)
+            self.result = call(*arguments)
+
+    def begin_with(self, state: State) -> None:
+        for key, value in state.items():
+            if key in self.held and self.held[key].shape == value.shape:
+                self.held[key].copy_(value)
 
     def __call__(self, *arguments: Any) -> Any:
         overwrite(self.arguments, list(arguments))
@@ -146,6 +152,9 @@ class Player:
     def on_state(self, _: Message) -> Message:
         assert self.model is not None
         load_state(self.model, self.lent, strict=False)
+        for engine in self.engines.values():
+            if isinstance(engine, Graph):
+                engine.begin_with(self.lent)
         self.lent = {}
         return {}
 
@@ -168,7 +177,7 @@ class Player:
                 result = tree_map(without_memory, model(*arguments))
                 engine = lambda *_: result  # noqa: E731
             elif name == "graph":
-                engine = Graph(model, arguments)
+                engine = Graph(self.model, model, arguments)
             elif name in COMPILED:
                 compiled = torch.compile(self.model, mode="max-autotune" if name == "max-autotune" else None)
                 engine = by_place(compiled, self.by_name)
@@ -216,6 +225,7 @@ class Player:
         with elsewhere(request.get("where"), watch.places):
             elapsed = watch.go(self.engines[self.name], request["values"], request["seed"], request["late"])
         lazy(watch.held[-1])
+        watch.hold()
         state = [[name, watch.described(table[key])] for name, (table, key) in self.reported.items()]
         reply = {"ns": elapsed, "results": {"list": [watch.described(watch.held[-1]), {"dict": state}]}}
         if self.name in ("graph", "max-autotune"):

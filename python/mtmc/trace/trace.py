@@ -42,6 +42,7 @@ from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec,
 from torch.utils import _pytree as pytree
 
 from mtmc.device.memory import NO_MEMORY
+from mtmc.task.lasting import refuse_lasting
 from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import Held, constructor_source
@@ -167,7 +168,11 @@ def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> set[in
     def traced_state() -> dict[str, torch.Tensor]:
         return {seen.keys.get(name, name): value for name, value in module.state_dict().items()}
 
-    return check_against_eager(task, eager, module, traced_state)
+    try:
+        return check_against_eager(task, eager, module, traced_state)
+    except TaskError:
+        refuse_lasting(task, task.make_model(0), f"tracing {task.name}")  # where that is why
+        raise
 
 
 def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode) -> tuple[ExportedProgram, Exported]:

@@ -113,3 +113,14 @@ def structure_of(value: Any) -> str:
         names = names_of(value)
         return "[" + ", ".join(map("=".join, zip(names, parts, strict=True)) if names else parts) + "]"
     return "tensor" if isinstance(value, torch.Tensor) else type(value).__name__
+
+
+def identical(one: Any, other: Any) -> bool:
+    """Bit for bit, in all tensors and scalars?"""
+
+    def same(a: Any, b: Any) -> bool:
+        if not isinstance(a, torch.Tensor):
+            return repr(a) == repr(b)
+        return (a.dtype, a.shape) == (b.dtype, b.shape) and same_bits(a, b)
+
+    return structure_of(one) == structure_of(other) and all(map(same, leaves(one), leaves(other)))

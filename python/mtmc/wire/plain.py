@@ -78,9 +78,21 @@ def changed_by(model: torch.nn.Module, call: Callable[[], Any]) -> list[str]:
 
 
 def load_state(model: torch.nn.Module, state: State, strict: bool = True) -> None:
-    """load_state_dict, and of plain attributes copies, since forward may write to them."""
+    """load_state_dict, and of plain attributes copies, since forward may write to them. Buffers that have grown since are made
+    anew before."""
+    fit_buffers(model, state)
     model.load_state_dict({key: value for key, value in state.items() if not is_plain(key)}, strict=strict)
     put(model, {key: value.clone() for key, value in state.items() if is_plain(key)})
+
+
+def fit_buffers(model: torch.nn.Module, state: State) -> None:
+    """Buffers that forward gave another shape have that of the state again, whatever they hold: load_state_dict copies into them."""
+    grown = {name: held for name, held in torch.nn.Module.named_buffers(model, remove_duplicate=False) if name in state}
+    for name, held in grown.items():
+        if held.shape != state[name].shape:
+            path, _, last = name.rpartition(".")
+            owner = torch.nn.Module.get_submodule(model, path)
+            owner.__dict__["_buffers"][last] = held.new_empty(state[name].shape)
 
 
 class PlainTable(Mapping[str, Any]):

@@ -3,7 +3,8 @@
 MTMC_TEST_LOSES: `compile FOLDER`: a baseline that is to be compiled, as often as there are files in the folder, each of which
 is removed; `timing FOLDER`: the same when the compiled baseline is called for the fifth time; `memory FOLDER`: a baseline that is
 to be compiled does not end, but finds no memory; `zeros`: the referee when it reads an answer that is zero everywhere; `timed`: the
-referee raises on what a timed call must return.
+referee raises on what a timed call must return. `state FOLDER`: none does; the compiled baseline notes with what sum of its buffers each
+call begins, one a line, in a file of that folder.
 """
 
 import os
@@ -36,6 +37,9 @@ def compiled(model, mode=None):
     def call(*arguments):
         if what == "timing" and next(calls) == 5:
             lose()
+        if what == "state":
+            with Path(folder, "sums").open("a") as file:
+                file.write(f"{sum(float(buffer.sum()) for buffer in model.buffers())}\n")
         return model(*arguments)
 
     return call

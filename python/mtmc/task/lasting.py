@@ -1,0 +1,109 @@
+"""What lasts from call to call in a module's own Python objects: counters, lists that grow, what is None at first.
+
+Such things are state that no state_dict and no tensor attribute holds. They may change as they like while nothing that forward
+returns depends on them; else no trace can express them and no judge can set them anew, and the user is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from mtmc.device.random_state import seed_all
+from mtmc.task.task import Task
+from mtmc.wire.blobs import identical, leaves
+from mtmc.wire.by_name import by_place
+from mtmc.wire.plain import TABLES, Attributes, State, load_state, plain_tensors
+from mtmc.wire.task_error import TaskError
+
+OF_TORCH = frozenset(vars(torch.nn.Module()))  # attributes that every module has
+PLAIN = (bool, int, float, complex, str, type(None))
+MOST_PARTS, MOST_DEPTH = 64, 3  # of a structure that are looked at
+MOST_NAMED = 3  # attributes that a message names
+
+Objects = dict[str, tuple[str, str]]  # by dotted name: what tells a change, and what a message says
+
+
+def objects_of(model: torch.nn.Module) -> Objects:
+    """All of them as they are now. Tensors that are attributes by themselves, or in one of its lists, are state: of these only
+    how many there are."""
+    found: Objects = {}
+    for prefix, module in torch.nn.Module.named_modules(model):
+        for name, value in module.__dict__.items():
+            if name not in OF_TORCH and name not in TABLES:
+                found[f"{prefix}.{name}" if prefix else name] = _text(value, 0), _said(value)
+    return found
+
+
+def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
+    """TaskError where the task's module, as its constructor left it, returns or keeps something else once another call has changed
+    its objects, its tensors being what they were. It is left as it was."""
+    objects = Attributes(model)
+    first: State = {name: value.clone() for name, value in (model.state_dict() | plain_tensors(model)).items()}
+    before = objects_of(model)
+
+    def call(draw: int = 0, anew: bool = True) -> list[Any]:
+        inputs = task.make_inputs(draw)
+        if anew:
+            objects.restore()
+        load_state(model, first)
+        seed_all(0)
+        with torch.no_grad():
+            result = by_place(model, task.by_name)(*inputs)
+        plain = {key: value for key, value in plain_tensors(model).items() if key in first}
+        return _copies([leaves(result), list(model.state_dict().values()), list(plain.values())])
+
+    try:
+        result, after = call(), objects_of(model)
+        changed = [name for name in before | after if before.get(name) != after.get(name)]
+        if not changed or not identical(call(), result):  # no call is like another
+            return
+        call(draw=1)
+        if identical(call(anew=False), result):
+            return
+    except Exception:
+        return  # who asks for more than one call hears about it
+    finally:
+        objects.restore()
+        load_state(model, first)
+    nothing = ("", "nothing")
+    got = [f"{n}: {before.get(n, nothing)[1]}, then {after.get(n, nothing)[1]}" for n in changed[:MOST_NAMED]]
+    wrong = "what forward returns depends on attributes that it changes and that are not tensors from the first call on"
+    wanted = "buffers or tensor attributes for what lasts from call to call"
+    raise TaskError(doing, wrong, "; ".join(got), wanted)
+
+
+def _copies(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.detach().clone()
+    if isinstance(value, list):
+        return [_copies(part) for part in value]
+    return value
+
+
+def _text(value: Any, depth: int) -> str:
+    if isinstance(value, PLAIN):
+        return repr(value)
+    if isinstance(value, torch.Tensor):
+        return f"tensor {value.data_ptr()} {value._version}" if depth > 1 else "tensor"
+    if isinstance(value, torch.nn.Module) or depth > MOST_DEPTH:
+        return type(value).__name__
+    if isinstance(value, Mapping):  # its tensors are nobody's state
+        parts = [part for key, one in list(value.items())[:MOST_PARTS] for part in (str(key), _text(one, depth + 2))]
+    elif isinstance(value, (list, tuple, set, frozenset)) or type(value).__name__ == "deque":
+        parts = [_text(one, depth + 1) for one in list(value)[:MOST_PARTS]]
+    else:
+        held = getattr(value, "__dict__", {}) if not callable(value) else {}
+        return f"{type(value).__name__} {_text(held, depth + 1)}" if held else type(value).__name__
+    return f"{type(value).__name__} of {len(value)}: {', '.join(parts)}"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, PLAIN):
+        return repr(value)[:40]
+    if isinstance(value, torch.Tensor):
+        return f"a tensor {list(value.shape)}"
+    name = type(value).__name__
+    return f"a {name} of {len(value)}" if hasattr(value, "__len__") else f"a {name}"
