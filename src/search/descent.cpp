@@ -16,9 +16,10 @@
 namespace mtmc {
 namespace {
 
-constexpr double kForeseenClearly = 0.95;  // of the time before: what is left after a step that pays for sure
-constexpr double kAnyGain = 1e-3;          // of one place among many
-constexpr double kAlmostClearly = 0.04;    // a gain; what is less alone is not looked at alone
+constexpr double kForeseenClearly = 0.95;      // of the time before: what is left after a step that pays for sure
+constexpr size_t kWays = 4, kFewKernels = 16;  // ways that are looked at, each for a few hundredths of a second then
+constexpr double kAnyGain = 1e-3;              // of one place among many
+constexpr double kAlmostClearly = 0.04;        // a gain; what is less alone is not looked at alone
 // Of a graph of the whole call. The host does more than the launches of which the cost model knows, and is disturbed
 // more easily than the device: RegNet took 1.40 ms without one and 1.04 with it, where 4 % were foreseen.
 constexpr double kForeseenOfACapture = 0.995;
@@ -76,38 +77,59 @@ Result<SearchNode> Environment::foreseen_step(const SearchNode& node, const Acti
 }
 
 // What a policy puts first is not always a gain for sure: it hopes, too.
-Result<Environment::Way> Environment::foreseen(const SearchNode& node) {
-  const Span span("planning");
-  Way way;
-  const SearchNode* at = &node;
-  double seconds = completed_seconds(*node.state.program);
-  for (bool goes_on = true; goes_on && at->step < parts_.limits.steps && !spent();) {
-    std::vector<double> gains;
-    MTMC_TRY(const std::vector<Proposal> wanted, order(*at, 0, kAnyGain, &gains));
-    goes_on = false;
-    std::set<std::string> seen;  // types and details: all places of one are looked at together, once
-    for (size_t i = 0; i < wanted.size() && !goes_on; ++i) {
-      if (wanted[i].beyond) continue;  // the cost model sees nothing of it
-      std::vector<std::pair<Action, int>> ways;
-      if (seen.insert(wanted[i].action.type + ":" + wanted[i].action.detail).second)
-        ways.push_back(everywhere(wanted, i));
-      if (i >= gains.size() || gains[i] >= kAlmostClearly || wanted[i].action.type == "capture")
-        ways.push_back({wanted[i].action, 1});
-      for (const auto& [action, merged] : ways) {
-        auto program = apply_action(*at->state.program, action, context());
-        const double enough = action.type == "capture" ? kForeseenOfACapture : kForeseenClearly;
-        const double then = program.ok() ? completed_seconds(*program) : seconds;
-        if (!program.ok() || then > enough * seconds) continue;
-        seconds = then;
-        MTMC_TRY(SearchNode next, foreseen_step(*at, action, std::move(program).value()));
-        way.steps.push_back(std::move(next));
-        way.one_by_one += merged;
-        at = &way.steps.back(), goes_on = true;
-        break;
-      }
+Result<std::vector<Environment::Paying>> Environment::paying(const SearchNode& at, double seconds, size_t most) {
+  std::vector<Paying> found;
+  std::vector<double> gains;
+  MTMC_TRY(const std::vector<Proposal> wanted, order(at, 0, kAnyGain, &gains));
+  std::set<std::string> seen;  // types and details: all places of one are looked at together, once
+  for (size_t i = 0; i < wanted.size() && found.size() < most; ++i) {
+    if (wanted[i].beyond) continue;  // the cost model sees nothing of it
+    std::vector<std::pair<Action, int>> ways;
+    if (seen.insert(wanted[i].action.type + ":" + wanted[i].action.detail).second)
+      ways.push_back(everywhere(wanted, i));
+    if (i >= gains.size() || gains[i] >= kAlmostClearly || wanted[i].action.type == "capture")
+      ways.push_back({wanted[i].action, 1});
+    for (const auto& [action, merged] : ways) {
+      auto program = apply_action(*at.state.program, action, context());
+      const double enough = action.type == "capture" ? kForeseenOfACapture : kForeseenClearly;
+      const double then = program.ok() ? completed_seconds(*program) : seconds;
+      if (!program.ok() || then > enough * seconds) continue;
+      found.push_back({action, merged, std::move(program).value(), then});
+      break;
     }
   }
+  return found;
+}
+
+Result<Environment::Way> Environment::way_by(const SearchNode& node, Paying first) {
+  Way way;
+  const SearchNode* at = &node;
+  for (std::optional<Paying> next = std::move(first); next;) {
+    MTMC_TRY(SearchNode made, foreseen_step(*at, next->action, std::move(next->program)));
+    way.steps.push_back(std::move(made));
+    way.one_by_one += next->merged, way.seconds = next->seconds;
+    at = &way.steps.back();
+    next.reset();
+    if (at->step >= parts_.limits.steps || spent()) break;
+    MTMC_TRY(std::vector<Paying> more, paying(*at, way.seconds, 1));
+    if (!more.empty()) next = std::move(more.front());
+  }
   return way;
+}
+
+// The step that pays most need not be the first of the way that does: a convolution fused with all that follows leaves
+// no choice, one that is lowered alone leaves the rest to be fused in rows.
+Result<Environment::Way> Environment::foreseen(const SearchNode& node) {
+  const Span span("planning");
+  Way best;
+  if (node.step >= parts_.limits.steps || spent()) return best;
+  const size_t most = node.state.program->kernels.size() <= kFewKernels ? kWays : 1;
+  MTMC_TRY(std::vector<Paying> firsts, paying(node, completed_seconds(*node.state.program), most));
+  for (Paying& first : firsts) {
+    MTMC_TRY(Way way, way_by(node, std::move(first)));
+    if (best.steps.empty() || way.seconds < kForeseenClearly * best.seconds) best = std::move(way);
+  }
+  return best;
 }
 
 SearchNode* Environment::met(const SearchNode& node, const Proposal& proposal) {

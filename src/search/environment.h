@@ -216,12 +216,24 @@ class Environment {
   SearchNode* on_the_way(const SearchNode& node, const Action& action);
   // What the cost model expects of a Program when its kernels are completed (see Policy::prospect).
   double completed_seconds(const Program& program);
-  // The steps behind a node that the cost model expects clear gains of, one after the other, each the first such one in
-  // the policy's order, at all places at once where that pays; nothing is kept of them.
+  // A step of which the cost model expects a clear gain, at all places at once where that pays.
+  struct Paying {
+    Action action;
+    int merged = 1;  // how many proposals it is made of
+    Program program;
+    double seconds = 0;  // completed
+  };
+  // The first such steps at a node in the policy's order, which takes so many seconds.
+  Result<std::vector<Paying>> paying(const SearchNode& at, double seconds, size_t most);
+  // Such steps one after the other; nothing is kept of them.
   struct Way {
     std::deque<SearchNode> steps;
     int one_by_one = 0;  // how many steps they would be without those that are taken at several places at once
+    double seconds = 0;  // completed, of the last one
   };
+  // Each step but the `first` one is the first in the policy's order.
+  Result<Way> way_by(const SearchNode& node, Paying first);
+  // The best way behind a node by any of the first few steps, where that is looked at quickly.
   Result<Way> foreseen(const SearchNode& node);
   // Whether a descent may be for a node: there is a time limit, and steps cost nothing but time.
   bool may_descend(const SearchNode& node) const;

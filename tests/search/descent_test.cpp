@@ -165,6 +165,37 @@ TEST(Descent, ItsEndIsCompiledWhileTheModuleIsJudgedAsItIs) {
   EXPECT_EQ(before, std::vector{hasty.nodes().back().code});
 }
 
+// A convolution that is fused with all that follows pays most, and is slow: its results lie apart, where the norm reads
+// them in rows.
+TEST(Descent, TheBestOfAFewWaysIsGone) {
+  SlowWorld hasty(11, 8,
+                  parse_program(R"(program scattered {
+  %0 = input "x" : f32[32,32,16,32,32]
+  %1 = param "weight" : f32[32,64,3,3,3]
+  %2 = param "bias" : f32[64]
+  %3 = param "norm.weight" : f32[64]
+  %4 = param "norm.bias" : f32[64]
+  %5 = conv_transpose3d(%0, %1, %2, output_padding=[1,1,1], padding=[1,1,1], stride=[2,2,2]) : f32[32,64,32,64,64]
+  %6 = layer_norm(%5, %3, %4, normalized_shape=[64]) : f32[32,64,32,64,64]
+  %7 = gelu(%6) : f32[32,64,32,64,64]
+  return %7
+}
+kernel a = { %5 } library
+kernel b = { %6 } library
+kernel c = { %7 } library
+)")
+                      .value(),
+                  "triton", h200_hardware());
+  hasty.request.shell.constructor_source = "class ModelNew(torch.nn.Module):\n    # mtmc: forward\n";
+  hasty.wide = true;
+  const auto done = hasty.run_slowly(never);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(done->evaluations, 1);
+  ASSERT_EQ(done->program->kernels.size(), 2u) << print(*done->program);
+  EXPECT_EQ(done->program->kernels[1].values, (std::vector<ValueId>{6, 7}));
+  for (const Kernel& kernel : done->program->kernels) EXPECT_NE(kernel.family, Family::library);
+}
+
 TEST(Descent, WhatPaysLittleAtEachPlaceIsDoneAtAllAtOnce) {
   SlowWorld hasty(11, 8, many_shapes());
   hasty.wide = true;
