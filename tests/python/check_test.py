@@ -65,6 +65,12 @@ def test_what_takes_long_is_left_to_the_judge(tmp_path: Path, monkeypatch: pytes
 
     with pytest.raises(TaskError, match="disagree"):
         check_against_eager(task, eager, wrong, dict)
+    calls = []
+    right = lambda x: calls.append(x) or torch.relu(x)  # noqa: E731
+    assert check_against_eager(task, eager, right, dict) == set() and len(calls) > 1
+    calls.clear()
+    monkeypatch.setattr(trace_check, "MOST_SECONDS", -1.0)
+    assert check_against_eager(task, eager, right, dict) == set() and len(calls) == 1
     monkeypatch.setattr(trace_check, "CHEAP_SECONDS", -1.0)
     assert check_against_eager(task, eager, wrong, dict) is None
 
