@@ -15,6 +15,7 @@ constexpr double kAtRoofline = 1.05;      // time over the roofline
 constexpr double kBelow = 0.9;            // below this the roofline itself is wrong: nothing follows from it
 constexpr double kCertifiedShare = 0.05;  // of screened nodes, certified at random
 constexpr double kClearly = 1.05;         // times as fast: more than luck
+constexpr double kTells = 1.25;           // high over low: the middle of such an interval can be believed
 constexpr int kWinners = 3;               // certified winners after which nobody else is asked
 
 // Everything that shapes the search; what only limits its time or says where its results go is not part of it.
@@ -65,6 +66,14 @@ Result<Opened> open_run(const OptimizeRequest& request, const std::string& task_
   return Opened{id, 0, false};
 }
 
+// How fast a certified node turned out to be. Its score is the low end of what is a little wide, which makes nothing
+// else faster that was only screened.
+double turned_out(const SearchNode& node) {
+  const auto eager = node.verdict().speedup.find("eager");
+  const bool tells = eager != node.verdict().speedup.end() && eager->second.high <= kTells * eager->second.low;
+  return tells ? std::max(node.score(), eager->second.median) : node.score();
+}
+
 // Certifies the preferred node; when it fails, or turns out slower than another looked, the next one: when time is up
 // only if that one looked clearly faster, or nothing is faster than eager yet. Where nothing is, those get a chance
 // that may be: certification measures longer. Returns the preferred of the certified nodes, null when there is none.
@@ -73,7 +82,8 @@ Result<SearchNode*> certify_winner(Environment& environment) {
     SearchNode* best = environment.preferred();
     if (best == nullptr || best->certify) break;
     const SearchNode* winner = environment.best_certified();
-    if (winner != nullptr && winner->score() > 1 && environment.spent() && best->score() < kClearly * winner->score())
+    if (winner != nullptr && winner->score() > 1 && environment.spent() &&
+        best->score() < kClearly * turned_out(*winner))
       break;
     MTMC_RETURN_IF_ERROR(environment.certify(*best));
     certified += best->certify->certified();

@@ -253,6 +253,26 @@ TEST(Optimize, WhatScreensCouldNotTellIsCertifiedAllTheSame) {
   EXPECT_EQ(done->verdict.speedup.at("eager").low, 1.4);
 }
 
+// Where certification ends with an interval that is a little wide, what was screened a little slower is no better.
+TEST(Optimize, ALowEndDoesNotCallForAnotherCertificate) {
+  for (const double low : {2.7, 2.0}) {
+    World world;
+    const std::string start = state_hash(*world.request.program);
+    int screens = 0, certificates = 0;
+    double now = 0;
+    world.request.limits.seconds = 100, world.request.clock = [&] { return now; };
+    WatchedJudge judge(world.judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
+      if (state_hash(*candidate.program) == start) return;
+      if (tier == Tier::screen) verdict.speedup["eager"] = exactly(++screens == 1 ? 3.0 : 2.9);
+      if (tier == Tier::screen && screens == 4) now = 100;
+      if (tier == Tier::certify) verdict.speedup["eager"] = {3.0, low, 3.3}, ++certificates;
+    });
+    const auto done = world.run(judge);
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_EQ(certificates > 1, low == 2.0) << "a wide interval says less than a screen";
+  }
+}
+
 TEST(Optimize, ResultAndStoreAgreeOnTheHeadline) {
   World world;
   WatchedJudge wide(world.judge, [&](const Candidate&, Tier, Verdict& verdict) {
