@@ -334,8 +334,8 @@ REFUSALS = [
     ),
     (
         module_text("self.calls += 1\nreturn x * self.calls", "self.calls = 0"),
-        "checking the trace of m: the traced graph and eager disagree: forward does something that a trace cannot "
-        "hold: got relative error 0.5 in output 0, draw 1, call 2",
+        "tracing m: what forward returns depends on attributes that it changes and that are not tensors from the first "
+        "call on: got calls: 0, then 1, wanted buffers or tensor attributes for what lasts from call to call",
     ),
     (
         module_text("return torch.sparse.mm(self.a, x)", "self.a = torch.eye(4).to_sparse()"),
