@@ -373,8 +373,7 @@ std::string sentence_of(const OutputError& e, const Measurement& m) {
   if (e.broken == "d")
     return fmt::format(
         "{}: {} integers are wrong, by up to {:.3g}, {} indices come twice or out of order, tied values differ by up "
-        "to "
-        "{:.2g} (limit {:.2g}), and of {} indices by a sixteenth of what is in their row",
+        "to {:.2g} (limit {:.2g}), and of {} indices by a sixteenth of what is in their row",
         where, m.wrong, m.distance, m.repeated, m.gap, e.limit, m.astray);
   if (e.broken == "f" || e.broken == "g") return fmt::format("{}: {}", where, e.detail);
   if (e.broken == "b")

@@ -30,7 +30,9 @@ Status Environment::prepare_way(const SearchNode& start) {
   if (chosen_elsewhere || !coder_.prepares() || !turn_file().empty() || !recorded_.empty() || !may_descend(start))
     return ok_status();
   MTMC_TRY(first_way_, foreseen(start));
-  return first_way_->steps.empty() ? ok_status() : prepare_judge(first_way_->steps.back().state);
+  if (first_way_->steps.empty()) return ok_status();
+  first_way_->steps.front().parent = nullptr;  // the start is no node of the tree yet
+  return prepare_judge(first_way_->steps.back().state);
 }
 
 Status Environment::prepare_next(const SearchNode& next, const std::vector<Proposal>& beside, size_t first) {

@@ -43,9 +43,8 @@ class Stopwatch:
         self.before: list[Any] | None = None  # the last call's arguments
         self.kept: list[torch.Tensor] = []  # those of the call before, which the caller still has
         self.held: deque[Any] = deque(maxlen=1)  # results: alive, as a caller may keep them
-        self.memory: deque[Any] = deque(
-            maxlen=1
-        )  # theirs: of a tensor that is the module's other weights may take the place
+        # Theirs: other weights may take the place of a tensor that is the module's.
+        self.memory: deque[Any] = deque(maxlen=1)
         self.last_ns = 0  # for which the last call kept the host
         self.early = False  # was the last result copied before it was there?
 

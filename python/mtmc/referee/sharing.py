@@ -13,9 +13,8 @@ from mtmc.wire.blobs import leaves
 from mtmc.wire.outputs import aliasing, tensors
 
 Flags = list[bool]  # for each tensor of a result, in order
-Versions = list[
-    tuple[int, torch.Tensor, int]
-]  # tensors of earlier results, by their number, and how often each was written to
+# Tensors of earlier results, by their number, and how often each was written to.
+Versions = list[tuple[int, torch.Tensor, int]]
 
 
 @dataclass
