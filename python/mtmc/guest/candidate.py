@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from mtmc.device.random_state import seed_all
 from mtmc.device.unfilled import built
 from mtmc.guest.failures import classify
 from mtmc.wire.arguments import load_arguments
+from mtmc.wire.entries import Entries, own_entries
 from mtmc.wire.forms import Form
 from mtmc.wire.plain import PlainTable, State, fit_buffers, get, is_plain, load_state, plain_tensors, put
 
@@ -63,21 +64,6 @@ def construct(
         return model if where.type == "cpu" else torch.nn.Module.to(model, where)
     except (Exception, SystemExit) as error:
         raise Refused(*classify(error, "import-error", file)) from error
-
-
-Entries = dict[str, tuple[Mapping[str, Any], str]]  # name -> where a tensor hangs: a table and its key there
-
-
-def own_entries(model: torch.nn.Module) -> Entries:
-    """What state_dict() holds, found in the module's own tables: a candidate's state_dict could answer anything."""
-    found: Entries = {}
-    for prefix, module in torch.nn.Module.named_modules(model, remove_duplicate=False):
-        transient = module.__dict__["_non_persistent_buffers_set"]
-        for table in ("_parameters", "_buffers"):
-            for name, value in module.__dict__[table].items():
-                if value is not None and name not in transient:
-                    found[f"{prefix}.{name}" if prefix else name] = (module.__dict__[table], name)
-    return found
 
 
 def entries_of(model: torch.nn.Module, names: dict[str, str]) -> Entries:

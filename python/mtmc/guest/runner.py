@@ -26,7 +26,7 @@ from mtmc.device.memory import release
 from mtmc.device.random_state import random_state
 from mtmc.guest import ahead, unplug
 from mtmc.guest.audit import Audit
-from mtmc.guest.candidate import Entries, Refused, assign, construct, entries_of, import_candidate, load_weights, match
+from mtmc.guest.candidate import Refused, assign, construct, entries_of, import_candidate, load_weights, match
 from mtmc.guest.failures import classify
 from mtmc.guest.profile import profile_call, profile_kernels
 from mtmc.guest.stopwatch import Stopwatch
@@ -34,6 +34,7 @@ from mtmc.guest.surroundings import another, elsewhere, operators, other_random_
 from mtmc.guest.tamper import Snapshot
 from mtmc.wire import outputs
 from mtmc.wire.by_name import by_place
+from mtmc.wire.entries import Entries
 from mtmc.wire.forms import FormError, make, rebuilt, scalar_of, span_of
 from mtmc.wire.line import Line, Message, serve
 from mtmc.wire.plain import fit_buffers

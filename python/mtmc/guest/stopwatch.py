@@ -6,6 +6,7 @@ results, the time, or both.
 from __future__ import annotations
 
 import gc
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +21,7 @@ from mtmc.wire.outputs import lazy, tensors
 
 PAGE_BYTES = 4096
 REHEARSED_BYTES, REHEARSED_NS = 256 << 20, 5_000_000  # of arguments, of the last call: beyond, a call is long
-LEAST_DELAY, MOST_DELAY = 0.001, 0.02  # seconds; a first call may take far longer, and compiles
+LEAST_DELAY, MOST_DELAY = 0.001, 0.02  # seconds; before a first call, which may compile, and at most
 MOST_APART = 4 << 30  # bytes of arguments; larger ones may lie where the last ones lay
 MOST_HELD = 24  # results that a caller keeps while it makes more calls
 WHOLE_BYTES = 1 << 30  # of a result that is copied to see whether it was there; of a larger one
@@ -33,7 +34,7 @@ def looked_at(result: Any) -> list[torch.Tensor]:
 
 
 class Stopwatch:
-    __slots__ = ("device", "clock", "form", "places", "before", "kept", "held", "memory", "last_ns", "early")
+    __slots__ = ("device", "clock", "form", "places", "before", "kept", "held", "memory", "last_ns", "host_ns", "early")
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -45,7 +46,8 @@ class Stopwatch:
         self.held: deque[Any] = deque(maxlen=1)  # results: alive, as a caller may keep them
         # Theirs: other weights may take the place of a tensor that is the module's.
         self.memory: deque[Any] = deque(maxlen=1)
-        self.last_ns = 0  # for which the last call kept the host
+        self.last_ns = 0  # of the last call, until all streams were idle
+        self.host_ns = 0  # for which the last call on late arguments kept the host
         self.early = False  # was the last result copied before it was there?
 
     def arm(
@@ -94,11 +96,14 @@ class Stopwatch:
             seed_all(seed)
         copies: list[torch.Tensor] = []
 
-        delay = min(LEAST_DELAY + 2 * self.last_ns * 1e-9, MOST_DELAY) if late else 0.0
+        delay = min(LEAST_DELAY + 2 * self.host_ns * 1e-9, MOST_DELAY) if late else 0.0
 
         def play() -> Any:
             self._come_late(delay)
+            began = time.perf_counter_ns()
             value = call(*arguments)
+            # Whoever waits for the device in it has waited for the delay as well.
+            self.host_ns = max(0, time.perf_counter_ns() - began - int(delay * 1e9))
             if not lazy(value):
                 copies.extend(part.clone() for part in looked_at(value))
             return value

@@ -28,6 +28,7 @@ from mtmc.task.task import CPU, Task
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import identical, structure_of
 from mtmc.wire.by_name import by_place, split
+from mtmc.wire.entries import registered
 from mtmc.wire.forms import ALIGNED, form_of, make, sharing, tell_of_memory
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
@@ -154,7 +155,7 @@ class Reference:
     def state_of(self, model: torch.nn.Module) -> State:
         """Every entry of the state as it is now. A plain attribute that is gone has none."""
         plain = plain_tensors(model) if self.plain else {}
-        return model.state_dict() | {key: plain[key] for key in self.plain if key in plain}
+        return registered(model) | {key: plain[key] for key in self.plain if key in plain}
 
     @cached_property
     def single(self) -> torch.nn.Module:

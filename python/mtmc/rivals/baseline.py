@@ -31,7 +31,7 @@ from mtmc.device import kernel_calls
 from mtmc.device.device import Device, device_named
 from mtmc.device.memory import release
 from mtmc.device.turn import turn, waits
-from mtmc.guest.candidate import Entries, entries_of
+from mtmc.guest.candidate import entries_of
 from mtmc.guest.stopwatch import MOST_APART, Stopwatch
 from mtmc.guest.surroundings import elsewhere
 from mtmc.keeper.conduct import Conductor
@@ -40,6 +40,7 @@ from mtmc.keeper.starter import Starter, send
 from mtmc.rivals import inductor
 from mtmc.task.task import load_task
 from mtmc.wire.by_name import Names, by_place
+from mtmc.wire.entries import Entries
 from mtmc.wire.forms import make, offsets, span_of, tensors_of
 from mtmc.wire.line import REPLIES, REQUESTS, Line, Message, serve
 from mtmc.wire.outputs import lazy, tensors

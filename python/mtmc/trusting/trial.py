@@ -16,7 +16,7 @@ import torch
 
 from mtmc.device.device import Device
 from mtmc.device.digest import digest
-from mtmc.guest.candidate import Entries, Refused, construct, entries_of, import_candidate, load_weights, match
+from mtmc.guest.candidate import Refused, construct, entries_of, import_candidate, load_weights, match
 from mtmc.guest.failures import classify
 from mtmc.guest.stopwatch import Stopwatch
 from mtmc.referee.budgets import Draw
@@ -27,6 +27,7 @@ from mtmc.referee.reference import State
 from mtmc.wire import blobs
 from mtmc.wire.blobs import structure_of
 from mtmc.wire.by_name import Names, by_place
+from mtmc.wire.entries import Entries
 from mtmc.wire.forms import form_of, without_values
 from mtmc.wire.line import Message
 from mtmc.wire.outputs import lazy, tensors

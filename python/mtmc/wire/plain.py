@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 
-State = dict[str, torch.Tensor]
+from mtmc.wire.entries import State, load
+
 TABLES = ("_parameters", "_buffers", "_modules")
 
 
@@ -81,7 +82,7 @@ def load_state(model: torch.nn.Module, state: State, strict: bool = True) -> Non
     """load_state_dict, and of plain attributes copies, since forward may write to them. Buffers that have grown since are made
     anew before."""
     fit_buffers(model, state)
-    model.load_state_dict({key: value for key, value in state.items() if not is_plain(key)}, strict=strict)
+    load(model, {key: value for key, value in state.items() if not is_plain(key)}, strict=strict)
     put(model, {key: value.clone() for key, value in state.items() if is_plain(key)})
 
 
