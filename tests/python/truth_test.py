@@ -104,6 +104,24 @@ def test_on_the_host_channels_with_a_kernel_each_are_convolved_by_definition(
     assert (found is definitions.convolution) == defined
 
 
+def test_what_follows_a_zero_is_zero_though_segments_make_nan_of_it() -> None:
+    inf, nan = torch.inf, torch.nan
+    rows = (
+        [[2, 0, 1e200, 1e200, 0, 3], [1e200, 1e200, 0, 1, 1, 1], [2, 0, 1, inf, 1, 1]],
+        [[2, 0, 0, nan, nan, nan], [1e200, inf, nan, nan, nan, nan], [2, 0, 0, nan, nan, nan]],
+        [[2, 0, 0, 0, 0, 0], [1e200, inf, nan, nan, nan, nan], [2, 0, 0, nan, nan, nan]],
+    )
+    x, segments, wanted = (torch.tensor(each, dtype=torch.float64) for each in rows)
+    assert torch.equal(definitions.in_turn(segments, x, 1).nan_to_num(7), wanted.nan_to_num(7))
+    assert torch.equal(definitions.in_turn(segments.T, x.T, 0).nan_to_num(7), wanted.T.nan_to_num(7))
+
+
+def test_running_products_come_from_their_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(definitions, "in_turn", lambda product, x, dim: product + 1)
+    result, _ = run_wide(lambda: torch.cumprod(torch.full((3,), 2.0), 0), [])
+    assert result.tolist() == [3.0, 5.0, 9.0] and result.dtype == torch.float64
+
+
 def test_eight_bit_products_come_from_their_definition() -> None:
     a, b = torch.randn(4, 16).to(torch.float8_e4m3fn), torch.randn(8, 16).to(torch.float8_e4m3fn).t()
     scales = torch.tensor(0.5), torch.tensor(3.0)

@@ -52,7 +52,28 @@ def scaled_mm(
     return result if bias is None else result + bias.double()
 
 
-DEFINITIONS: dict[Any, Callable[..., torch.Tensor]] = {aten._grouped_mm: grouped_mm, aten._scaled_mm: scaled_mm}
+def cumprod(x: torch.Tensor, dim: int, dtype: Any = None) -> torch.Tensor:
+    return in_turn(aten.cumprod(x, dim, dtype=dtype), x, dim)
+
+
+def in_turn(product: torch.Tensor, x: torch.Tensor, dim: int) -> torch.Tensor:
+    """Running products of x as one factor after the other makes them. A GPU multiplies segments: one that is too large for double
+    makes NaN of the 0 before it, where each factor alone leaves 0."""
+    if not x.dim() or not x.numel() or not bool(product.isnan().any()):
+        return product
+    zero = x == 0
+    before = product.roll(1, dim)
+    before.select(dim, 0).fill_(1)
+    first = zero & (zero.cumsum(dim) == 1) & before.isfinite()
+    stays = first.byte().cummax(dim).values & x.isfinite().byte().cummin(dim).values
+    return product.masked_fill(stays.bool(), 0)
+
+
+DEFINITIONS: dict[Any, Callable[..., torch.Tensor]] = {
+    aten._grouped_mm: grouped_mm,
+    aten._scaled_mm: scaled_mm,
+    aten.cumprod: cumprod,
+}
 
 
 def _is_slow(func: Any, args: Any) -> bool:

@@ -5,6 +5,7 @@ It never runs a candidate. A request {"op": NAME, ...} is answered by the method
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 from pathlib import Path
@@ -444,6 +445,7 @@ def _unchanged(now: torch.Tensor, then: torch.Tensor) -> bool:
 
 def main() -> None:
     os.environ.setdefault("PYTHONHASHSEED", "0")
+    gc.freeze()  # what is loaded by now is never garbage
     handle = Referee().handle
     serve(Line(REQUESTS, REPLIES), saying_where(handle) if os.environ.get("MTMC_TRACE") else handle)
 

@@ -238,52 +238,6 @@ kernel k6 = { %12 } library
 kernel k5 = { %11 } library
 rewritten simplify "attention at %11"
 ====
-program summed_linear {
-  %0 = input "x" : f32[4,6]
-  %1 = param "w" : f32[8,6]
-  %2 = param "b" : f32[8]
-  %3 = linear(%0, %1, %2) : f32[4,8]
-  %4 = sum(%3, dim=[1], keepdim=true) : f32[4,1]
-  return %4
-}
->>> simplify:linear_reduction %3 %4
-program summed_linear {
-  %0 = input "x" : f32[4,6]
-  %1 = param "w" : f32[8,6]
-  %2 = param "b" : f32[8]
-  %5 = sum(%1, dim=[0]) : f32[6]
-  %6 = matmul(%0, %5) : f32[4]
-  %7 = sum(%2, dim=[0]) : f32[]
-  %8 = add(%6, %7) : f32[4]
-  %4 = unsqueeze(%8, dim=-1) : f32[4,1]
-  return %4
-}
-kernel k2 = { %5 } library
-kernel k3 = { %6 } library
-kernel k4 = { %7 } library
-kernel k5 = { %8 } library
-kernel k1 = { %4 } library
-rewritten simplify "linear_reduction at %4"
-====
-program averaged_product {
-  %0 = input "x" : f32[4,6]
-  %1 = param "w" : f32[6,8]
-  %2 = matmul(%0, %1) : f32[4,8]
-  %3 = mean(%2, dim=[-1]) : f32[4]
-  return %3
-}
->>> simplify:linear_reduction %2 %3
-program averaged_product {
-  %0 = input "x" : f32[4,6]
-  %1 = param "w" : f32[6,8]
-  %4 = mean(%1, dim=[1]) : f32[6]
-  %3 = matmul(%0, %4) : f32[4]
-  return %3
-}
-kernel k2 = { %4 } library
-kernel k1 = { %3 } library
-rewritten simplify "linear_reduction at %3"
-====
 program conv_norm {
   %0 = input "x" : f32[2,3,6,6]
   %1 = param "w" : f32[4,3,3,3]
