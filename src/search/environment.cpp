@@ -98,9 +98,10 @@ bool Environment::stopped() const {
 }
 
 double Environment::reserved(double screen_seconds) const {
+  if (measuring_) return 0;  // it comes last, and brings more than it takes: certification comes on top
   const double limit = parts_.limits.seconds;
   const double certification = std::min(kCertifyOverScreen * screen_seconds, kMostReserved * limit);
-  return certification + (!measuring_ && measures() ? kMeasuring * limit : 0);
+  return certification + (measures() ? kMeasuring * limit : 0);
 }
 
 double Environment::seconds_left() const {
