@@ -105,6 +105,20 @@ TEST(TritonRows, WindowsThatReadMuchAreALaunchOfTheirOwn) {
   EXPECT_EQ(launches(printed_pool(4)), 2) << printed_pool(4);
 }
 
+// A reversed running sum took 6.9 ms of an H200 where one forwards takes 2.1: it was written, and read again to turn
+// it.
+TEST(TritonRows, WhatIsTurnedRoundIsStoredWhereItBelongs) {
+  const Program program =
+      parse_program(
+          "program turned {\n  %0 = input \"x\" : f32[4096,32768]\n  %1 = flip(%0, dims=[1]) : f32[4096,32768]\n  %2 = "
+          "cumsum(%1, dim=1) : f32[4096,32768]\n  %3 = flip(%2, dims=[1]) : f32[4096,32768]\n  return %3\n}\n"
+          "kernel k0 = { %1 %2 %3 } scan\n")
+          .value();
+  const std::string text = print_triton_kernel(program, program.kernels[0], h200_hardware()).value().text;
+  EXPECT_EQ(text.find("@triton.jit"), text.rfind("@triton.jit")) << text;
+  EXPECT_EQ(text.find("tl.load("), text.rfind("tl.load(")) << text;
+}
+
 // Few rows are summed by as many programs as there are results, not by a tile that walks all of K.
 TEST(TritonRows, ProductsOfFewResultsAreSums) {
   const auto multiplies = [](const std::string& rows, const std::string& columns, const std::string& type = "f32",

@@ -180,6 +180,25 @@ void join_cases(std::vector<Case>& cases) {
       two.one_kernel({two.op("cat", {two.op("max_pool2d", {inner}, window), inner}, {{"dim", int64_t{2}}})}));
 }
 
+// Results from an axis's other end.
+void turned_cases(std::vector<Case>& cases) {
+  const auto flip = [](Maker& m, ValueId x, int64_t dim) {
+    return m.op("flip", {x}, {{"dims", std::vector<int64_t>{dim}}});
+  };
+  for (const int64_t block : {32, 128}) {  // in blocks of a row, and all of it at once
+    Maker m("sums_from_the_end");
+    const ValueId scan = m.op("cumsum", {flip(m, m.in("f32[5,70]"), 1)}, {{"dim", int64_t{1}}});
+    cases.push_back(m.one_kernel({flip(m, scan, 1)}, {}, {{"rows", 1}, {"block", block}, {"warps", 4}}));
+  }
+  Maker r("softmax_in_rows_from_the_last");  // and the softmax is a result of its own
+  const ValueId rows = r.op("softmax", {r.in("f32[12,40]")}, {{"dim", int64_t{-1}}});
+  cases.push_back(r.one_kernel({rows, flip(r, rows, 0)}));
+  Maker c("linear_from_the_last_feature");
+  const ValueId x = c.in("f32[40,64]"), w = c.in("f32[48,64]");
+  const ValueId linear = c.op("linear", {x, w, kNoValue});
+  cases.push_back(c.one_kernel({flip(c, linear, 1)}, {{"precision", "ieee"}}));
+}
+
 void product_cases(std::vector<Case>& cases, const std::string& precision, const char* suffix = "") {
   const Choices choices = {{"tiled", ""}, {"precision", precision}};
   const auto type = [&](std::string text) {
@@ -409,6 +428,7 @@ void expect_all_families(const std::string& device) {
   flat_cases(exact);
   shared_window_cases(exact);
   join_cases(exact);
+  turned_cases(exact);
   folded_cases(exact);
   for (const char* precision : {"ieee", "two_part"}) product_cases(exact, precision);
   for (const char* precision : {"ieee", "two_part"}) window_cases(exact, precision);
@@ -438,6 +458,7 @@ TEST(TorchTriton, EveryFamilyCompilesAheadOfTime) {
   row_cases(cases);
   shared_window_cases(cases);
   join_cases(cases);
+  turned_cases(cases);
   for (const char* precision : {"ieee", "half", "two_part"}) product_cases(cases, precision);
   product_cases(cases, "ieee", "bf16");
   for (const char* precision : {"half", "two_part"}) window_cases(cases, precision);

@@ -1,5 +1,5 @@
-// Concatenations whose parts are computed here: each part is stored where it belongs by whoever computes it, instead of
-// being read again.
+// Concatenations whose parts are computed here, and results turned round: each part is stored where it belongs by
+// whoever computes it, instead of being read again.
 #include <algorithm>
 #include <set>
 
@@ -42,6 +42,17 @@ GroupStage part_of(const GroupStage& whole, int a, int64_t from, int64_t to) {
   return part;
 }
 
+// The same stage from its last element along axis a to the first.
+GroupStage turned(const GroupStage& whole, int a) {
+  GroupStage stage = whole;
+  std::vector<ExprP> axes;
+  for (int i = 0; i < whole.stage.rank(); ++i) axes.push_back(axis(i));
+  axes[a] = index_constant(whole.stage.type.shape[a] - 1) - axes[a];
+  stage.stage.body = simplify(substitute_axes(whole.stage.body, axes), stage.stage.extents());
+  stage.place = axes;
+  return stage;
+}
+
 class Joins {
  public:
   explicit Joins(const Group& group) : group_(group) {}
@@ -68,7 +79,8 @@ class Joins {
   // Empty where the stage is better left whole.
   std::vector<GroupStage> parts_of(int s) const {
     const GroupStage& whole = group_.stages[s];
-    if (whole.stage.combine != Combine::none || !whole.place.empty() || !is_guarded(whole.stage.body)) return {};
+    if (whole.stage.combine != Combine::none || !whole.place.empty()) return {};
+    if (!is_guarded(whole.stage.body)) return turned_to_producer(whole);
     for (int a = 0; a < whole.stage.rank(); ++a) {
       const std::set<int64_t> places = borders(whole.stage.body, a, whole.stage.type.shape[a]);
       if (places.size() < 3 || places.size() > kMostParts + 1) continue;
@@ -81,6 +93,17 @@ class Joins {
         return last_producer(part) >= 0 && follows(part, group_.stages[last_producer(part)]);
       });
       if (plain && computed) return parts;
+    }
+    return {};
+  }
+
+  // The whole as one part, along another way than its own: as what it reads was computed.
+  std::vector<GroupStage> turned_to_producer(const GroupStage& whole) const {
+    const int producer = last_producer(whole);
+    if (producer < 0 || follows(whole, group_.stages[producer])) return {};
+    for (int a = 0; a < whole.stage.rank(); ++a) {
+      GroupStage stage = turned(whole, a);
+      if (follows(stage, group_.stages[producer])) return {std::move(stage)};
     }
     return {};
   }
