@@ -47,7 +47,7 @@ class Stopwatch:
         # Theirs: other weights may take the place of a tensor that is the module's.
         self.memory: deque[Any] = deque(maxlen=1)
         self.last_ns = 0  # of the last call, until all streams were idle
-        self.host_ns = 0  # for which the last call on late arguments kept the host
+        self.host_ns = 0  # for which the last call kept the host, at most
         self.early = False  # was the last result copied before it was there?
 
     def arm(
@@ -115,6 +115,8 @@ class Stopwatch:
             gc.enable()
         self.early = bool(copies) and not all(map(blobs.same_bits, copies, looked_at(result)))
         self.before, self.last_ns = arguments, max(0, elapsed - int(delay * 1e9))
+        if not late:
+            self.host_ns = elapsed
         self.held.append(result)
         return elapsed
 

@@ -62,6 +62,8 @@ seen, Lender.seen = Lender.seen, seen_but_zeros
 drawn, KeptDraws.draw = KeptDraws.draw, drawn_but_timed
 torch.compile = compiled
 if "mtmc.rivals.baseline" in sys.orig_argv:  # nothing is compiled in them: that spares an import as long as torch's own
-    torch._dynamo = sys.modules["torch._dynamo"] = types.ModuleType("torch._dynamo")
+    for name in ("torch._dynamo", "torch._inductor", "torch._inductor.compile_fx"):
+        sys.modules[name] = types.ModuleType(name)
+    torch._dynamo = sys.modules["torch._dynamo"]
     torch._dynamo.reset = lambda: None
     mtmc.rivals.inductor.shared = lambda: False  # it would look into torch's compiler
