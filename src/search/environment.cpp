@@ -98,10 +98,10 @@ bool Environment::stopped() const {
 }
 
 double Environment::reserved(double screen_seconds) const {
-  if (measuring_) return 0;  // it comes last, and brings more than it takes: certification comes on top
+  if (last_steps_) return 0;
   const double limit = parts_.limits.seconds;
   const double certification = std::min(kCertifyOverScreen * screen_seconds, kMostReserved * limit);
-  return certification + (measures() ? kMeasuring * limit : 0);
+  return certification + (!measuring_ && measures() ? kMeasuring * limit : 0);
 }
 
 double Environment::seconds_left() const {
@@ -355,6 +355,7 @@ bool Environment::measures() const { return coder_.measures() && !parts_.target.
 Status Environment::measure_best() {
   if (!measures()) return ok_status();
   measuring_ = true;
+  const LastSteps last(*this);
   for (const ScheduleWord& word : schedule_words()) {
     SearchNode* node = preferred();
     if (node == nullptr || node->state.program == nullptr || spent()) break;

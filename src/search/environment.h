@@ -280,8 +280,15 @@ class Environment {
   bool stopped() const;
   // Somebody who costs is asked: a language model.
   bool asks() const { return !(coder_.account().empty() && policy_.account().empty()); }
-  // What is kept for certification and for measuring, where screens take so long.
+  // What is kept for certification and for measuring, where screens take so long; nothing for the last steps.
   double reserved(double screen_seconds) const;
+  // While one lives, steps are the last ones: they may take the time that certification needs, which comes on top then.
+  struct LastSteps {
+    explicit LastSteps(Environment& environment) : on(environment.last_steps_) { on = true; }
+    ~LastSteps() { on = false; }
+    LastSteps(const LastSteps&) = delete;
+    bool& on;
+  };
   void say(const std::string& what) { listener_.on_doing(doing_ = what, status()); }
 
   EnvironmentParts parts_;
@@ -295,9 +302,10 @@ class Environment {
   std::optional<double> searching_since_;  // when the start was judged
   std::optional<Way> first_way_;           // behind the start, until it is gone
   std::optional<Error> policy_error_, last_refusal_;
-  std::string doing_;             // what was said last
-  double certify_seconds_ = 0;    // what certifications took, those remembered left out
-  bool measuring_ = false;        // the search is over: what is left is lowered, what is only guessed is measured
+  std::string doing_;           // what was said last
+  double certify_seconds_ = 0;  // what certifications took, those remembered left out
+  bool measuring_ = false;      // the search is over: what is left is lowered, what is only guessed is measured
+  bool last_steps_ = false;
   double screen_seconds_ = 0;     // the longest screening since
   double implement_seconds_ = 0;  // the longest so far
   std::deque<SearchNode> nodes_;

@@ -65,6 +65,7 @@ SearchNode* Environment::preferred(bool certified) {
 Status Environment::lower_rest() {
   if (!measures()) return ok_status();
   measuring_ = true;
+  const LastSteps last(*this);
   SearchNode* node = preferred();
   if (node == nullptr || node->state.program == nullptr || spent()) return ok_status();
   const Program& program = *node->state.program;

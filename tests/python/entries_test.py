@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import pytest
@@ -29,7 +30,6 @@ def calls_of_load_state_dict(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         seen.append(self)
         return plain(self, *args, **kwargs)
 
-    watched.__module__ = plain.__module__
     monkeypatch.setattr(torch.nn.Module, "load_state_dict", watched)
     return seen
 
@@ -69,6 +69,11 @@ def test_who_has_a_say_in_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
         def _load_from_state_dict(self, state: Any, prefix: str, *rest: Any) -> None:
             super()._load_from_state_dict({k: v * 2 for k, v in state.items()}, prefix, *rest)
 
+    class Wrapped(torch.nn.Linear):
+        @functools.wraps(torch.nn.Module._load_from_state_dict)  # and with it the name of torch's module
+        def _load_from_state_dict(self, state: Any, prefix: str, *rest: Any) -> None:
+            super()._load_from_state_dict({k: v * 2 for k, v in state.items()}, prefix, *rest)
+
     class Renames(torch.nn.Linear):
         def state_dict(self, *args: Any, **kwargs: Any) -> Any:
             return {"other": self.weight}
@@ -77,6 +82,9 @@ def test_who_has_a_say_in_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     model = torch.nn.Sequential(Doubles(2, 2))
     load(model, {"0.weight": torch.ones(2, 2), "0.bias": torch.ones(2)})
     assert torch.equal(model[0].weight, torch.full((2, 2), 2.0)) and len(seen) == 1
+    wrapped = Wrapped(2, 2)
+    load(wrapped, {"weight": torch.ones(2, 2), "bias": torch.ones(2)})
+    assert torch.equal(wrapped.weight, torch.full((2, 2), 2.0)) and len(seen) == 2
     assert list(registered(Renames(2, 2))) == ["other"]
     hooked = torch.nn.Linear(2, 2)
 
@@ -85,7 +93,7 @@ def test_who_has_a_say_in_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
     hooked.register_load_state_dict_post_hook(forget_bias)
     load(hooked, {"weight": torch.ones(2, 2), "bias": torch.ones(2)})
-    assert not hooked.bias.any() and len(seen) == 2
+    assert not hooked.bias.any() and len(seen) == 3
 
 
 def test_what_does_not_fit_is_refused_as_torch_does() -> None:
@@ -96,3 +104,19 @@ def test_what_does_not_fit_is_refused_as_torch_does() -> None:
         load(model, {"2.bias": torch.ones(2)})
     with pytest.raises(RuntimeError, match="Unexpected key"):
         load(model, other(model) | {"more": torch.ones(1)})
+
+
+def test_what_does_not_lie_in_memory_as_usual_numbers_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = torch.nn.Linear(2, 2)
+    model.register_buffer("turned", torch.tensor([1 + 2j, 3 - 1j]).conj())
+    model.register_buffer("less", torch.tensor([1 + 2j, 3 - 1j]).conj().imag)
+    model.register_buffer("whole", torch.tensor([1, 2], dtype=torch.uint16))
+    seen = calls_of_load_state_dict(monkeypatch)
+    given = {name: value.clone() for name, value in model.state_dict().items()}
+    given |= {"turned": torch.tensor([2j, 1 + 0j]), "less": torch.ones(2)}
+    load(model, given)
+    assert torch.equal(model.turned, given["turned"]) and torch.equal(model.less, given["less"]) and len(seen) == 1
+    sparse = torch.nn.Module()
+    sparse.register_buffer("entries", torch.eye(2).to_sparse())
+    load(sparse, {"entries": (2 * torch.eye(2)).to_sparse()})
+    assert torch.equal(sparse.entries.to_dense(), 2 * torch.eye(2)) and len(seen) == 2

@@ -89,6 +89,27 @@ def test_the_stream_is_busy_for_longer_than_the_call_before_kept_the_host() -> N
     assert 0.008 < runner.device.delays[-1] <= 0.02
 
 
+def test_it_stays_so_in_late_calls_in_a_row_whatever_clock_the_candidate_puts_there() -> None:
+    asked = time.perf_counter_ns
+
+    class Stops(Slow):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            def once() -> int:
+                time.perf_counter_ns = asked
+                return 0
+
+            result = super().forward(x)
+            time.perf_counter_ns = once
+            return result
+
+    for model in (Slow(), Stops()):
+        runner = runner_of(model, torch.ones(4))
+        for _ in range(4):
+            go(runner, late=True)
+            time.perf_counter_ns = asked
+        assert all(0.008 < delay <= 0.02 for delay in runner.device.delays[1:]) and len(runner.device.delays) == 4
+
+
 def test_what_does_not_wait_reads_arguments_without_their_values() -> None:
     seen = []
     runner = runner_of(Adds(), torch.arange(4.0))

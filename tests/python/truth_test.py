@@ -120,6 +120,8 @@ def test_running_products_come_from_their_definition(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(definitions, "in_turn", lambda product, x, dim: product + 1)
     result, _ = run_wide(lambda: torch.cumprod(torch.full((3,), 2.0), 0), [])
     assert result.tolist() == [3.0, 5.0, 9.0] and result.dtype == torch.float64
+    into, _ = run_wide(lambda: torch.cumprod(torch.full((3,), 2.0), 0, out=torch.empty(3)), [])
+    assert into.tolist() == [2.0, 4.0, 8.0], "another overload: torch's own"
 
 
 def test_eight_bit_products_come_from_their_definition() -> None:

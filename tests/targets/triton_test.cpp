@@ -193,6 +193,10 @@ void turned_cases(std::vector<Case>& cases) {
   Maker r("softmax_in_rows_from_the_last");  // and the softmax is a result of its own
   const ValueId rows = r.op("softmax", {r.in("f32[12,40]")}, {{"dim", int64_t{-1}}});
   cases.push_back(r.one_kernel({rows, flip(r, rows, 0)}));
+  Maker s("read_again_in_the_same_row");
+  const ValueId scanned = s.op("cumsum", {s.in("f32[5,70]")}, {{"dim", int64_t{1}}});
+  const ValueId sum = s.op("add", {flip(s, scanned, 1), s.in("f32[5,70]")});
+  cases.push_back(s.one_kernel({sum, s.op("relu", {sum})}));
   Maker c("linear_from_the_last_feature");
   const ValueId x = c.in("f32[40,64]"), w = c.in("f32[48,64]");
   const ValueId linear = c.op("linear", {x, w, kNoValue});

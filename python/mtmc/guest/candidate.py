@@ -99,7 +99,7 @@ def match(model: torch.nn.Module, state: dict[str, Form]) -> tuple[str, dict[str
 
 
 def load_weights(model: torch.nn.Module, state: State, names: dict[str, str]) -> None:
-    """load_state_dict, as any user would call it, hooks of the module's included; plain attributes get tensors of their own."""
+    """As load_state_dict does it for any user, hooks of the module's included; plain attributes get tensors of their own."""
     load_state(model, {names[name]: value for name, value in state.items() if name in names}, strict=False)
 
 

@@ -34,11 +34,25 @@ def looked_at(result: Any) -> list[torch.Tensor]:
 
 
 class Stopwatch:
-    __slots__ = ("device", "clock", "form", "places", "before", "kept", "held", "memory", "last_ns", "host_ns", "early")
+    __slots__ = (
+        "device",
+        "clock",
+        "now",
+        "form",
+        "places",
+        "before",
+        "kept",
+        "held",
+        "memory",
+        "last_ns",
+        "host_ns",
+        "early",
+    )
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.clock = device.timed  # bound: its class may be changed
+        self.now = time.perf_counter_ns  # before the candidate comes
         self.form: Form = {"list": []}
         self.places: list[torch.Tensor] = []  # the memory of the arguments of the call to come, or of the last one
         self.before: list[Any] | None = None  # the last call's arguments
@@ -47,7 +61,7 @@ class Stopwatch:
         # Theirs: other weights may take the place of a tensor that is the module's.
         self.memory: deque[Any] = deque(maxlen=1)
         self.last_ns = 0  # of the last call, until all streams were idle
-        self.host_ns = 0  # for which the last call kept the host, at most
+        self.host_ns = 0  # for which the last call kept the host, about
         self.early = False  # was the last result copied before it was there?
 
     def arm(
@@ -95,15 +109,16 @@ class Stopwatch:
         if seed is not None:
             seed_all(seed)
         copies: list[torch.Tensor] = []
+        now = self.now
 
         delay = min(LEAST_DELAY + 2 * self.host_ns * 1e-9, MOST_DELAY) if late else 0.0
 
         def play() -> Any:
             self._come_late(delay)
-            began = time.perf_counter_ns()
+            began = now()
             value = call(*arguments)
-            # Whoever waits for the device in it has waited for the delay as well.
-            self.host_ns = max(0, time.perf_counter_ns() - began - int(delay * 1e9))
+            took, waited = now() - began, int(delay * 1e9)
+            self.host_ns = took - waited if took > waited else took  # who waits for the device has waited for the delay
             if not lazy(value):
                 copies.extend(part.clone() for part in looked_at(value))
             return value

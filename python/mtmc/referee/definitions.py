@@ -57,8 +57,8 @@ def cumprod(x: torch.Tensor, dim: int, dtype: Any = None) -> torch.Tensor:
 
 
 def in_turn(product: torch.Tensor, x: torch.Tensor, dim: int) -> torch.Tensor:
-    """Running products of x as one factor after the other makes them. A GPU multiplies segments: one that is too large for double
-    makes NaN of the 0 before it, where each factor alone leaves 0."""
+    """Running products of x with 0 behind a factor of 0, as one factor after the other leaves it. A GPU multiplies segments: one
+    that is too large for double makes NaN of it."""
     if not x.dim() or not x.numel() or not bool(product.isnan().any()):
         return product
     zero = x == 0
@@ -72,7 +72,7 @@ def in_turn(product: torch.Tensor, x: torch.Tensor, dim: int) -> torch.Tensor:
 DEFINITIONS: dict[Any, Callable[..., torch.Tensor]] = {
     aten._grouped_mm: grouped_mm,
     aten._scaled_mm: scaled_mm,
-    aten.cumprod: cumprod,
+    aten.cumprod.default: cumprod,
 }
 
 
@@ -87,5 +87,5 @@ def _is_slow(func: Any, args: Any) -> bool:
 def definition_of(func: Any, args: Any, error: Exception | None = None) -> Callable[..., Any] | None:
     """Ours; or torch's own, once the operator has said that double is none of its types."""
     if error is None:
-        return convolution if _is_slow(func, args) else DEFINITIONS.get(func.overloadpacket)
+        return convolution if _is_slow(func, args) else DEFINITIONS.get(func) or DEFINITIONS.get(func.overloadpacket)
     return decomposition_table.get(func) if "double" in str(error).lower() else None

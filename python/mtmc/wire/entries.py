@@ -7,7 +7,6 @@ a hundred layers ten milliseconds, once or twice for each call that is judged.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import torch
@@ -25,6 +24,11 @@ HOOKS = (
     *("_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"),
 )
 PLAIN_TYPES = (torch.Tensor, torch.nn.Parameter)
+# Those that one kernel copies on a GPU.
+COPIED = {
+    *(torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.complex128),
+    *(torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64),
+}
 
 
 def own_entries(model: torch.nn.Module) -> Entries:
@@ -53,7 +57,7 @@ def load(model: torch.nn.Module, state: State, strict: bool = True) -> None:
         names = [name for name in own if name in state]
         held, values = [own[name] for name in names], [state[name] for name in names]
         complete = not strict or len(names) == len(own) == len(state)
-        if complete and _apart(held) and all(map(_alike, held, values)):
+        if complete and all(map(_alike, held, values)) and _apart(held):
             _copy_all(held, values)
             return
     model.load_state_dict(state, strict=strict)
@@ -71,8 +75,13 @@ def _copy_all(held: list[torch.Tensor], values: list[torch.Tensor]) -> None:
 
 
 def _alike(held: torch.Tensor, value: torch.Tensor) -> bool:
-    plain = type(held) in PLAIN_TYPES and type(value) in PLAIN_TYPES
-    return plain and held.shape == value.shape and not held.is_meta
+    return held.shape == value.shape and all(map(_plain, (held, value)))
+
+
+def _plain(tensor: torch.Tensor) -> bool:
+    """Strided memory of usual numbers, as they lie there."""
+    lies = type(tensor) in PLAIN_TYPES and tensor.layout == torch.strided and not tensor.is_meta
+    return lies and tensor.dtype in COPIED and not tensor.is_conj() and not tensor.is_neg()
 
 
 def _apart(tensors: list[torch.Tensor]) -> bool:
@@ -82,15 +91,14 @@ def _apart(tensors: list[torch.Tensor]) -> bool:
 
 def _usual(model: torch.nn.Module) -> bool:
     """Does no module of it say itself what is saved and loaded?"""
-    return all(
-        _usual_class(type(module))
-        and not any(module.__dict__[hooks] for hooks in HOOKS)
-        and module.__dict__.keys().isdisjoint(METHODS)
-        for module in torch.nn.Module.modules(model)
+    modules = list(torch.nn.Module.modules(model))
+    return all(map(_usual_class, set(map(type, modules)))) and not any(
+        any(module.__dict__[hooks] for hooks in HOOKS) or not module.__dict__.keys().isdisjoint(METHODS)
+        for module in modules
     )
 
 
-@cache
 def _usual_class(cls: type) -> bool:
     """Torch's own layers say it, too, but only of older files (`_load_from_state_dict` of batch norms)."""
-    return all(getattr(getattr(cls, name), "__module__", "").startswith("torch.nn.modules.") for name in METHODS)
+    owners = [next(base for base in cls.__mro__ if name in vars(base)) for name in METHODS]
+    return all(owner.__module__.startswith("torch.nn.modules.") for owner in owners)

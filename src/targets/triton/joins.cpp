@@ -80,7 +80,7 @@ class Joins {
   std::vector<GroupStage> parts_of(int s) const {
     const GroupStage& whole = group_.stages[s];
     if (whole.stage.combine != Combine::none || !whole.place.empty()) return {};
-    if (!is_guarded(whole.stage.body)) return turned_to_producer(whole);
+    if (!is_guarded(whole.stage.body)) return turned_to_producer(s);
     for (int a = 0; a < whole.stage.rank(); ++a) {
       const std::set<int64_t> places = borders(whole.stage.body, a, whole.stage.type.shape[a]);
       if (places.size() < 3 || places.size() > kMostParts + 1) continue;
@@ -97,15 +97,24 @@ class Joins {
     return {};
   }
 
-  // The whole as one part, along another way than its own: as what it reads was computed.
-  std::vector<GroupStage> turned_to_producer(const GroupStage& whole) const {
+  // The stage from the last element of one axis to the first, where it then reads its producer at the producer's own
+  // index. Not where somebody reads it here, too: a tile holds it in the producer's order.
+  std::vector<GroupStage> turned_to_producer(int s) const {
+    const GroupStage& whole = group_.stages[s];
     const int producer = last_producer(whole);
-    if (producer < 0 || follows(whole, group_.stages[producer])) return {};
+    if (producer < 0 || follows(whole, group_.stages[producer]) || is_read(whole.dest)) return {};
     for (int a = 0; a < whole.stage.rank(); ++a) {
       GroupStage stage = turned(whole, a);
       if (follows(stage, group_.stages[producer])) return {std::move(stage)};
     }
     return {};
+  }
+
+  bool is_read(int tensor) const {
+    return std::any_of(group_.stages.begin(), group_.stages.end(), [&](const GroupStage& stage) {
+      const auto loads = loads_of(stage.stage.body);
+      return std::any_of(loads.begin(), loads.end(), [&](const Expr* e) { return e->tensor == tensor; });
+    });
   }
 
   // The last stage whose result the part reads, or -1.

@@ -61,7 +61,8 @@ Group ungroup(const Group& group);
 // (norm_groups.cpp).
 Group cut_groups(const Group& group);
 
-// Concatenations become one stage a part where a part is computed here (joins.cpp).
+// Concatenations become one stage a part where a part is computed here, and what turns a result round is stored from
+// the other end (joins.cpp).
 Group cut_joins(const Group& group);
 
 // Whether some reduction of the group keeps too few programs busy.
