@@ -42,7 +42,7 @@ TEST(Measuring, WhatWasGuessedIsMeasuredBeforeTheWinnerIsCertified) {
     std::set<std::string> certified;
     WatchedJudge judge(world.judge, [&](const Candidate& candidate, Tier tier, Verdict& verdict) {
       if (tier == Tier::certify) certified.insert(candidate.code);
-      // Of 30 seconds it is the last that are kept: certification, which takes as long as five screens, comes on top.
+      // Of 30 seconds three are left, less than is kept for certification: that comes on top of what is measured last.
       if (seconds > 0 && tier == Tier::screen && ++screens == 2) now = 27;
       verdict.seconds = 2;
       for (const Kernel& kernel : candidate.program->kernels)
