@@ -58,6 +58,7 @@ missing_packages() {
   [[ -f $stamps/.without-curl ]] || has_header curl/curl.h || wanted+=(libcurl4-openssl-dev)
   command -v ccache >/dev/null || useful+=(ccache)
   command -v bwrap >/dev/null || useful+=(bubblewrap)
+  has_header mimalloc.h || useful+=(libmimalloc-dev)
 }
 
 apt_install() {

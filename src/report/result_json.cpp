@@ -97,6 +97,23 @@ Json refused_json(const ReportData& data) {
   return found;
 }
 
+// All certifications in the order of their attempts: a search may hold several, and its answer be none of the first.
+Json certifications_json(const ReportData& data) {
+  Json found = Json::array();
+  for (const NodeRecord& node : data.nodes) {
+    if (!node.certify) continue;
+    const Verdict& v = *node.certify;
+    found.push_back({{"node", node.id},
+                     {"outcome", to_string(v.outcome)},
+                     {"reason", v.reason.empty() ? Json(nullptr) : Json(v.reason)},
+                     {"time_ms", or_null(v.time_ms)},
+                     {"speedup_interval", intervals_json(&v)},
+                     {"notes", v.notes},
+                     {"seconds", v.seconds}});
+  }
+  return found;
+}
+
 // Of the run's, waiting for torch.compile: what it is compared with is no part of the search.
 double compiling_seconds(const ReportData& data) {
   double seconds = 0;
@@ -119,6 +136,7 @@ Json result_json(const ReportData& data) {
   json["answer"] = data.run.conclusion ? Json(data.run.conclusion->answer) : Json(nullptr);
   json["refusal"] = refusal_json(data);
   json["refused"] = refused_json(data);
+  json["certifications"] = certifications_json(data);
   json["roofline_share"] = or_null(roofline_share(data));
   json["roofline_ms"] = data.roofline_seconds > 0 ? Json(data.roofline_seconds * 1e3) : Json(nullptr);
   json["steps"] = std::move(steps);

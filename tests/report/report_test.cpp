@@ -138,6 +138,30 @@ TEST(ResultJson, RefusedAttemptsAreCountedByReason) {
       << "the start is the task's own program";
 }
 
+// A certification whose candidate was not chosen says what it found: the answer may be none of the first ones.
+TEST(ResultJson, EveryCertificationIsThere) {
+  ReportData data = sample_report();
+  ASSERT_GT(data.nodes.size(), 2u);
+  for (NodeRecord& node : data.nodes) node.certify.reset();
+  Verdict slow, refused;
+  slow.tier = refused.tier = Tier::certify;
+  slow.outcome = Outcome::certified, slow.time_ms = 2.5, slow.seconds = 7;
+  slow.speedup["eager"] = {1.1, 0.9, 1.3};
+  refused.outcome = Outcome::refused, refused.reason = "precision";
+  data.nodes[1].certify = slow, data.nodes[2].certify = refused;
+  const Json told = result_json(data)["certifications"];
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0]["node"], data.nodes[1].id);
+  EXPECT_EQ(told[0]["outcome"], "certified");
+  EXPECT_TRUE(told[0]["reason"].is_null());
+  EXPECT_EQ(told[0]["time_ms"], 2.5);
+  EXPECT_EQ(told[0]["speedup_interval"]["eager"]["claim"], "unclear");
+  EXPECT_EQ(told[0]["seconds"], 7.0);
+  EXPECT_EQ(told[1]["outcome"], "refused");
+  EXPECT_EQ(told[1]["reason"], "precision");
+  EXPECT_TRUE(told[1]["time_ms"].is_null());
+}
+
 // --- report.html ----------------------------------------------------------------------------------------------------
 
 // Every element that is opened is closed, in order.

@@ -295,10 +295,15 @@ class Baseline:
         return {"died": reason, "detail": detail}
 
 
-def main() -> None:
-    if set(sys.argv[1:]) & set(COMPILED):  # by the time the first task comes; it takes as long as torch itself
+def load_ahead() -> None:
+    """What would be loaded for the first task. In the process that needs it: torch's compiler starts threads and processes when it is
+    loaded, which a fork does not take along."""
+    if set(sys.argv[1:]) & set(COMPILED):
         importlib.import_module("torch._inductor.compile_fx")
     gc.freeze()  # what is loaded by now is never garbage: else each task waits half a second for two collections
+
+
+def main() -> None:
     warnings.filterwarnings("ignore", "TensorFloat32 tensor cores")  # torch.compile's advice is not for our users
     logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # nor that a CUDA toolkit is here and no GPU
     ours, theirs = socket.socketpair()
@@ -308,6 +313,7 @@ def main() -> None:
         ours.close()
         os.close(REQUESTS)
         os.close(REPLIES)
+        load_ahead()
         serve(Line(theirs.fileno(), theirs.fileno()), Player().handle)
         os._exit(0)
     theirs.close()
