@@ -148,6 +148,10 @@ class Environment {
   // it is about as fast (see preferred).
   Status lower_rest();
 
+  // And where the preferred node is captured, though what a graph copies is predicted to cost more than it saves: has
+  // the same steps judged without it.
+  Status without_graph();
+
   // The coder says itself what is done next (Coder::chooses).
   bool coder_chooses() const { return coder_.chooses(); }
   bool coder_crosses() const { return coder_.crosses(); }

@@ -13,11 +13,11 @@ namespace {
 constexpr double kLeastRest = 0.02;   // of the predicted time: less in a library is nothing
 constexpr double kHopelessly = 1.42;  // times as slow as predicted: the model does not err by so much (see gains.cpp)
 
-// Of the predicted time.
+// Of the predicted time, with what a capture has copied by the library.
 double library_share(const Program& program, const TargetDef& target, const Hardware& hardware) {
   double whole = 0, library = 0;
   for (const KernelCost& cost : cost_of(program, target, hardware))
-    whole += cost.seconds, library += cost.own ? 0 : cost.seconds;
+    whole += cost.seconds, library += cost.own ? cost.copying : cost.seconds;
   return whole > 0 ? library / whole : 0;
 }
 
@@ -77,6 +77,30 @@ Status Environment::lower_rest() {
                                        : "lower all " + std::to_string(places) + " calls that are left";
   MTMC_TRY([[maybe_unused]] const Step taken, step(*node, {{all, text}}, 0));
   return ok_status();
+}
+
+Status Environment::without_graph() {
+  if (!measures() || !parts_.target.graphs) return ok_status();
+  measuring_ = true;
+  const LastSteps last_steps(*this);
+  if (spent()) return ok_status();
+  SearchNode* node = preferred();
+  if (node == nullptr || node->state.program == nullptr || node->state.program->captures.empty()) return ok_status();
+  Program alone = *node->state.program;
+  alone.captures.clear();
+  if (total_seconds(alone, parts_.target, parts_.hardware) >
+      total_seconds(*node->state.program, parts_.target, parts_.hardware))
+    return ok_status();
+  std::vector<const SearchNode*> steps;  // the last first
+  for (const SearchNode* at = node; at->parent != nullptr; at = at->parent) steps.push_back(at);
+  SearchNode* last = &nodes_.front();
+  for (auto at = steps.rbegin(); at != steps.rend(); ++at) {
+    if ((*at)->action.type == "capture") continue;
+    MTMC_TRY(const Step made, make(*last, {{(*at)->action, (*at)->rendered}}, 0));
+    if (made.node == nullptr || made.node->state.program == nullptr) return ok_status();
+    last = made.node;
+  }
+  return last->judged || spent() ? ok_status() : judge_kept(*last);
 }
 
 }  // namespace mtmc

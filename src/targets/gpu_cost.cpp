@@ -303,8 +303,9 @@ KernelCost gpu_cost(const Program& program, const Kernel& kernel, const Hardware
       std::max(device, host);  // the host launches while the device works: only the longer of the two is seen
   if (place == Captured::first) {
     const Copies copies = copies_of_capture(program, kernel);
-    cost.seconds += 2 * copies.bytes / (hardware.bandwidth * kGpuLibraryMemory) +
-                    kCopyCall * hardware.library_seconds * copies.tensors;
+    cost.copying = 2 * copies.bytes / (hardware.bandwidth * kGpuLibraryMemory) +
+                   kCopyCall * hardware.library_seconds * copies.tensors;
+    cost.seconds += cost.copying;
   }
   return cost;
 }
