@@ -81,7 +81,7 @@ ready_packages() {
   missing_packages "$*"
   [[ ${#needed[@]} == 0 && ${#wanted[@]} == 0 ]] && return # what is only useful comes along, and is never worth a wait without network
   if [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
-    apt_install "${needed[@]}" "${wanted[@]}" "${useful[@]}" || true
+    apt_install "${needed[@]}" "${wanted[@]}" "${useful[@]}" || apt_install "${needed[@]}" "${wanted[@]}" || true
     missing_packages "$*"
   else
     packages_without_root

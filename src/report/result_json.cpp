@@ -97,7 +97,7 @@ Json refused_json(const ReportData& data) {
   return found;
 }
 
-// All certifications in the order of their attempts: a search may hold several, and its answer be none of the first.
+// In the order of the attempts: a search may certify several, and its answer need not be the first that passed.
 Json certifications_json(const ReportData& data) {
   Json found = Json::array();
   for (const NodeRecord& node : data.nodes) {

@@ -148,8 +148,8 @@ class Environment {
   // it is about as fast (see preferred).
   Status lower_rest();
 
-  // And where the preferred node is captured, though what a graph copies is predicted to cost more than it saves: has
-  // the same steps judged without it.
+  // Behind both: where the preferred node is captured, though what a graph copies is predicted to cost as much as it
+  // saves, has the same steps judged without it, if there is time for one more.
   Status without_graph();
 
   // The coder says itself what is done next (Coder::chooses).

@@ -166,8 +166,10 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(strategy.run(environment, *start, options));
   const double seconds_for_one = nothing_to_gain ? 0 : environment.seconds_for_one();
   MTMC_RETURN_IF_ERROR(environment.lower_rest());
-  if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(environment.without_graph());
-  if (!nothing_to_gain) MTMC_RETURN_IF_ERROR(environment.measure_best());
+  if (!nothing_to_gain) {
+    MTMC_RETURN_IF_ERROR(environment.measure_best());
+    MTMC_RETURN_IF_ERROR(environment.without_graph());
+  }
   MTMC_TRY(SearchNode * winner, certify_winner(environment));
   MTMC_RETURN_IF_ERROR(certify_sample(environment, request.seed));
   if (winner == nullptr) return conclude(request, environment, run, *start, Answer::refused);

@@ -80,27 +80,30 @@ Status Environment::lower_rest() {
 }
 
 Status Environment::without_graph() {
-  if (!measures() || !parts_.target.graphs) return ok_status();
+  if (!measures() || !parts_.target.graphs || !coder_.account().empty()) return ok_status();
   measuring_ = true;
   const LastSteps last_steps(*this);
-  if (spent()) return ok_status();
-  SearchNode* node = preferred();
+  const SearchNode* node = preferred();
   if (node == nullptr || node->state.program == nullptr || node->state.program->captures.empty()) return ok_status();
   Program alone = *node->state.program;
   alone.captures.clear();
-  if (total_seconds(alone, parts_.target, parts_.hardware) >
-      total_seconds(*node->state.program, parts_.target, parts_.hardware))
-    return ok_status();
+  const bool pays = total_seconds(alone, parts_.target, parts_.hardware) >
+                    total_seconds(*node->state.program, parts_.target, parts_.hardware);
+  if (pays || known_state(mtmc::state_hash(alone)) != nullptr) return ok_status();
   std::vector<const SearchNode*> steps;  // the last first
   for (const SearchNode* at = node; at->parent != nullptr; at = at->parent) steps.push_back(at);
   SearchNode* last = &nodes_.front();
   for (auto at = steps.rbegin(); at != steps.rend(); ++at) {
     if ((*at)->action.type == "capture") continue;
-    MTMC_TRY(const Step made, make(*last, {{(*at)->action, (*at)->rendered}}, 0));
+    const Proposal again{(*at)->action, (*at)->rendered};
+    const SearchNode* before = met(*last, again);
+    if (spent(seconds_a_step()) || (before != nullptr && before->judged && !before->screen.certified()))
+      return ok_status();
+    MTMC_TRY(const Step made, make(*last, {again}, 0));
     if (made.node == nullptr || made.node->state.program == nullptr) return ok_status();
     last = made.node;
   }
-  return last->judged || spent() ? ok_status() : judge_kept(*last);
+  return last->judged ? ok_status() : judge_kept(*last);
 }
 
 }  // namespace mtmc
