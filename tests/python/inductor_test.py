@@ -1,6 +1,9 @@
 """What torch.compile does on a GPU that others use, too: it times alone, runs beside them, and keeps nobody waiting meanwhile."""
 
+import gc
 import importlib
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,7 @@ import torch
 from rooms import Rooms
 
 from mtmc.device.turn import turn
-from mtmc.rivals import inductor
+from mtmc.rivals import baseline, inductor
 from mtmc.rivals.baseline import Player
 
 
@@ -145,3 +148,28 @@ def test_says_when_it_lacks_memory(
     answer = player.handle({"op": "engine", "values": None})
     assert answer["lacks_memory"] == lacks_memory and answer["failed"].startswith(type(error).__name__)
     assert all(begin <= end for begin, end in answer["waits"]) and rooms.state() == "free"
+
+
+class Forks(Exception):
+    pass
+
+
+def test_torchs_compiler_is_loaded_behind_the_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loaded before it, its process ended on GPUs, and every result lacked this baseline."""
+    loaded: list[str] = []
+
+    def fork() -> int:
+        raise Forks
+
+    monkeypatch.setattr(sys, "argv", ["baseline", "eager", "compile"])
+    monkeypatch.setattr(os, "fork", fork)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(importlib, "import_module", loaded.append)
+    with pytest.raises(Forks):
+        baseline.main()
+    assert not loaded
+    baseline.load_ahead()
+    assert loaded == ["torch._inductor.compile_fx"]
+    monkeypatch.setattr(sys, "argv", ["baseline", "eager"])
+    baseline.load_ahead()
+    assert len(loaded) == 1, "who does not compile does not wait for it"

@@ -296,8 +296,8 @@ class Baseline:
 
 
 def load_ahead() -> None:
-    """What would be loaded for the first task. In the process that needs it: torch's compiler starts threads and processes when it is
-    loaded, which a fork does not take along."""
+    """What would be loaded for the first task, in the process that needs it. Loaded before the fork, torch's compiler ended that process
+    at its first module on a GPU (H200, torch 2.11; why is not known)."""
     if set(sys.argv[1:]) & set(COMPILED):
         importlib.import_module("torch._inductor.compile_fx")
     gc.freeze()  # what is loaded by now is never garbage: else each task waits half a second for two collections
