@@ -15,8 +15,8 @@ constexpr double kQuickSeconds = 0.01;               // (eager) every timed call
 constexpr double kSecondsOfTruth = 1;                // what is right takes longer for all of them
 constexpr double kLentAnew = 16e6;  // bytes of weights that are set again and again between timed calls
 constexpr int kScreenRounds = 7, kCertifyRounds = 30;
-// On a GPU calls on large arguments that take no less than this scatter by a hundredth: half the rounds tell as much,
-// and more follow if not.
+// On a GPU calls that take no less than this scatter by a hundredth: half the rounds tell as much, and more follow if
+// not.
 constexpr double kLongSeconds = 0.001;
 constexpr int kLongRounds = 15;
 constexpr int kMixedDraws = 5;  // that large arguments of timed calls are mixed from
@@ -63,7 +63,7 @@ Result<std::vector<std::string>> DrawChoice::structured_instead(TaskFacts& facts
 Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
   const bool screens = tier == Tier::screen;
   RoundPlan plan;
-  const bool is_long = on_gpu() && facts.large() && facts.eager_seconds() > kLongSeconds;
+  const bool is_long = on_gpu() && facts.eager_seconds() > kLongSeconds;
   const int certify = is_long ? kLongRounds : kCertifyRounds;
   plan.rounds = screens ? kScreenRounds : certify + static_cast<int>(rng_->below(8));
   plan.warm_ups = (screens ? 1 : 2) + static_cast<int>(rng_->below(screens ? 2 : 3));
@@ -87,8 +87,8 @@ Result<RoundPlan> DrawChoice::rounds(TaskFacts& facts, Tier tier, bool anew) {
 
 // A draw of every kind that was met, each before a round drawn at random; a screen has one, and large draws are left to
 // certifications, which have one. Memory of another layout would stay for later rounds.
-Result<std::map<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tier, int rounds) {
-  std::map<int, std::string> probes;
+Result<std::multimap<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tier, int rounds) {
+  std::multimap<int, std::string> probes;
   const bool screens = tier == Tier::screen;
   if (screens && facts.large()) return probes;
   std::vector<std::string> kinds;
@@ -103,10 +103,7 @@ Result<std::map<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tier tie
   for (const std::string& kind : kinds) {
     const std::string draw = fmt::format("{}-{}", kind, other_index(facts));
     MTMC_TRY(const DrawFacts* known, facts.draw(draw));
-    // At most 26 of them, and 30 rounds at least where there are so many: each finds a round of its own.
-    while (known->usable && static_cast<int>(probes.size()) < rounds &&
-           !probes.emplace(static_cast<int>(rng_->below(static_cast<uint64_t>(rounds))), draw).second) {
-    }
+    if (known->usable) probes.emplace(static_cast<int>(rng_->below(static_cast<uint64_t>(rounds))), draw);
   }
   return probes;
 }

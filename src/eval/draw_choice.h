@@ -39,7 +39,7 @@ class DrawChoice {
   void remember(const TaskFacts& facts, const Verdict& certification);
 
  private:
-  Result<std::map<int, std::string>> probes(TaskFacts& facts, Tier tier, int rounds);
+  Result<std::multimap<int, std::string>> probes(TaskFacts& facts, Tier tier, int rounds);
   bool on_gpu() const { return options_->device == "cuda"; }
 
   const JudgeOptions* options_;

@@ -47,9 +47,8 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
   return picked;
 }
 
-const std::vector<std::string> ways = {"load", "assign", "write"};  // to set weights
-// Before calls that count, other tensors in place of the old ones are seldom: a graph of the call is made anew then,
-// and what users do once in a while should not decide a median.
+// Weights are set by other tensors in place of the old ones before one call of so many, at random: a graph of the call
+// is made anew then, and what users do once in a while should not decide a median.
 constexpr int kAssignedOneIn = 8;
 
 // Whoever makes the calls, and what is known of them so far.
@@ -93,7 +92,8 @@ class Rounds {
   // One call of each engine on the same arguments, in an order of its own.
   Result<bool> play(int round) {
     const bool same_addresses = (checks_.contains(round) && round == *checks_.begin()) || rng_.below(2) == 0;
-    if (const auto at = plan_.probes.find(round); at != plan_.probes.end()) {
+    const auto [first, last] = plan_.probes.equal_range(round);
+    for (auto at = first; at != last; ++at) {
       MTMC_TRY(const bool right, probe(at->second));
       if (!right) return false;
     }
@@ -120,8 +120,8 @@ class Rounds {
                                                        : "first";
     for (const bool before : {true, false}) {
       if (!state.empty()) {
-        MTMC_TRY(const bool set, examination_.set_state(guest_, before ? state : first_,
-                                                        before ? "write" : ways[rng_.below(ways.size())]));
+        if (!before && plan_.lends_anew) break;  // it is set before the next call
+        MTMC_TRY(const bool set, examination_.set_state(guest_, before ? state : first_, before ? "write" : gently()));
         if (!set) return false;
       }
       if (!before) break;
@@ -131,6 +131,14 @@ class Rounds {
       if (!went) return false;
     }
     return true;
+  }
+
+  const char* gently() { return rng_.below(2) == 0 ? "load" : "write"; }
+
+  bool assigns(int round) {
+    const int place = (round % kAssignedOneIn + kAssignedOneIn) % kAssignedOneIn;  // warm-ups count below 0
+    if (place == 0 || assigned_ < 0) assigned_ = static_cast<int>(rng_.below(kAssignedOneIn));
+    return place == assigned_;
   }
 
   // The candidate stands still meanwhile, else it could keep the cores busy that a rival is timed on. Screens, which
@@ -166,8 +174,7 @@ class Rounds {
   // Of all calls alike: whoever finds the state that the last call left would know that nobody looks at this one.
   Result<bool> call_candidate(int round, bool same_addresses) {
     if (plan_.lends_anew) {  // so that it does not tell of a probe to come
-      const std::string way = rng_.below(kAssignedOneIn) == 0 ? "assign" : rng_.below(2) == 0 ? "load" : "write";
-      MTMC_TRY(const bool set, examination_.set_state(guest_, first_, way));
+      MTMC_TRY(const bool set, examination_.set_state(guest_, first_, assigns(round) ? "assign" : gently()));
       if (!set) return false;
     } else {  // those hold what calls move, too
       MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
@@ -253,6 +260,7 @@ class Rounds {
   // The state that timed calls begin with, where there is one: referee/opening.py.
   const std::string first_ = facts_.has_state("timed") ? "timed" : "first";
   int until_;             // rounds that count, so far
+  int assigned_ = -1;     // the place among kAssignedOneIn rounds
   std::set<int> checks_;  // of them those whose results are measured
   std::vector<std::string> engines_ = {"candidate", "eager", "nothing"};
   Series series_;

@@ -18,7 +18,7 @@ struct RoundPlan {
   bool forgets = false;                     // draws are not called again
   bool measures_on = true;                  // where an interval is wide
   int checks = 1;                           // timed calls whose outputs are measured
-  std::map<int, std::string> probes = {};   // other draws, called like the others before that round; not counted
+  std::multimap<int, std::string> probes = {};  // other draws, called like the others before that round; not counted
   std::vector<std::string> baselines = {};  // that take part beside eager
 };
 

@@ -140,7 +140,9 @@ Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) 
     const Result<TracedTask> traced = memory_file().empty() ? trace(task) : traced_alone(task);
     if (beside && needs_all(traced)) continue;
     if (!traced.ok()) return traced.error();
-    Result<Optimized> done = optimize(*traced, listener);
+    // Open before the search plans: kernels are compiled for an open task.
+    const Status ready = judge_ && !memory_file().empty() ? judge_->prepare(task) : ok_status();
+    Result<Optimized> done = ready.ok() ? optimize(*traced, listener) : Result<Optimized>(ready.error());
     if (beside && !done.ok() && done.error().wrong == kNoMemory) continue;
     return done;
   }

@@ -21,7 +21,7 @@ from mtmc.referee.truth import widen
 from mtmc.wire.outputs import bytes_of_all, tensors
 
 KEPT_BYTES, KEPT_ON_GPU = 2 << 30, 8 << 30  # of all draws together
-KEPT_WHERE_SHARED = 1 << 30  # on a GPU that other searches use, too (src/base/turn.h)
+KEPT_WHERE_SHARED = 4 << 30  # on a GPU that other searches use, too (src/base/turn.h)
 MOVING = ("task", "weights", "swapped", "repeated")  # kinds that show how a state goes on from call to call
 LATER = "+"  # between a draw's name and the number of a call that has arguments of its own
 MORE_CALLS = 6  # a draw `repeated` has one to so many calls more than others
