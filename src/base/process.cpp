@@ -253,6 +253,11 @@ Result<std::string> LineProcess::receive(double timeout_seconds) {
   }
 }
 
+bool LineProcess::has_answered() const {
+  pollfd fd = {from_child_, POLLIN, 0};
+  return buffer_.find('\n') != std::string::npos || poll(&fd, 1, 0) != 0;  // an error is news, too
+}
+
 bool LineProcess::alive() {
   int status = 0;
   if (pid_ > 0 && waitpid(pid_, &status, WNOHANG) == pid_) {

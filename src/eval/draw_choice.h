@@ -3,6 +3,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ class DrawChoice {
 
   // An index of a draw of any kind, other than the first; large draws are few.
   int other_index(const TaskFacts& facts);
+  // The one that a certification's draws have, chosen before it: they can be made ahead.
+  int next_index(const TaskFacts& facts);
+  // Draws that it will need, in the order in which it does.
+  std::vector<std::string> certified_next(const TaskFacts& facts);
   // The structured draws of a trial, in their order. `again`: the candidate may have met those of before.
   Result<std::vector<std::string>> structured(TaskFacts& facts, Tier tier, bool again);
   // More of them, in place of those that turned out to prove nothing.
@@ -35,8 +40,9 @@ class DrawChoice {
   // ones on a GPU, which are drawn faster than kept; every certification gets its own, which nothing has seen before,
   // and so do rounds that begin `anew`. Without baselines.
   Result<RoundPlan> rounds(TaskFacts& facts, Tier tier, bool anew);
-  // What refused a candidate in a certification, the next of its kind meets in a screen, and first.
-  void remember(const TaskFacts& facts, const Verdict& certification);
+  // What refused a candidate in a certification, the next of its kind meets in a screen, and first. The next
+  // certification has draws of its own.
+  void certified(const TaskFacts& facts, const Verdict& certification);
 
  private:
   Result<std::multimap<int, std::string>> probes(TaskFacts& facts, Tier tier, int rounds);
@@ -45,6 +51,7 @@ class DrawChoice {
   const JudgeOptions* options_;
   Rng* rng_;
   int timed_sets_ = 0;
+  std::optional<int> next_index_;
   std::map<std::filesystem::path, std::string> refusing_;  // by a task's folder: the kind that refused last
   std::vector<std::string> met_;                           // the structured draws that were chosen last,
   int met_index_ = 0;                                      // each of this index

@@ -137,10 +137,10 @@ Status Guest::finish(double timeout_seconds) {
   return ok_status();
 }
 
-Result<bool> Guest::adopt(double timeout_seconds) {
+Result<bool> Guest::adopt(double timeout_seconds, const std::function<bool()>& meanwhile) {
   JudgeProcess& zygote = *std::exchange(zygote_, nullptr);
   const Json request = {{"op", "adopt"}, {"folder", room_.folder.string()}, {"timeout", timeout_seconds}};
-  MTMC_TRY(const Json answer, zygote.ask(request, timeout_seconds + kZygoteSeconds));
+  MTMC_TRY(const Json answer, zygote.ask(request, timeout_seconds + kZygoteSeconds, meanwhile));
   if (!answer.contains("reply")) {
     vacate();
     return false;

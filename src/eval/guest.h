@@ -62,8 +62,9 @@ class Guest {
   Status prepare(const std::vector<Json>& requests);
   // Waits until it has done so, or the time is up, and ends it.
   Status finish(double timeout_seconds);
-  // Waits likewise; then it is the guest that is judged. False when it has failed, and is gone.
-  Result<bool> adopt(double timeout_seconds);
+  // Waits likewise, doing something else meanwhile; then it is the guest that is judged. False when it has failed, and
+  // is gone.
+  Result<bool> adopt(double timeout_seconds, const std::function<bool()>& meanwhile);
   // What it answered when it loaded its candidate while it stood by; null where it did not.
   const std::shared_ptr<const Json>& loaded() const { return loaded_; }
   // Has it answered a call of its candidate? The first one may compile.

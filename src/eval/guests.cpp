@@ -98,16 +98,30 @@ Status Guests::prepare(const Candidate& candidate, const Requests& requests) {
   return spares_.empty() ? add_spares() : ok_status();
 }
 
+Status Guests::forget(std::vector<std::string> hidden) {
+  prepared_.clear();
+  if (hidden == hidden_) return ok_status();
+  hidden_ = std::move(hidden);
+  for (; !spares_.empty() && zygote_.running(); spares_.pop_front()) {
+    const Json leave = {{"op", "leave"}, {"folder", spares_.front().folder.string()}, {"timeout", 0}};
+    MTMC_TRY([[maybe_unused]] const Json left, zygote_.ask(leave, kZygoteSeconds));
+    remove_everything(spares_.front().folder);
+  }
+  spares_.clear();
+  return ok_status();
+}
+
 Status Guests::finish(const Candidate& candidate, double timeout_seconds) {
   auto prepared = prepared_.extract(short_hash(candidate.code));
   return prepared.empty() ? ok_status() : prepared.mapped().finish(timeout_seconds);
 }
 
-Result<std::optional<Guest>> Guests::adopt(const Candidate& candidate, double timeout_seconds) {
+Result<std::optional<Guest>> Guests::adopt(const Candidate& candidate, double timeout_seconds,
+                                           const std::function<bool()>& meanwhile) {
   std::optional<Guest> found;
   auto prepared = prepared_.extract(short_hash(candidate.code));
   if (prepared.empty()) return found;
-  MTMC_TRY(const bool loaded, prepared.mapped().adopt(timeout_seconds));
+  MTMC_TRY(const bool loaded, prepared.mapped().adopt(timeout_seconds, meanwhile));
   if (loaded) found.emplace(std::move(prepared.mapped()));
   return found;
 }

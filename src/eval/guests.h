@@ -43,10 +43,13 @@ class Guests {
   Status prepare(const Candidate& candidate, const Requests& requests);
   // Waits until the guest that prepared the candidate has answered all, and ends it.
   Status finish(const Candidate& candidate, double timeout_seconds);
-  // Waits likewise, and returns that guest, its candidate loaded; none where something went wrong.
-  Result<std::optional<Guest>> adopt(const Candidate& candidate, double timeout_seconds);
-  // Another task, whose own files guests shall not see. Guests that prepared candidates end.
-  void forget(std::vector<std::string> hidden) { prepared_.clear(), hidden_ = std::move(hidden); }
+  // Waits likewise, doing something else meanwhile, and returns that guest, its candidate loaded; none where something
+  // went wrong.
+  Result<std::optional<Guest>> adopt(const Candidate& candidate, double timeout_seconds,
+                                     const std::function<bool()>& meanwhile);
+  // Another task, whose own files guests shall not see. Guests that prepared candidates end, and so do spares, which
+  // would see these files.
+  Status forget(std::vector<std::string> hidden);
 
   // Guests that stand by are stopped while another is timed.
   Status pause();

@@ -31,12 +31,14 @@ void JudgeProcess::signal(int number) const {
   if (session_ > 0) ::kill(-session_, number);
 }
 
-Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds) {
+Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds, const std::function<bool()>& meanwhile) {
   MTMC_CHECK(waiting_ == 0, "the judge's " + name_ + " is asked before it has answered");
   const Json* relayed = request.contains("request") ? &request["request"] : &request;
   const std::string op = relayed->at("op");
   const Span span(name_ + " " + op + (op == "draw" ? " " + relayed->value("name", "") : ""));
   const Status sent = send(request);
+  while (sent.ok() && meanwhile && !process_->has_answered() && meanwhile()) {
+  }
   Result<Json> reply = sent.ok() ? receive(timeout_seconds) : Result<Json>(sent.error());
   if (!running()) lost_at_ = std::make_shared<const Json>(request);
   return reply;

@@ -2,6 +2,7 @@
 #pragma once
 #include <signal.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,8 +21,9 @@ class JudgeProcess {
   // Starts it when it is not running; it comes up while we do something else.
   Status start();
   // One request, one reply. An Error when the process reports the user's mistake, or when it died or gave no answer in
-  // time; then it is gone, and the next call starts another.
-  Result<Json> ask(const Json& request, double timeout_seconds);
+  // time; then it is gone, and the next call starts another. `meanwhile` is called while it works, as long as that
+  // returns true.
+  Result<Json> ask(const Json& request, double timeout_seconds, const std::function<bool()>& meanwhile = {});
   // Likewise, of a process that computes something for it: on a GPU that others use, too, not while they time (within a
   // turn of ours it is part of that). Its first answer waits for nobody, and nobody for it: it comes up.
   Result<Json> compute(const Json& request, double timeout_seconds);

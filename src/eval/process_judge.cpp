@@ -107,6 +107,8 @@ class ProcessJudge final : public Judge {
   Status start() override;
   Status prepare(const Task& task) override;
   Status prepare(const Task& task, const Candidate& candidate) override;
+  bool get_ahead() override;
+  Status rest() override;
   void reseed(uint64_t seed) override;
   void tell(std::function<void(const std::string&)> told) override { options_.told = std::move(told); }
   Result<Offline> offline(const Task& task, const Candidate& candidate);
@@ -166,7 +168,7 @@ Status ProcessJudge::open(const Task& task) {
   const std::filesystem::path folder = private_tasks() / key;
   for (const auto& old : std::filesystem::directory_iterator(private_tasks())) std::filesystem::remove_all(old.path());
   MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
-  guests_.forget(facts.files());
+  MTMC_RETURN_IF_ERROR(guests_.forget(facts.files()));
   facts_ = std::move(facts), open_task_ = key;
   facts_->leave_out(endless_);
   baselines_.open(*facts_);
@@ -218,6 +220,26 @@ Status ProcessJudge::prepare(const Task& task, const Candidate& candidate) {
     return std::vector<Json>{load, compile, load};
   });
   return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
+}
+
+// Draws, as long as they need not be made again for want of memory. What goes wrong with one goes wrong once more, and
+// is told, when somebody asks for it.
+bool ProcessJudge::get_ahead() {
+  const bool may = on_gpu() && !shares() && facts_ && referee_.running() && facts_->argument_bytes() < kMostBeside;
+  if (!may || facts_->endless()) return false;
+  const std::vector<std::string> names = draw_choice_.certified_next(*facts_);
+  const auto next =
+      std::find_if(names.begin(), names.end(), [&](const std::string& name) { return !facts_->knows(name); });
+  return next != names.end() && facts_->draw(*next).ok();
+}
+
+Status ProcessJudge::rest() {
+  if (!facts_) return ok_status();
+  baselines_.forget();
+  MTMC_RETURN_IF_ERROR(guests_.forget({}));
+  const Status closed = facts_->close();
+  facts_.reset(), open_task_.clear();
+  return closed;
 }
 
 Result<Json> ProcessJudge::compile_request() {
@@ -364,7 +386,7 @@ Result<Verdict> ProcessJudge::attempt(const Task& task, const Candidate& candida
 
 // Waits until the candidate's kernels are compiled, if anybody does so. The guest that did is the one to screen.
 Result<std::optional<Guest>> ProcessJudge::compiled(const Candidate& candidate, Tier tier) {
-  if (tier == Tier::screen) return guests_.adopt(candidate, options_.load_seconds);
+  if (tier == Tier::screen) return guests_.adopt(candidate, options_.load_seconds, [this] { return get_ahead(); });
   MTMC_RETURN_IF_ERROR(guests_.finish(candidate, options_.load_seconds));
   return std::optional<Guest>();
 }
@@ -388,7 +410,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   Trial made = trial(examination, room, verdict);
   MTMC_TRY(const bool passed, tier == Tier::screen ? made.screen(candidate.profiled) : made.certify());
   examination.conclude(passed);
-  if (tier == Tier::certify) draw_choice_.remember(*facts_, verdict);
+  if (tier == Tier::certify) draw_choice_.certified(*facts_, verdict);
   MTMC_RETURN_IF_ERROR(guests_.add_spares());
   return verdict;
 }

@@ -275,6 +275,11 @@ Result<double> TaskFacts::spare_memory() {
   return reply.at("freed").get<double>();
 }
 
+Status TaskFacts::close() {
+  MTMC_TRY([[maybe_unused]] const Json closed, referee_->compute({{"op", "close"}}, kReferenceSeconds));
+  return ok_status();
+}
+
 Result<Json> TaskFacts::ask(Json request) { return referee_->compute(request, kReferenceSeconds); }
 
 Result<double> TaskFacts::needed_bytes() {

@@ -59,6 +59,7 @@ class TaskFacts {
   // gone, and whoever opens the task again may leave its kind out.
   Result<const DrawFacts*> draw(const std::string& name);
   const std::optional<std::string>& endless() const { return endless_; }
+  bool knows(const std::string& draw) const { return draws_.contains(draw); }
   void leave_out(const std::set<std::string>& kinds) { left_out_ = kinds; }
   // Its budget is that of its kind, whose draws take several times as long as it alone: most candidates do without.
   // False when it was before, has no budget of its own, or there is no room for its kind. The draw may turn out to
@@ -73,6 +74,7 @@ class TaskFacts {
   Result<bool> allow_other_orders(const std::string& draw);
   // Up to `count` structured draws that count, in the judge's order: the `index`th of each kind.
   Result<std::vector<std::string>> structured(size_t count, int index = 0);
+  const std::vector<std::string>& structured() const { return structured_; }  // all kinds, in the judge's order
   bool has_structured(const std::string& kind) const;
   // Kinds of draws on which candidates were judged before their whole budgets showed that they prove nothing.
   const std::set<std::string>& proving_nothing() const { return proving_nothing_; }
@@ -105,6 +107,8 @@ class TaskFacts {
   Status forget_timed(const std::vector<std::string>& names);
   // Somebody else lacks memory of the GPU: the referee drops all that it can make again. In bytes.
   Result<double> spare_memory();
+  // No more is asked of the task: the referee drops it.
+  Status close();
   // What the referee says of a call's results, or of a state: "measure", "unchanged", "digest" (referee.py).
   Result<Json> ask(Json request);
   // What a call may return, its state included, before nobody reads it any more.

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <set>
 
 #include "base/hash.h"
@@ -121,6 +123,18 @@ Result<Environment::Way> Environment::way_by(const SearchNode& node, Paying firs
 // no choice, one that is lowered alone leaves the rest to be fused in rows.
 Result<Environment::Way> Environment::foreseen(const SearchNode& node) {
   const Span span("planning");
+  std::atomic<bool> planned = false;
+  auto beside = std::async(std::launch::async, [&] {
+    while (!planned && judge_.get_ahead()) {
+    }
+  });
+  Result<Way> way = best_way(node);
+  planned = true;
+  beside.get();
+  return way;
+}
+
+Result<Environment::Way> Environment::best_way(const SearchNode& node) {
   Way best;
   if (node.step >= parts_.limits.steps || spent()) return best;
   const size_t most = node.state.program->kernels.size() <= kFewKernels ? kWays : 1;

@@ -239,6 +239,7 @@ class Environment {
   Result<Way> way_by(const SearchNode& node, Paying first);
   // The best way behind a node by any of the first few steps, where that is looked at quickly.
   Result<Way> foreseen(const SearchNode& node);
+  Result<Way> best_way(const SearchNode& node);
   // Whether a descent may be for a node: there is a time limit, and steps cost nothing but time.
   bool may_descend(const SearchNode& node) const;
   Result<SearchNode> foreseen_step(const SearchNode& node, const Action& action, Program program);

@@ -143,6 +143,7 @@ Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) 
     // Open before the search plans: kernels are compiled for an open task.
     const Status ready = judge_ && !memory_file().empty() ? judge_->prepare(task) : ok_status();
     Result<Optimized> done = ready.ok() ? optimize(*traced, listener) : Result<Optimized>(ready.error());
+    if (judge_ && !memory_file().empty()) MTMC_RETURN_IF_ERROR(judge_->rest());  // before others have their turn
     if (beside && !done.ok() && done.error().wrong == kNoMemory) continue;
     return done;
   }
@@ -154,6 +155,9 @@ Result<TracedTask> Workbench::trace(const Task& task) {
   auto tracing = std::async(std::launch::async, [&] { return tracer_.trace(task.json); });
   if (tuner_ && tuner_->prepares()) MTMC_RETURN_IF_ERROR(tuner_->warm_up());
   const Status ready = judge_ ? judge_->prepare(task) : ok_status();
+  const auto goes_on = [&] { return tracing.wait_for(std::chrono::seconds(0)) != std::future_status::ready; };
+  while (ready.ok() && judge_ && goes_on() && judge_->get_ahead()) {
+  }
   MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best
   MTMC_RETURN_IF_ERROR(ready);
   return as_program(task, std::move(traced));

@@ -86,6 +86,39 @@ TEST_F(TorchJudgeOnPretendedGpu, what_is_refused_where_it_was_loaded_is_judged_i
   EXPECT_TRUE(is_right(v)) << v.reason << ": " << v.message;
 }
 
+TEST_F(TorchJudgeOnPretendedGpu, no_guest_sees_the_task_s_own_file_though_it_stood_by_before) {
+  ASSERT_TRUE(judge_->prepare(task_).ok());  // and spares stand by
+  const std::filesystem::path another = folder_.path() / "another.py";
+  ASSERT_TRUE(write_file(another, kModule).ok());
+  const Task task{"another", Json{{"name", "another"}, {"file", another.string()}, {"attr", "Model"}}.dump()};
+  const std::string reads = candidate("return self.linear(x).clamp_min(0)",
+                                      "raise RuntimeError('size %d' % os.stat('" + another.string() + "').st_size)\n");
+  const Result<Verdict> v = judge_->judge(task, {reads, nullptr}, Tier::screen);
+  ASSERT_TRUE(v.ok()) << v.error().message();
+  EXPECT_THAT(v->message, testing::HasSubstr("size 0")) << "as if it were empty";
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, who_waits_has_the_draws_of_a_certification_made) {
+  ASSERT_TRUE(judge_->rest().ok());
+  EXPECT_FALSE(judge_->get_ahead()) << "no task is open";
+  ASSERT_TRUE(judge_->prepare(task_).ok());
+  int draws = 0;
+  while (draws < 100 && judge_->get_ahead()) ++draws;
+  EXPECT_GT(draws, 15);
+  EXPECT_LT(draws, 100) << "there is an end";
+  EXPECT_TRUE(is_right(verdict(candidate("return self.linear(x).clamp_min(0)"))));
+  EXPECT_EQ(verdict(candidate("return self.linear(x)")).reason, "wrong-result");
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, a_judge_that_rested_opens_the_task_again) {
+  ASSERT_TRUE(judge_->rest().ok()) << "whatever was open";
+  const std::string good = candidate("return self.linear(x).clamp_min(0)");
+  EXPECT_TRUE(is_right(verdict(good)));
+  ASSERT_TRUE(judge_->rest().ok());
+  EXPECT_FALSE(judge_->get_ahead()) << "no task is open";
+  EXPECT_TRUE(is_right(verdict(good)));
+}
+
 TEST_F(TorchJudgeOnPretendedGpu, who_shares_a_gpu_gives_back_every_turn) {
   const TempDir folder;
   const std::filesystem::path file = folder.path() / "turn";

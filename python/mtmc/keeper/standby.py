@@ -71,7 +71,7 @@ class Standby:
             self.dismiss(folder)  # it has died: the candidate's next guest will, too, and say why
 
     def leave(self, folder: str, timeout: float) -> None:
-        """Waits until a worker has answered all, and ends it."""
+        """Waits until a worker has answered all, and ends it. A spare ends at once."""
         if worker := self.adopt(folder, timeout):
             self.finish(worker.guest)
 
@@ -89,6 +89,8 @@ class Standby:
     def dismiss(self, folder: str) -> None:
         if worker := self.workers.pop(folder, None):
             self.finish(worker.guest)
+        if spare := self.spares.pop(folder, None):
+            self.finish(spare)
 
     def watch(self) -> None:
         """Ends workers that failed, and those that take too much: why will be seen when their candidates are judged. Of those

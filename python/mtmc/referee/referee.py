@@ -112,15 +112,25 @@ class Referee:
         self._drop_all()
         return {"freed": before - torch.cuda.memory_reserved()}
 
+    def on_close(self, _: Message) -> Message:
+        """No more is asked of the open task: its memory is given back, and that of others is looked at no more."""
+        if self.lender is not None:
+            self.lender.give_back()
+        self._drop_task()
+        return {}
+
+    def _drop_task(self) -> None:
+        self.reference = self.budgets = self.draws = self.masked = self.lender = None
+        self.states, self.measured = {}, {}
+        if self.device is not None and self.device.name == "cuda":
+            torch.cuda.empty_cache()
+
     def on_open(self, request: Message) -> Message:
         """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states."""
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
         self.folder, self.session = Path(request["folder"]), request["seed"]
-        self.reference = self.budgets = self.draws = self.masked = None
-        self.measured = {}
-        if request["device"] == "cuda":
-            torch.cuda.empty_cache()  # the memory of the task before: others may need it
+        self._drop_task()  # others may need the memory
         self.device = self.device or device_named(request["device"])
         task = load_task(self.folder / "task.json", self.device.where)
         self.reference = Reference(task, seed_of(self.session, "weights"), self.device)
