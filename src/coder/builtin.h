@@ -54,8 +54,8 @@ class BuiltinCoder final : public Coder {
   Status refuse_same_code(const Program& before, const Program& after, const std::string& text) const;
   Result<Versions> versions(const Program& program, const Kernel& kernel) const;
   bool tunes(const Versions& versions) const;
-  Result<Chosen> choose(const Program& program, const Kernel& kernel, double seconds);
-  Result<Chosen> measure(const Versions& versions, double seconds);
+  Result<Chosen> choose(const Program& program, const Kernel& kernel, double seconds, double build_seconds);
+  Result<Chosen> measure(const Versions& versions, double seconds, double build_seconds);
 
   const TargetDef& target_;
   const Hardware& hardware_;

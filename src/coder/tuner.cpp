@@ -1,5 +1,6 @@
 #include "coder/tuner.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -12,7 +13,7 @@
 namespace mtmc {
 namespace {
 
-constexpr double kBuildSeconds = 60;   // the most that building all versions of one kernel may take
+constexpr double kLate = 30;           // the process answers so late at most
 constexpr double kCallsSeconds = 120;  // the most that calls of the library may take, each once or twice
 constexpr double kTurnSeconds = 120;   // the most that it may wait for others on its GPU
 
@@ -83,12 +84,13 @@ Result<std::vector<bool>> PythonTuner::in_full_f32(const std::vector<LibraryCall
 }
 
 Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string>& modules,
-                                                   const std::vector<TensorType>& inputs, double seconds) {
+                                                   const std::vector<TensorType>& inputs, double seconds,
+                                                   double build_seconds) {
   const Span span("tuner");
   MTMC_TRY(Json asked, request(modules, inputs));
-  asked["seconds"] = seconds;
+  asked["seconds"] = seconds, asked["build_seconds"] = std::min(build_seconds, kBuildSeconds);
   MTMC_RETURN_IF_ERROR(process_->send(asked.dump()));
-  const auto line = process_->receive(kBuildSeconds + 4 * seconds + for_its_turn());
+  const auto line = process_->receive(kBuildSeconds + kLate + 4 * seconds + for_its_turn());
   if (!line.ok()) {
     process_.reset();  // crashed or hung: the next tuning gets a fresh one
     return Error{"tuning a kernel", "a version harmed the process that times it: " + line.error().message(), "", ""};

@@ -29,13 +29,18 @@ struct LibraryCall {
   std::vector<TensorType> inputs;
 };
 
+// The largest products need half of it when all is cold.
+inline constexpr double kBuildSeconds = 30;
+
 class Tuner {
  public:
   virtual ~Tuner() = default;
   // One answer per module text (each defines ModelNew without constructor arguments). `inputs`: types of forward's
-  // arguments, filled with random values. An Error: this machine cannot tune, or the versions harmed the process.
+  // arguments, filled with random values. What is not built after `build_seconds` (kBuildSeconds at most) is left out.
+  // An Error: this machine cannot tune, or the versions harmed the process.
   virtual Result<std::vector<Measured>> measure(const std::vector<std::string>& modules,
-                                                const std::vector<TensorType>& inputs, double seconds) = 0;
+                                                const std::vector<TensorType>& inputs, double seconds,
+                                                double build_seconds) = 0;
   // Does it prepare? The words are those of a coder (see coder.h).
   virtual bool prepares() const { return false; }
   // A hint: these may be measured soon. They are compiled meanwhile.
@@ -55,7 +60,7 @@ class PythonTuner final : public Tuner, public Bystander {
   // `device`: cpu or cuda, where the versions run.
   explicit PythonTuner(std::string device = "cpu") : device_(std::move(device)) {}
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs,
-                                        double seconds) override;
+                                        double seconds, double build_seconds) override;
   // Not on a CPU: the cores that would compile are those that others are timed on.
   bool prepares() const override { return device_ != "cpu"; }
   Status prepare(const std::vector<std::string>& modules, const std::vector<TensorType>& inputs) override;

@@ -32,7 +32,7 @@ Program three_activations() {
 // Says that a version is as slow as its tile is far from 32.
 struct FakeTuner final : Tuner {
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>& types,
-                                        double) override {
+                                        double, double) override {
     ++calls;
     inputs = types;
     if (broken) return Error{"tuning a kernel", "closed", "", ""};
@@ -98,7 +98,7 @@ TEST(BuiltinCoder, MeasuresTheVersionsAndTakesTheFastest) {
 // Two parts, each fastest with a number of its own; only the kernel as a whole is timed.
 struct TunerOfParts final : Tuner {
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double) override {
+                                        double, double) override {
     std::vector<Measured> measured;
     for (const std::string& module : modules) {
       const auto number = [&](const std::string& key) {
@@ -235,7 +235,7 @@ TEST(BuiltinCoder, AStepThatOnlyMeasuresTakesFasterNumbers) {
   const Hardware hardware = h200_hardware();
   struct NthIsFastest final : Tuner {
     Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                          double) override {
+                                          double, double) override {
       ++calls;
       std::vector<Measured> all(modules.size(), Measured{2.0, ""});
       all.at(fastest).ms = 1.0;

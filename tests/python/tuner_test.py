@@ -97,9 +97,8 @@ def test_only_known_binaries_are_shared(
     with ThreadPoolExecutor(1) as pool:
         monkeypatch.setattr(tuner, "builders", lambda: pool)
         inputs = ["f32[4,8]", "i64[3]"]
-        found = tuner.first_samples(
-            {"modules": paths, "inputs": inputs}, [tuner.random_tensor(text) for text in inputs], device_named("cpu")
-        )
+        tensors = [tuner.random_tensor(text) for text in inputs]
+        found = tuner.first_samples({"modules": paths, "inputs": inputs}, tensors, device_named("cpu"), 30)
     assert len(set(map(id, found))) == versions
 
 
@@ -140,12 +139,11 @@ def test_what_does_not_compile_in_time_keeps_nobody(tmp_path: Path, monkeypatch:
     Path(never).write_text("")
     monkeypatch.setattr(tuner, "compile_version", runpy.run_path)
     monkeypatch.setattr(tuner, "COMPILING", {})
-    monkeypatch.setattr(tuner, "BUILD_SECONDS", 1)
     pool = Builders([])
     monkeypatch.setattr(tuner, "builders", lambda: pool)
     pool.fit(1)
     request = {"modules": [str(slow), never], "inputs": []}
-    notes = [version.note for version in tuner.first_samples(request, [], device_named("cpu"))]
+    notes = [version.note for version in tuner.first_samples(request, [], device_named("cpu"), 1)]
     assert notes == ["the process that compiled it has died", "it did not compile in time"]
     assert pool.submit(abs, -1).result() == 1
     pool.shutdown()

@@ -12,7 +12,7 @@ namespace {
 // The last of the versions is always the fastest.
 struct LastIsFastest final : Tuner {
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double) override {
+                                        double, double) override {
     std::vector<Measured> all;
     for (size_t i = 0; i < modules.size(); ++i) all.push_back({1.0 / static_cast<double>(i + 1), ""});
     return all;
@@ -21,7 +21,7 @@ struct LastIsFastest final : Tuner {
 
 struct FirstIsFastest final : Tuner {
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double) override {
+                                        double, double) override {
     std::vector<Measured> all;
     for (size_t i = 0; i < modules.size(); ++i) all.push_back({static_cast<double>(i + 1), ""});
     return all;

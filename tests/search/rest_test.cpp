@@ -13,7 +13,7 @@ namespace {
 
 struct FirstIsFastest final : Tuner {
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double) override {
+                                        double, double) override {
     std::vector<Measured> all;
     for (size_t i = 0; i < modules.size(); ++i) all.push_back({static_cast<double>(i + 1), ""});
     return all;

@@ -39,7 +39,6 @@ SAMPLES = 9  # of each version that is not hopeless, when time allows
 
 LEAST_BUILDERS, BUILDERS = 2, 14  # processes that compile
 BUILDERS_SHARE = 0.4  # of the GPU's memory: as much of a task leaves room for one of them
-BUILD_SECONDS = 30  # that the versions of a kernel may take: the largest products need half of that when all is cold
 PRELOADED = ["mtmc.tune.versions", "mtmc.guest.ahead", "mtmc.device.cuda", "mtmc.device.triton_seed_kernel"]
 
 Call = Callable[[], Any]
@@ -123,11 +122,12 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
             versions = [Version(one, inputs, device) for one in loaded]
             compare(versions, deadline)
         return [version.result() for version in versions]
+    until = time.perf_counter() + request["build_seconds"]
     if shared():
-        wait(compile_all(request), BUILD_SECONDS)
+        wait(compile_all(request), request["build_seconds"])
     with torch.no_grad(), turn(alone=True):
         inputs = [random_tensor(text, name) for text in request["inputs"]]
-        versions = first_samples(request, inputs, device)
+        versions = first_samples(request, inputs, device, max(0.0, until - time.perf_counter()))
         own = list({id(version): version for version in versions}.values())
         compare(own, time.perf_counter() + request["seconds"])
         results = [version.result() for version in versions]
@@ -136,15 +136,17 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
     return results
 
 
-def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: Device) -> list[Version]:
-    """A version per module, timed once when its kernels are compiled; modules with the same binaries share one."""
+def first_samples(
+    request: dict[str, Any], inputs: list[torch.Tensor], device: Device, seconds: float
+) -> list[Version]:
+    """A version per module, timed once when its kernels are compiled, in so many seconds; modules with the same binaries share one."""
     compiling = compile_all(request)
     waiting: dict[Future[str], list[int]] = {}
     for index, future in enumerate(compiling):
         waiting.setdefault(future, []).append(index)
     found: dict[int, Version] = {}
     by_binary: dict[str, Version] = {}
-    for done in in_time(waiting):
+    for done in in_time(waiting, seconds):
         error = BuildError("it did not compile in time") if done.cancelled() else done.exception()
         for index in waiting[done]:
             if error is not None:
@@ -158,11 +160,11 @@ def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: D
     return [found[index] for index in range(len(found))]
 
 
-def in_time(compiling: Iterable[Future[str]]) -> Iterator[Future[str]]:
+def in_time(compiling: Iterable[Future[str]], seconds: float) -> Iterator[Future[str]]:
     """Each as soon as it is done. One that takes too long is ended, so that it keeps neither the others nor a process."""
     left = set(compiling)
     with contextlib.suppress(TimeoutError):
-        for done in as_completed(left, BUILD_SECONDS):
+        for done in as_completed(left, seconds):
             left.discard(done)
             yield done
     for late in [late for late in left if not late.cancel()]:

@@ -13,6 +13,7 @@ namespace mtmc {
 namespace {
 
 constexpr const char* kKind = "tuning";
+constexpr double kLeastBuildSeconds = 3;  // for the versions of a kernel, however late it is
 
 // A module whose forward takes the kernel's reads and returns what it writes.
 ModuleShell bare_shell(const Program& alone) {
@@ -130,7 +131,8 @@ Result<Implementation> BuiltinCoder::implement(const CoderRequest& request) {
       numbers = at->second;
     } else {
       const Kernel& first = after.kernels[kernels.front()];
-      MTMC_TRY(Chosen chosen, choose(after, first, options_.tune_seconds / planned.open()));
+      const double left = request.seconds_left ? std::max(kLeastBuildSeconds, request.seconds_left()) : kBuildSeconds;
+      MTMC_TRY(Chosen chosen, choose(after, first, options_.tune_seconds / planned.open(), left));
       numbers = std::move(chosen.numbers);
       if (!chosen.note.empty()) notes[first.name] = Json::parse(chosen.note);
     }
@@ -186,7 +188,8 @@ Result<BuiltinCoder::Versions> BuiltinCoder::versions(const Program& program, co
 
 bool BuiltinCoder::tunes(const Versions& versions) const { return versions.modules.size() > 1 && measures(); }
 
-Result<BuiltinCoder::Chosen> BuiltinCoder::choose(const Program& program, const Kernel& kernel, double seconds) {
+Result<BuiltinCoder::Chosen> BuiltinCoder::choose(const Program& program, const Kernel& kernel, double seconds,
+                                                  double build_seconds) {
   MTMC_TRY(const Versions tried, versions(program, kernel));
   if (tried.numbers.empty()) return Chosen{};
   if (!tunes(tried)) return Chosen{tried.numbers.front(), ""};
@@ -195,18 +198,19 @@ Result<BuiltinCoder::Chosen> BuiltinCoder::choose(const Program& program, const 
     const Json json = Json::parse(*remembered);
     return Chosen{json.at("numbers").get<Numbers>(), json.at("note").dump()};
   }
-  auto measured = measure(tried, seconds);
+  auto measured = measure(tried, seconds, build_seconds);
   if (!measured.ok()) return Chosen{tried.numbers.front(), Json({{"not tuned", measured.error().message()}}).dump()};
   const Json note = Json::parse(measured->note);
-  const bool any = std::any_of(note.begin(), note.end(), [](const Json& row) { return row.contains("ms"); });
-  if (any)  // else something went wrong that may not do so again
+  // Where none has a time something went wrong that may not do so again, and whoever has longer builds more.
+  const auto timed = std::count_if(note.begin(), note.end(), [](const Json& row) { return row.contains("ms"); });
+  if (timed > 0 && (build_seconds >= kBuildSeconds || timed >= static_cast<long>(tried.modules.size())))
     MTMC_RETURN_IF_ERROR(
         store_.remember(kKind, tried.problem, Json({{"numbers", measured->numbers}, {"note", note}}).dump()));
   return measured;
 }
 
-Result<BuiltinCoder::Chosen> BuiltinCoder::measure(const Versions& tried, double seconds) {
-  MTMC_TRY(const std::vector<Measured> times, tuner_->measure(tried.modules, tried.inputs, seconds));
+Result<BuiltinCoder::Chosen> BuiltinCoder::measure(const Versions& tried, double seconds, double build_seconds) {
+  MTMC_TRY(const std::vector<Measured> times, tuner_->measure(tried.modules, tried.inputs, seconds, build_seconds));
   Json note = Json::array();
   size_t best = 0;
   for (size_t i = 0; i < times.size(); ++i) {
