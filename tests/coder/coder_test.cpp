@@ -32,16 +32,17 @@ Program three_activations() {
 // Says that a version is as slow as its tile is far from 32.
 struct FakeTuner final : Tuner {
   Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>& types,
-                                        double, double) override {
+                                        double, double build_seconds) override {
     ++calls;
-    inputs = types;
+    inputs = types, last_build_seconds = build_seconds;
     if (broken) return Error{"tuning a kernel", "closed", "", ""};
     std::vector<Measured> measured;
     if (nothing_runs) return std::vector<Measured>(modules.size(), Measured{{}, "the device is busy"});
     for (const std::string& module : modules) {
       texts.push_back(module);
-      const size_t at = module.find("tile:");
-      measured.push_back({std::abs(std::stod(module.substr(at + 5)) - 32), ""});
+      const double tile = std::stod(module.substr(module.find("tile:") + 5));
+      measured.push_back(tile > 100 && build_seconds < kBuildSeconds ? Measured{{}, "it did not compile in time"}
+                                                                     : Measured{std::abs(tile - 32), ""});
     }
     return measured;
   }
@@ -52,6 +53,7 @@ struct FakeTuner final : Tuner {
   }
   int calls = 0;
   bool broken = false, nothing_runs = false;
+  double last_build_seconds = 0;
   std::vector<std::string> prepared;
   std::vector<std::string> texts;
   std::vector<TensorType> inputs;
@@ -76,10 +78,13 @@ struct Bench {
   FakeTuner tuner;
 
   // Tiles the kernels of these values.
-  Result<Implementation> tile(const Program& program, std::vector<std::vector<ValueId>> regions) {
+  Result<Implementation> tile(const Program& program, std::vector<std::vector<ValueId>> regions,
+                              std::function<double()> seconds_left = {}) {
     BuiltinCoder coder(target, hardware, shell, *store, &tuner);
     const CodeState state{std::make_shared<const Program>(program), target.emit(program, hardware, shell).value()};
-    return coder.implement({state, Action{"tile", std::move(regions), ""}});
+    CoderRequest request{state, Action{"tile", std::move(regions), ""}};
+    request.seconds_left = std::move(seconds_left);
+    return coder.implement(request);
   }
 };
 
@@ -93,6 +98,19 @@ TEST(BuiltinCoder, MeasuresTheVersionsAndTakesTheFastest) {
   EXPECT_EQ(made->program->kernels[0].number("tile", 0), 32);
   EXPECT_THAT(made->code.text, HasSubstr("tile:32"));
   EXPECT_EQ(Json::parse(made->notes)["tuning"]["k0"].size(), 3u);
+}
+
+TEST(BuiltinCoder, BuildsNoLongerThanTheSearchHasAndForgetsWhatWasCutShort) {
+  Bench bench;
+  ASSERT_TRUE(bench.tile(three_activations(), {{2}}, [] { return 5.0; }).ok());
+  EXPECT_EQ(bench.tuner.last_build_seconds, 5);
+  ASSERT_TRUE(bench.tile(three_activations(), {{2}}, [] { return 0.1; }).ok());
+  EXPECT_EQ(bench.tuner.last_build_seconds, 3) << "else nothing would be built";
+  ASSERT_TRUE(bench.tile(three_activations(), {{2}}).ok());
+  EXPECT_EQ(bench.tuner.calls, 3) << "one version was missing before";
+  EXPECT_EQ(bench.tuner.last_build_seconds, kBuildSeconds);
+  ASSERT_TRUE(bench.tile(three_activations(), {{2}}, [] { return 5.0; }).ok());
+  EXPECT_EQ(bench.tuner.calls, 3) << "all of it is known";
 }
 
 // Two parts, each fastest with a number of its own; only the kernel as a whole is timed.
