@@ -43,7 +43,16 @@ DType result_dtype(Fn fn, const std::vector<ExprP>& args) {
   return fn == Fn::select ? args[1]->dtype : args[0]->dtype;
 }
 
-ExprP make(Expr expr) { return std::make_shared<const Expr>(std::move(expr)); }
+ExprP make(Expr expr) {
+  if (expr.kind == Expr::Kind::axis) expr.axes = uint64_t{1} << std::min(expr.axis, kLastAxis);
+  expr.loads = expr.kind == Expr::Kind::load;
+  const auto add = [&](const ExprP& part) {
+    if (part) expr.axes |= part->axes, expr.loads |= part->loads;
+  };
+  for (const ExprP& arg : expr.args) add(arg);
+  add(expr.guard), add(expr.other);
+  return std::make_shared<const Expr>(std::move(expr));
+}
 
 ExprP bool_constant(bool value) {
   Expr expr;
@@ -249,6 +258,7 @@ std::string to_string(const ExprP& expr) {
 bool alike(const ExprP& a, const ExprP& b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || a->dtype != b->dtype) return false;
+  if (a->axes != b->axes || a->loads != b->loads) return false;
   const bool same_node = a->number == b->number && a->integer == b->integer && a->axis == b->axis && a->fn == b->fn &&
                          a->tensor == b->tensor && a->args.size() == b->args.size();
   return same_node && std::equal(a->args.begin(), a->args.end(), b->args.begin(), alike) && alike(a->guard, b->guard) &&
@@ -297,11 +307,14 @@ ExprP with_parts(const ExprP& expr, const std::function<ExprP(const ExprP&)>& ma
 namespace {
 
 // Expressions share parts: an index that many loads have is rebuilt once.
+template <class Visit, class Stays>
 class Transformer {
  public:
-  explicit Transformer(const std::function<ExprP(const ExprP&)>& visit) : visit_(visit) {}
+  // `stays`: is nothing in that node changed?
+  Transformer(const Visit& visit, const Stays& stays) : visit_(visit), stays_(stays) {}
 
   ExprP run(const ExprP& expr) {
+    if (stays_(*expr)) return expr;
     if (expr->args.empty() && !expr->guard) return visit_(expr);
     if (expr.use_count() == 1) return rebuild(expr);
     if (const auto known = done_.find(expr.get()); known != done_.end()) return known->second;
@@ -317,21 +330,34 @@ class Transformer {
     return made == expr || made.use_count() == 1 ? visit_(made) : made;
   }
 
-  const std::function<ExprP(const ExprP&)>& visit_;
+  const Visit& visit_;
+  const Stays& stays_;
   std::unordered_map<const Expr*, ExprP> done_;
 };
 
 }  // namespace
 
 ExprP transform(const ExprP& expr, const std::function<ExprP(const ExprP&)>& visit) {
-  return Transformer(visit).run(expr);
+  const auto stays = [](const Expr&) { return false; };
+  return Transformer(visit, stays).run(expr);
+}
+
+ExprP transform_loads(const ExprP& expr, const std::function<ExprP(const ExprP&)>& visit) {
+  const auto of_loads = [&](const ExprP& node) { return node->kind == Expr::Kind::load ? visit(node) : node; };
+  const auto stays = [](const Expr& node) { return !node.loads; };
+  return Transformer(of_loads, stays).run(expr);
 }
 
 ExprP substitute_axes(const ExprP& expr, const std::vector<ExprP>& axes) {
-  return transform(expr, [&](const ExprP& node) {
+  uint64_t replaced = 0;
+  for (size_t a = 0; a < axes.size(); ++a)
+    if (axes[a]) replaced |= uint64_t{1} << std::min<size_t>(a, kLastAxis);
+  const auto other = [&](const ExprP& node) {
     if (node->kind != Expr::Kind::axis || node->axis >= static_cast<int>(axes.size()) || !axes[node->axis]) return node;
     return axes[node->axis];
-  });
+  };
+  const auto stays = [&](const Expr& node) { return (node.axes & replaced) == 0; };
+  return Transformer(other, stays).run(expr);
 }
 
 void walk(const ExprP& expr, const std::function<void(const Expr&)>& visit) {
@@ -342,27 +368,27 @@ void walk(const ExprP& expr, const std::function<void(const Expr&)>& visit) {
 }
 
 bool uses_axis(const ExprP& expr, int which) {
+  if (which < kLastAxis) return (expr->axes >> which & 1) != 0;
   bool found = false;
   walk(expr, [&](const Expr& node) { found |= node.kind == Expr::Kind::axis && node.axis == which; });
   return found;
 }
 
-uint64_t AxesUsed::of(const ExprP& expr) {
-  if (expr == nullptr || expr->kind == Expr::Kind::constant) return 0;
-  if (expr->kind == Expr::Kind::axis) return uint64_t{1} << expr->axis;
-  if (const auto known = known_.find(expr.get()); known != known_.end()) return known->second;
-  uint64_t axes = of(expr->guard) | of(expr->other);
-  for (const ExprP& arg : expr->args) axes |= of(arg);
-  known_.emplace(expr.get(), axes);
-  kept_.push_back(expr);
-  return axes;
+namespace {
+
+void add_loads(const Expr& expr, std::vector<const Expr*>& loads) {
+  if (!expr.loads) return;
+  if (expr.kind == Expr::Kind::load) loads.push_back(&expr);
+  for (const ExprP& arg : expr.args) add_loads(*arg, loads);
+  if (expr.guard) add_loads(*expr.guard, loads);
+  if (expr.other) add_loads(*expr.other, loads);
 }
+
+}  // namespace
 
 std::vector<const Expr*> loads_of(const ExprP& expr) {
   std::vector<const Expr*> loads;
-  walk(expr, [&](const Expr& node) {
-    if (node.kind == Expr::Kind::load) loads.push_back(&node);
-  });
+  add_loads(*expr, loads);
   return loads;
 }
 

@@ -91,7 +91,12 @@ struct Expr {
   TensorRef tensor = 0;     // load
   ExprP guard;              // load: b1, or null when always in bounds
   ExprP other;              // load: the value where the guard is false
+  // Of the node and all its parts, filled in by the constructors:
+  uint64_t axes = 0;   // that it moves with, a bit each: of axis i the bit i, of all from kLastAxis on the last one
+  bool loads = false;  // is any of them a load?
 };
+
+inline constexpr int kLastAxis = 63;
 
 // Constructors. They fold constants and drop identities (x+0, x*1, casts to the same dtype), nothing that could change
 // a float result.
@@ -131,20 +136,13 @@ bool is_index_constant(const ExprP& expr, int64_t value);
 ExprP with_parts(const ExprP& expr, const std::function<ExprP(const ExprP&)>& made);
 // Rebuilds an expression bottom up; `visit` gets each node with rebuilt children and returns its replacement.
 ExprP transform(const ExprP& expr, const std::function<ExprP(const ExprP&)>& visit);
+// The same of loads only; what holds none is not looked at.
+ExprP transform_loads(const ExprP& expr, const std::function<ExprP(const ExprP&)>& visit);
 // Replaces axis i by axes[i] everywhere (a null entry keeps the axis).
 ExprP substitute_axes(const ExprP& expr, const std::vector<ExprP>& axes);
 // Calls `visit` for every node, parents first.
 void walk(const ExprP& expr, const std::function<void(const Expr&)>& visit);
 bool uses_axis(const ExprP& expr, int which);
-// Which axes an expression moves with, a bit each: of axis i the bit i. Each part is looked at once.
-class AxesUsed {
- public:
-  uint64_t of(const ExprP& expr);
-
- private:
-  std::unordered_map<const Expr*, uint64_t> known_;
-  std::vector<ExprP> kept_;  // so that no address comes again
-};
 // All load nodes, outermost first, index expressions' own loads included.
 std::vector<const Expr*> loads_of(const ExprP& expr);
 // How many arithmetic operations one evaluation costs (exp and its like count 8).

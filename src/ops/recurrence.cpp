@@ -36,8 +36,7 @@ Definition step_definition(const Recurrence& r, int layer) {
   }
   for (int i = 0; i < r.states(); ++i) known.push_back(read(1 + i, spatial(2)));
   for (const ExprP& next : r.next) {
-    const ExprP body =
-        transform(next, [&](const ExprP& e) { return e->kind == Expr::Kind::load ? known[e->tensor] : e; });
+    const ExprP body = transform_loads(next, [&](const ExprP& e) { return known[e->tensor]; });
     b.output(b.map("state", units, body), r.dtype);
   }
   return b.done();

@@ -74,14 +74,12 @@ class StageWork {
 
   void add(int s) {
     const Stage& stage = group_.stages[s].stage;
-    AxesUsed axes;
-    if (moves_with_all(stage.body, stage, axes)) {
+    if (moves_with_all(stage.body, stage)) {
       const double elements = static_cast<double>(product(stage.extents()));
-      count(stage.body, axes, [&](uint64_t) { return elements; });
+      count(stage.body, [&](uint64_t) { return elements; });
     } else {
       const LoopNest nest = nest_of(s);
-      AxesUsed merged;
-      count(merged_->stages[s].stage.body, merged, [&](uint64_t used) { return nest.elements(used); });
+      count(merged_->stages[s].stage.body, [&](uint64_t used) { return nest.elements(used); });
     }
   }
 
@@ -92,13 +90,13 @@ class StageWork {
   }
 
   // Whether all that counts is computed for each element, however the loops are nested.
-  static bool moves_with_all(const ExprP& body, const Stage& stage, AxesUsed& axes) {
+  static bool moves_with_all(const ExprP& body, const Stage& stage) {
     uint64_t all = 0;
     const std::vector<int64_t> extents = stage.extents();
     for (size_t a = 0; a < extents.size(); ++a)
       if (extents[a] > 1) all |= uint64_t{1} << a;
     bool found = true;
-    each_part(body, [&](const ExprP& e) { found &= !counts(*e) || (all & ~axes.of(e)) == 0; });
+    each_part(body, [&](const ExprP& e) { found &= !counts(*e) || (all & ~e->axes) == 0; });
     return found;
   }
 
@@ -116,10 +114,10 @@ class StageWork {
   }
 
   template <class Elements>
-  void count(const ExprP& body, AxesUsed& axes, const Elements& elements) {
+  void count(const ExprP& body, const Elements& elements) {
     each_part(body, [&](const ExprP& e) {
       if (!counts(*e)) return;
-      const double times = elements(axes.of(e));
+      const double times = elements(e->axes);
       if (e->kind == Expr::Kind::load) {
         scratch += times * bytes(e->dtype);
       } else {

@@ -112,10 +112,9 @@ double seconds_of(const ExprP& body, const Hardware& hardware) {
 
 // Of all elements of a stage. One number for a row is computed once by each lane that holds some of the row's elements.
 double seconds_of(const Stage& stage, const Hardware& hardware) {
-  AxesUsed axes;
   const std::vector<int64_t> extents = stage.extents();
   return seconds_of(stage.body, hardware, [&](const ExprP& part) {
-    const uint64_t used = axes.of(part);
+    const uint64_t used = part->axes;
     double all = 1, rows = 1;
     for (size_t a = 0; a < extents.size(); ++a) {
       all *= static_cast<double>(extents[a]);

@@ -54,8 +54,7 @@ class GroupBuilder {
         Raw raw;
         raw.stage = stage;
         raw.node = &node;
-        raw.stage.body = transform(stage.body, [&](const ExprP& e) -> ExprP {
-          if (e->kind != Expr::Kind::load) return e;
+        raw.stage.body = transform_loads(stage.body, [&](const ExprP& e) -> ExprP {
           if (e->tensor < 0) return load(e->tensor - base, e->dtype, e->args, e->guard, e->other);
           const ValueId id = node.inputs[e->tensor];
           const auto inside = raw_of_.find(id);
@@ -113,8 +112,7 @@ class GroupBuilder {
     if (!guard) return body;
     if (body->kind == Expr::Kind::load && !body->guard)
       return load(body->tensor, body->dtype, body->args, guard, other);
-    const ExprP safe = transform(body, [&](const ExprP& e) -> ExprP {
-      if (e->kind != Expr::Kind::load) return e;
+    const ExprP safe = transform_loads(body, [&](const ExprP& e) -> ExprP {
       const ExprP both = e->guard ? call(Fn::logical_and, {guard, e->guard}) : guard;
       return load(e->tensor, e->dtype, e->args, both, e->other ? e->other : constant(e->dtype, 0));
     });
@@ -122,8 +120,8 @@ class GroupBuilder {
   }
 
   void inline_into(Raw& raw) {
-    const ExprP inlined = transform(raw.stage.body, [&](const ExprP& e) -> ExprP {
-      if (e->kind != Expr::Kind::load || e->tensor >= 0) return e;
+    const ExprP inlined = transform_loads(raw.stage.body, [&](const ExprP& e) -> ExprP {
+      if (e->tensor >= 0) return e;
       const Raw& producer = raws_[-1 - e->tensor];
       if (producer.kept && !again(producer, *e)) return e;
       return guarded(substitute_axes(producer.stage.body, e->args), e->guard, e->other);
@@ -346,8 +344,7 @@ class GroupBuilder {
                       const std::map<int, int>& dest) const {
     GroupStage stage;
     stage.stage = raw.stage;
-    stage.stage.body = transform(raw.stage.body, [&](const ExprP& e) -> ExprP {
-      if (e->kind != Expr::Kind::load) return e;
+    stage.stage.body = transform_loads(raw.stage.body, [&](const ExprP& e) -> ExprP {
       const int tensor = e->tensor >= 0 ? reads.at(e->tensor) : dest.at(-1 - e->tensor);
       const DType stored = group.tensors[tensor].type.dtype;
       return cast(e->dtype, load(tensor, stored, e->args, e->guard, e->other ? cast(stored, e->other) : nullptr));

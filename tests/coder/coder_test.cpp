@@ -115,8 +115,8 @@ TEST(BuiltinCoder, BuildsNoLongerThanTheSearchHasAndForgetsWhatWasCutShort) {
 
 // Two parts, each fastest with a number of its own; only the kernel as a whole is timed.
 struct TunerOfParts final : Tuner {
-  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double, double) override {
+  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&, double,
+                                        double) override {
     std::vector<Measured> measured;
     for (const std::string& module : modules) {
       const auto number = [&](const std::string& key) {

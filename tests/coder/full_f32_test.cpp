@@ -34,8 +34,8 @@ kernel k4 = { %9 } library
 
 // Says that windows of 3 x 3 are computed in full f32.
 struct TunerThatKnows final : Tuner {
-  Result<std::vector<Measured>> measure(const std::vector<std::string>&, const std::vector<TensorType>&,
-                                        double, double) override {
+  Result<std::vector<Measured>> measure(const std::vector<std::string>&, const std::vector<TensorType>&, double,
+                                        double) override {
     return Error{"tuning", "nothing is measured here", "", ""};
   }
   Result<std::vector<bool>> in_full_f32(const std::vector<LibraryCall>& calls) override {

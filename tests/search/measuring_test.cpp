@@ -11,8 +11,8 @@ namespace {
 
 // The last of the versions is always the fastest.
 struct LastIsFastest final : Tuner {
-  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double, double) override {
+  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&, double,
+                                        double) override {
     std::vector<Measured> all;
     for (size_t i = 0; i < modules.size(); ++i) all.push_back({1.0 / static_cast<double>(i + 1), ""});
     return all;
@@ -20,8 +20,8 @@ struct LastIsFastest final : Tuner {
 };
 
 struct FirstIsFastest final : Tuner {
-  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double, double) override {
+  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&, double,
+                                        double) override {
     std::vector<Measured> all;
     for (size_t i = 0; i < modules.size(); ++i) all.push_back({static_cast<double>(i + 1), ""});
     return all;

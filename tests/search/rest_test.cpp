@@ -12,8 +12,8 @@ namespace mtmc::testing {
 namespace {
 
 struct FirstIsFastest final : Tuner {
-  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&,
-                                        double, double) override {
+  Result<std::vector<Measured>> measure(const std::vector<std::string>& modules, const std::vector<TensorType>&, double,
+                                        double) override {
     std::vector<Measured> all;
     for (size_t i = 0; i < modules.size(); ++i) all.push_back({static_cast<double>(i + 1), ""});
     return all;

@@ -136,9 +136,7 @@ def measure(request: dict[str, Any]) -> list[dict[str, Any]]:
     return results
 
 
-def first_samples(
-    request: dict[str, Any], inputs: list[torch.Tensor], device: Device, seconds: float
-) -> list[Version]:
+def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: Device, seconds: float) -> list[Version]:
     """A version per module, timed once when its kernels are compiled, in so many seconds; modules with the same binaries share one."""
     compiling = compile_all(request)
     waiting: dict[Future[str], list[int]] = {}

@@ -78,14 +78,13 @@ int choose_vector_axis(const StagePlan& plan) {
 
 std::vector<ExprP> unchanging_parts(const ExprP& body, uint64_t inner) {
   std::vector<ExprP> parts;
-  AxesUsed axes;
   ExprNumbers numbers;
   std::set<int> met;
   const std::function<void(const ExprP&)> visit = [&](const ExprP& e) {
     if (e->kind != Expr::Kind::call && e->kind != Expr::Kind::cast) return;
     if (!met.insert(numbers.of(e)).second) return;
-    if ((axes.of(e) & inner) == 0) {
-      if (computes(e) && (axes.of(e) != 0 || !loads_of(e).empty())) parts.push_back(e);
+    if ((e->axes & inner) == 0) {
+      if (computes(e) && (e->axes != 0 || e->loads)) parts.push_back(e);
       return;
     }
     for (const ExprP& arg : e->args) visit(arg);

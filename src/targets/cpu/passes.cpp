@@ -52,9 +52,8 @@ std::optional<Joined> join(const Group& group, const GroupStage& first, const Gr
   };
   if (!std::all_of(loads.begin(), loads.end(), same)) return std::nullopt;
   Joined joined{second, {first.dest, loads[0]->args, substitute_axes(first.stage.body, loads[0]->args)}};
-  joined.stage.stage.body = transform(second.stage.body, [&](const ExprP& e) {
-    return e->kind == Expr::Kind::load && e->tensor == first.dest ? joined.tee.value : e;
-  });
+  joined.stage.stage.body = transform_loads(
+      second.stage.body, [&](const ExprP& e) { return e->tensor == first.dest ? joined.tee.value : e; });
   return joined;
 }
 

@@ -252,9 +252,8 @@ class StagePrinter : BlockLines {
     plan_.loops.push_back({"named", "0", "1", int64_t(1) << 40, 1});
     std::vector<ExprP> there;
     for (const ExprP& index : row.args)
-      there.push_back(transform(index, [&](const ExprP& e) {
-        return e->kind == Expr::Kind::load && e->tensor == name.tensor ? cast(e->dtype, axis(named)) : e;
-      }));
+      there.push_back(transform_loads(
+          index, [&](const ExprP& e) { return e->tensor == name.tensor ? cast(e->dtype, axis(named)) : e; }));
     const std::string start =
         plan_.group->tensors[row.tensor].name + " + " + printer(true).address(row.tensor, there, nullptr);
     each([&] { line("prefetch(" + start + ");"); });

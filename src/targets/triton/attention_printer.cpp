@@ -84,9 +84,8 @@ class AttentionPrinter : public StagePrinter {
   // What the scores of a row need of other tensors, and is the same for all keys, is read before the loops.
   void read_rows() {
     score_.columns.block = bt_;
-    transform(f_, [&](const ExprP& e) {
-      if (e->kind == Expr::Kind::load && !e->guard && e->tensor != dest(found_.scores) && !uses_axis(e, at_.t))
-        value(e, score_);
+    transform_loads(f_, [&](const ExprP& e) {
+      if (!e->guard && e->tensor != dest(found_.scores) && !uses_axis(e, at_.t)) value(e, score_);
       return e;
     });
   }

@@ -118,8 +118,7 @@ ExprP ContractionPrinter::operand_expr(bool left, ExprP part) const {
   const ExprP expr = canonical(first_, left ? products_.left : products_.right);
   if (!products_.two_part || (splits_ && !left)) return expr;
   if (!part) part = axis(left ? left_part_ : right_part_);
-  return transform(expr, [&](const ExprP& e) -> ExprP {
-    if (e->kind != Expr::Kind::load) return e;
+  return transform_loads(expr, [&](const ExprP& e) -> ExprP {
     std::vector<ExprP> indices = e->args;  // the low part lies right behind the high one
     indices[0] = indices[0] + part * index_constant(group_.tensors[e->tensor].type.shape[0]);
     return load(e->tensor, e->dtype, indices, e->guard, e->other);

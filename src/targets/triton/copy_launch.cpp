@@ -107,8 +107,8 @@ class Joiner {
   }
 
   static ExprP parted(const ExprP& body, int tensor, int d, int64_t each) {
-    return transform(body, [&](const ExprP& e) -> ExprP {
-      if (e->kind != Expr::Kind::load || e->tensor != tensor) return e;
+    return transform_loads(body, [&](const ExprP& e) -> ExprP {
+      if (e->tensor != tensor) return e;
       std::vector<ExprP> at = e->args;
       at.insert(at.begin() + d + 1, at[d] % index_constant(each));
       at[d] = at[d] / index_constant(each);
@@ -195,8 +195,8 @@ class Joiner {
   }
 
   static ExprP of_renamed(const ExprP& body, const std::map<int, int>& renamed) {
-    return transform(body, [&](const ExprP& e) -> ExprP {
-      const auto at = e->kind == Expr::Kind::load ? renamed.find(e->tensor) : renamed.end();
+    return transform_loads(body, [&](const ExprP& e) -> ExprP {
+      const auto at = renamed.find(e->tensor);
       return at == renamed.end() ? e : load(at->second, e->dtype, e->args, e->guard, e->other);
     });
   }

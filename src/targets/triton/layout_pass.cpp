@@ -44,9 +44,7 @@ class OnePass {
     return at == group_.stages.end() ? nullptr : &*at;
   }
   ExprP with_scale(const ExprP& body, double value) const {
-    return transform(body, [&](const ExprP& e) {
-      return e->kind == Expr::Kind::load && e->tensor == ids_.scale ? number(value) : e;
-    });
+    return transform_loads(body, [&](const ExprP& e) { return e->tensor == ids_.scale ? number(value) : e; });
   }
   ExprP scale() const { return load(ids_.scale, DType::f32, {}); }
 

@@ -110,10 +110,9 @@ void cut_axis_in_groups(Group& group, size_t stage, const std::vector<size_t>& c
   const int64_t groups = s.type.shape[a] / each;
   s.type.shape.resize(a);
   s.type.shape.insert(s.type.shape.end(), {groups, each * inside});
-  const ExprP body = transform(substitute_axes(s.body, to), [&](const ExprP& e) -> ExprP {
-    const bool made_here = e->kind == Expr::Kind::load && std::any_of(cut.begin(), cut.end(), [&](size_t c) {
-                             return group.stages[c].dest == e->tensor;
-                           });
+  const ExprP body = transform_loads(substitute_axes(s.body, to), [&](const ExprP& e) -> ExprP {
+    const bool made_here =
+        std::any_of(cut.begin(), cut.end(), [&](size_t c) { return group.stages[c].dest == e->tensor; });
     return made_here ? load(e->tensor, e->dtype, axes_to(a + 2), e->guard, e->other) : e;
   });
   s.body = simplify(body, s.extents());

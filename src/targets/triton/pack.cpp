@@ -85,8 +85,8 @@ class Operands : Packer {
     const ExprP value = split(context, false, "value", false);
     const int made = contract(scores, query, key);
     const auto undo = [&](const ExprP& body) {
-      return transform(body, [&](const ExprP& e) -> ExprP {
-        if (e->kind != Expr::Kind::load || e->tensor != scores.dest) return e;
+      return transform_loads(body, [&](const ExprP& e) -> ExprP {
+        if (e->tensor != scores.dest) return e;
         ExprP score = load(made, DType::f32, e->args);
         for (const ExprP& factor : undone) score = score * substitute_axes(factor, e->args);
         return cast(e->dtype, score);

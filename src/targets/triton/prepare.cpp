@@ -97,8 +97,8 @@ Group ungroup(const Group& group) {
   std::map<int, std::pair<int, std::vector<ExprP>>> renamed;  // scratch -> the tensor in groups, and where in it
   for (const GroupStage& original : group.stages) {
     GroupStage stage = original;
-    stage.stage.body = transform(stage.stage.body, [&](const ExprP& e) -> ExprP {
-      const auto at = e->kind == Expr::Kind::load ? renamed.find(e->tensor) : renamed.end();
+    stage.stage.body = transform_loads(stage.stage.body, [&](const ExprP& e) -> ExprP {
+      const auto at = renamed.find(e->tensor);
       if (at == renamed.end()) return e;
       std::vector<ExprP> indices;
       for (const ExprP& index : at->second.second) indices.push_back(substitute_axes(index, e->args));

@@ -300,8 +300,8 @@ void RowsPrinter::resident() {
 
 // A stage's body with the pointwise values of this frame, which only it and others here read, written out.
 ExprP RowsPrinter::resolved(int s) const {
-  return transform(body(s), [&](const ExprP& e) -> ExprP {
-    if (e->kind != Expr::Kind::load || e->guard) return e;
+  return transform_loads(body(s), [&](const ExprP& e) -> ExprP {
+    if (e->guard) return e;
     for (int p = first_; p < s; ++p)
       if (group_.stages[p].dest == e->tensor && stage(p).combine == Combine::none && has_columns(p))
         return cast(e->dtype, body(p));

@@ -134,8 +134,7 @@ class Splitter {
     ExprP body = substitute_axes(whole_body, axes);
     if (cut.parts * cut.chunk != s.reduce[0]) {
       const ExprP inside = call(Fn::lt, {at, index_constant(s.reduce[0])});
-      body = transform(body, [&](const ExprP& e) -> ExprP {
-        if (e->kind != Expr::Kind::load) return e;
+      body = transform_loads(body, [&](const ExprP& e) -> ExprP {
         return load(e->tensor, e->dtype, e->args, e->guard ? call(Fn::logical_and, {inside, e->guard}) : inside,
                     e->other ? e->other : constant(e->dtype, 0));
       });

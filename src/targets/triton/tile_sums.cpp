@@ -214,9 +214,9 @@ class TileSums {
       to.push_back(walk.axis_at[a] ? substitute_axes(walk.axis_at[a], at) : index_constant(0));
     const ExprP live = inside(walk);
     const int along = static_cast<int>(others(walk).size()) + 1;
-    return transform(substitute_axes(body, to), [&](const ExprP& e) -> ExprP {
+    return transform_loads(substitute_axes(body, to), [&](const ExprP& e) -> ExprP {
       const auto walks = [&](const ExprP& index) { return uses_axis(index, along); };
-      if (e->kind != Expr::Kind::load || !live || std::none_of(e->args.begin(), e->args.end(), walks)) return e;
+      if (!live || std::none_of(e->args.begin(), e->args.end(), walks)) return e;
       return load(e->tensor, e->dtype, e->args, e->guard ? call(Fn::logical_and, {live, e->guard}) : live,
                   e->other ? e->other : constant(e->dtype, 0));
     });

@@ -168,8 +168,8 @@ class Windows : Packer {
     to[channel] = axis(next) % index_constant(padded);
     const ExprP real = call(Fn::lt, {to[channel], index_constant(channels)});
     const auto other = [&](const ExprP& e) {  // has nothing where the copy's channels are padding
-      return transform(substitute_axes(e, to), [&](const ExprP& one) -> ExprP {
-        if (one->kind != Expr::Kind::load || padded == channels) return one;
+      return transform_loads(substitute_axes(e, to), [&](const ExprP& one) -> ExprP {
+        if (padded == channels) return one;
         return load(one->tensor, one->dtype, one->args, one->guard ? call(Fn::logical_and, {real, one->guard}) : real,
                     one->other ? one->other : constant(one->dtype, 0));
       });
