@@ -47,7 +47,7 @@ class LineProcess {
   Status send(const std::string& line);
   // The next line; an Error ("timed out", "closed") when none comes within `timeout_seconds`.
   Result<std::string> receive(double timeout_seconds);
-  bool has_answered() const;  // would receive() not wait?
+  bool has_answered() const;  // is there something to receive, if only that it has ended?
   bool alive();
   // What it ended of, "exit code 1" or "signal 11 (Segmentation fault)", where it ends within a second; else empty.
   std::string ending();

@@ -13,7 +13,7 @@
 namespace mtmc {
 namespace {
 
-constexpr double kLate = 30;           // the process answers so late at most
+constexpr double kSlack = 30;          // that an answer may take beside building and measuring
 constexpr double kCallsSeconds = 120;  // the most that calls of the library may take, each once or twice
 constexpr double kTurnSeconds = 120;   // the most that it may wait for others on its GPU
 
@@ -90,7 +90,7 @@ Result<std::vector<Measured>> PythonTuner::measure(const std::vector<std::string
   MTMC_TRY(Json asked, request(modules, inputs));
   asked["seconds"] = seconds, asked["build_seconds"] = std::min(build_seconds, kBuildSeconds);
   MTMC_RETURN_IF_ERROR(process_->send(asked.dump()));
-  const auto line = process_->receive(kBuildSeconds + kLate + 4 * seconds + for_its_turn());
+  const auto line = process_->receive(kBuildSeconds + kSlack + 4 * seconds + for_its_turn());
   if (!line.ok()) {
     process_.reset();  // crashed or hung: the next tuning gets a fresh one
     return Error{"tuning a kernel", "a version harmed the process that times it: " + line.error().message(), "", ""};

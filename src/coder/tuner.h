@@ -31,6 +31,7 @@ struct LibraryCall {
 
 // The largest products need half of it when all is cold.
 inline constexpr double kBuildSeconds = 30;
+inline constexpr const char* kNotInTime = "it did not compile in time";  // the note of a version then
 
 class Tuner {
  public:

@@ -41,17 +41,14 @@ int DrawChoice::other_index(const TaskFacts& facts) {
   return 1 + (facts.large() ? 0 : static_cast<int>(rng_->below(kDrawsOfAKind - 1)));
 }
 
-int DrawChoice::next_index(const TaskFacts& facts) {
-  if (!next_index_) next_index_ = other_index(facts);
-  return *next_index_;
+void DrawChoice::draw_index(const TaskFacts& facts) {
+  next_index_ = 1 + (facts.large() ? 0 : static_cast<int>(indices_.below(kDrawsOfAKind - 1)));
 }
 
-std::vector<std::string> DrawChoice::certified_next(const TaskFacts& facts) {
-  const int index = next_index(facts);
-  const auto of = [&](const std::string& kind) { return fmt::format("{}-{}", kind, index); };
+std::vector<std::string> DrawChoice::certified_next(const TaskFacts& facts) const {
+  const auto of = [&](const std::string& kind) { return fmt::format("{}-{}", kind, next_index_); };
   std::vector<std::string> names;
   for (const std::string& kind : facts.structured()) names.push_back(of(kind));
-  for (const std::string& kind : facts.others()) names.push_back(kind + "-0");
   names.insert(names.end(), {"task-2", "task-3", "task-4", "swapped-0"});
   if (facts.moves()) names.push_back(of("repeated"));
   if (!options_->freeze_weights)
@@ -61,7 +58,8 @@ std::vector<std::string> DrawChoice::certified_next(const TaskFacts& facts) {
 
 Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier tier, bool again) {
   const bool screens = tier == Tier::screen;
-  const int index = met_index_ = !screens ? next_index(facts) : again ? other_index(facts) : 0;
+  const int index = met_index_ = !screens ? next_index_ : again ? other_index(facts) : 0;
+  if (!screens) draw_index(facts);  // whoever is certified again may have written down what it saw
   MTMC_TRY(met_, facts.structured(structured_count(tier), index));
   if (const auto known = refusing_.find(facts.folder()); known != refusing_.end()) {
     const std::string draw = fmt::format("{}-{}", known->second, known->second == "task" ? other_index(facts) : index);
@@ -127,8 +125,7 @@ Result<std::multimap<int, std::string>> DrawChoice::probes(TaskFacts& facts, Tie
   return probes;
 }
 
-void DrawChoice::certified(const TaskFacts& facts, const Verdict& certification) {
-  next_index_.reset();
+void DrawChoice::remember(const TaskFacts& facts, const Verdict& certification) {
   if (certification.outcome != Outcome::refused || certification.errors.empty()) return;
   const OutputError& last = certification.errors.back();
   const std::string kind = kind_of(last.draw);

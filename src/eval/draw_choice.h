@@ -3,7 +3,6 @@
 #pragma once
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,14 +23,19 @@ inline constexpr int kDrawsOfAKind = 5;
 class DrawChoice {
  public:
   // Both must outlive it.
-  DrawChoice(const JudgeOptions& options, Rng& rng) : options_(&options), rng_(&rng) {}
+  DrawChoice(const JudgeOptions& options, Rng& rng) : options_(&options), rng_(&rng), indices_(rng.next()) {}
+
+  // Another task is open.
+  void opened(const TaskFacts& facts) { draw_index(facts); }
 
   // An index of a draw of any kind, other than the first; large draws are few.
   int other_index(const TaskFacts& facts);
-  // The one that a certification's draws have, chosen before it: they can be made ahead.
-  int next_index(const TaskFacts& facts);
-  // Draws that it will need, in the order in which it does.
-  std::vector<std::string> certified_next(const TaskFacts& facts);
+  // Draws that the next certification will need, in the order in which it does, but for those of other sizes: there
+  // must be room for them before a candidate takes memory. Which they are is known before it begins, so that they can
+  // be made ahead.
+  std::vector<std::string> certified_next(const TaskFacts& facts) const;
+  // The index of a certification's draws, structured and others, once the structured ones were chosen.
+  int met_index() const { return met_index_; }
   // The structured draws of a trial, in their order. `again`: the candidate may have met those of before.
   Result<std::vector<std::string>> structured(TaskFacts& facts, Tier tier, bool again);
   // More of them, in place of those that turned out to prove nothing.
@@ -40,18 +44,19 @@ class DrawChoice {
   // ones on a GPU, which are drawn faster than kept; every certification gets its own, which nothing has seen before,
   // and so do rounds that begin `anew`. Without baselines.
   Result<RoundPlan> rounds(TaskFacts& facts, Tier tier, bool anew);
-  // What refused a candidate in a certification, the next of its kind meets in a screen, and first. The next
-  // certification has draws of its own.
-  void certified(const TaskFacts& facts, const Verdict& certification);
+  // What refused a candidate in a certification, the next of its kind meets in a screen, and first.
+  void remember(const TaskFacts& facts, const Verdict& certification);
 
  private:
+  void draw_index(const TaskFacts& facts);
   Result<std::multimap<int, std::string>> probes(TaskFacts& facts, Tier tier, int rounds);
   bool on_gpu() const { return options_->device == "cuda"; }
 
   const JudgeOptions* options_;
   Rng* rng_;
   int timed_sets_ = 0;
-  std::optional<int> next_index_;
+  int next_index_ = 1;  // of the next certification's draws
+  Rng indices_;         // that these come from: when they are asked for changes nothing else
   std::map<std::filesystem::path, std::string> refusing_;  // by a task's folder: the kind that refused last
   std::vector<std::string> met_;                           // the structured draws that were chosen last,
   int met_index_ = 0;                                      // each of this index

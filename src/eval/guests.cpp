@@ -1,6 +1,7 @@
 #include "eval/guests.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -102,13 +103,14 @@ Status Guests::forget(std::vector<std::string> hidden) {
   prepared_.clear();
   if (hidden == hidden_) return ok_status();
   hidden_ = std::move(hidden);
-  for (; !spares_.empty() && zygote_.running(); spares_.pop_front()) {
-    const Json leave = {{"op", "leave"}, {"folder", spares_.front().folder.string()}, {"timeout", 0}};
-    MTMC_TRY([[maybe_unused]] const Json left, zygote_.ask(leave, kZygoteSeconds));
-    remove_everything(spares_.front().folder);
+  Status left = ok_status();
+  for (const Room& spare : std::exchange(spares_, {})) {
+    const Json leave = {{"op", "leave"}, {"folder", spare.folder.string()}, {"timeout", 0}};
+    if (zygote_.running() && left.ok())
+      if (const auto reply = zygote_.ask(leave, kZygoteSeconds); !reply.ok()) left = reply.error();
+    remove_everything(spare.folder);
   }
-  spares_.clear();
-  return ok_status();
+  return left;
 }
 
 Status Guests::finish(const Candidate& candidate, double timeout_seconds) {

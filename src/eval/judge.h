@@ -58,10 +58,11 @@ class Judge {
   // A hint: this candidate may follow. Starts what only it needs and what takes long; it changes no verdict.
   virtual Status prepare(const Task&, const Candidate&) { return ok_status(); }
   // A hint: the caller waits for something else, and nothing is timed. Does some of what a certification of the task
-  // that was prepared will need; false: nothing is left, or it cannot be known.
+  // that was prepared will need, for a second at most as far as can be known; false: nothing is left. In any thread
+  // that outlives the judge's processes; nothing else of the judge is called meanwhile.
   virtual bool get_ahead() { return false; }
-  // A hint: of the open task no candidate will follow. The memory that it takes is given back.
-  virtual Status rest() { return ok_status(); }
+  // A hint: of the open task no candidate will follow. Where that holds memory others may need, it is given back.
+  virtual void rest() {}
   // Hidden draws from here on are those of this seed, 0 of one that the system draws, as a new judge's would be.
   virtual void reseed(uint64_t) {}
 };

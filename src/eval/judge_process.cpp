@@ -1,5 +1,6 @@
 #include "eval/judge_process.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
@@ -7,6 +8,11 @@
 #include "base/turn.h"
 
 namespace mtmc {
+namespace {
+
+constexpr double kLeastSeconds = 1;  // to read what may have been answered long ago
+
+}  // namespace
 
 Status JudgeProcess::start() {
   if (process_) return ok_status();
@@ -37,8 +43,10 @@ Result<Json> JudgeProcess::ask(const Json& request, double timeout_seconds, cons
   const std::string op = relayed->at("op");
   const Span span(name_ + " " + op + (op == "draw" ? " " + relayed->value("name", "") : ""));
   const Status sent = send(request);
+  const double began = now_seconds();
   while (sent.ok() && meanwhile && !process_->has_answered() && meanwhile()) {
   }
+  timeout_seconds = std::max(kLeastSeconds, timeout_seconds - (now_seconds() - began));
   Result<Json> reply = sent.ok() ? receive(timeout_seconds) : Result<Json>(sent.error());
   if (!running()) lost_at_ = std::make_shared<const Json>(request);
   return reply;

@@ -26,6 +26,7 @@ namespace {
 
 // Bytes: larger arguments, or weights, leave no memory for guests beside.
 constexpr double kMostBeside = 2e9, kMostWeightsBeside = 4e9;
+constexpr double kQuickDraw = 0.5;   // seconds
 constexpr double kMuchMemory = 1e9;  // bytes: who lacked memory is judged again where so much was given back
 constexpr int kMostEndless = 3;      // kinds of draws on which a module may not end
 
@@ -108,7 +109,7 @@ class ProcessJudge final : public Judge {
   Status prepare(const Task& task) override;
   Status prepare(const Task& task, const Candidate& candidate) override;
   bool get_ahead() override;
-  Status rest() override;
+  void rest() override;
   void reseed(uint64_t seed) override;
   void tell(std::function<void(const std::string&)> told) override { options_.told = std::move(told); }
   Result<Offline> offline(const Task& task, const Candidate& candidate);
@@ -148,6 +149,7 @@ class ProcessJudge final : public Judge {
   std::optional<TaskFacts> facts_;
   std::set<std::string> endless_;  // kinds of draws on which the open task's module itself has not ended
   bool again_ = false;             // is the candidate examined once more? It may have written down what it saw
+  bool gets_ahead_ = true;         // until a draw that was made ahead went wrong
 };
 
 Status ProcessJudge::start() {
@@ -169,7 +171,8 @@ Status ProcessJudge::open(const Task& task) {
   for (const auto& old : std::filesystem::directory_iterator(private_tasks())) std::filesystem::remove_all(old.path());
   MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
   MTMC_RETURN_IF_ERROR(guests_.forget(facts.files()));
-  facts_ = std::move(facts), open_task_ = key;
+  facts_ = std::move(facts), open_task_ = key, gets_ahead_ = true;
+  draw_choice_.opened(*facts_);
   facts_->leave_out(endless_);
   baselines_.open(*facts_);
   MTMC_RETURN_IF_ERROR(guests_.begin_import(facts_->imported()));
@@ -222,24 +225,27 @@ Status ProcessJudge::prepare(const Task& task, const Candidate& candidate) {
   return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
 }
 
-// Draws, as long as they need not be made again for want of memory. What goes wrong with one goes wrong once more, and
-// is told, when somebody asks for it.
+// Quick draws, as long as they need not be made again for want of memory. What goes wrong with one goes wrong once
+// more, and is told, when somebody asks for it.
 bool ProcessJudge::get_ahead() {
-  const bool may = on_gpu() && !shares() && facts_ && referee_.running() && facts_->argument_bytes() < kMostBeside;
-  if (!may || facts_->endless()) return false;
+  if (!on_gpu() || shares() || !facts_ || !referee_.running() || !gets_ahead_) return false;
+  const double bytes = facts_->argument_bytes() + facts_->result_bytes();
+  if (bytes > kMostBeside || facts_->draw_seconds() > kQuickDraw) return false;
   const std::vector<std::string> names = draw_choice_.certified_next(*facts_);
   const auto next =
       std::find_if(names.begin(), names.end(), [&](const std::string& name) { return !facts_->knows(name); });
-  return next != names.end() && facts_->draw(*next).ok();
+  if (next == names.end()) return false;
+  return gets_ahead_ = facts_->draw(*next).ok();
 }
 
-Status ProcessJudge::rest() {
-  if (!facts_) return ok_status();
-  baselines_.forget();
-  MTMC_RETURN_IF_ERROR(guests_.forget({}));
-  const Status closed = facts_->close();
+// Whoever cannot give it back ends, and comes up again when it is needed.
+void ProcessJudge::rest() {
+  if (!facts_) return;
+  TaskFacts closing = *std::move(facts_);
   facts_.reset(), open_task_.clear();
-  return closed;
+  baselines_.forget();
+  if (!guests_.forget({}).ok()) guests_.stop();
+  if (referee_.running() && !closing.close().ok()) referee_.stop();
 }
 
 Result<Json> ProcessJudge::compile_request() {
@@ -410,7 +416,7 @@ Result<Verdict> ProcessJudge::examined(const Candidate& candidate, Tier tier) {
   Trial made = trial(examination, room, verdict);
   MTMC_TRY(const bool passed, tier == Tier::screen ? made.screen(candidate.profiled) : made.certify());
   examination.conclude(passed);
-  if (tier == Tier::certify) draw_choice_.certified(*facts_, verdict);
+  if (tier == Tier::certify) draw_choice_.remember(*facts_, verdict);
   MTMC_RETURN_IF_ERROR(guests_.add_spares());
   return verdict;
 }

@@ -47,8 +47,9 @@ std::set<int> pick_checks(const RoundPlan& plan, Rng& rng) {
   return picked;
 }
 
-// Weights are set by other tensors in place of the old ones before one call of so many, at random: a graph of the call
-// is made anew then, and what users do once in a while should not decide a median.
+// Weights are set by other tensors in place of the old ones before one call of so many, at random, or once where they
+// are only set for probes: a graph of the call is made anew then, and what users do once in a while should not decide a
+// median.
 constexpr int kAssignedOneIn = 8;
 
 // Whoever makes the calls, and what is known of them so far.
@@ -66,6 +67,9 @@ class Rounds {
         until_(plan.rounds),
         checks_(pick_checks(plan, rng)) {
     engines_.insert(engines_.end(), plan.baselines.begin(), plan.baselines.end());
+    const auto sets = std::count_if(plan.probes.begin(), plan.probes.end(),
+                                    [&](const auto& probe) { return !state_of(probe.second).empty(); });
+    if (sets > 0 && !screens()) setting_back_ = static_cast<int>(rng_.below(static_cast<uint64_t>(sets)));
     if (plan.one_thread) series_.clocks.cores = static_cast<int>(usable_cores().size());
   }
 
@@ -113,15 +117,13 @@ class Rounds {
   // A timed call must be right for what timed calls seldom meet, too: special values, and other weights. Its time does
   // not count. They are written in place first, which is noticed last.
   Result<bool> probe(const std::string& draw) {
-    const std::string kind = draw.substr(0, draw.rfind('-'));
-    const std::string state = kind == "weights"        ? "second"
-                              : facts_.has_state(kind) ? kind
-                              : first_ == "first"      ? ""
-                                                       : "first";
+    const std::string state = state_of(draw);
     for (const bool before : {true, false}) {
       if (!state.empty()) {
-        if (!before && plan_.lends_anew) break;  // it is set before the next call
-        MTMC_TRY(const bool set, examination_.set_state(guest_, before ? state : first_, before ? "write" : gently()));
+        if (!before && plan_.lends_anew) break;  // it is set before the next call, be it a probe of a state or not
+        const bool anew = !before && setting_back_-- == 0;
+        const char* way = before ? "write" : anew ? "assign" : gently();
+        MTMC_TRY(const bool set, examination_.set_state(guest_, before ? state : first_, way));
         if (!set) return false;
       }
       if (!before) break;
@@ -133,12 +135,19 @@ class Rounds {
     return true;
   }
 
+  // What a probe's calls begin with; empty: with what is there.
+  std::string state_of(const std::string& draw) const {
+    const std::string kind = kind_of(draw);
+    if (kind == "weights") return "second";
+    return facts_.has_state(kind) ? kind : first_ == "first" ? "" : "first";
+  }
+
   const char* gently() { return rng_.below(2) == 0 ? "load" : "write"; }
 
-  bool assigns(int round) {
-    const int place = (round % kAssignedOneIn + kAssignedOneIn) % kAssignedOneIn;  // warm-ups count below 0
-    if (place == 0 || assigned_ < 0) assigned_ = static_cast<int>(rng_.below(kAssignedOneIn));
-    return place == assigned_;
+  // One call of each kAssignedOneIn in a row.
+  bool assigns() {
+    if (called_ % kAssignedOneIn == 0) assigned_at_ = called_ + static_cast<int>(rng_.below(kAssignedOneIn));
+    return called_++ == assigned_at_;
   }
 
   // The candidate stands still meanwhile, else it could keep the cores busy that a rival is timed on. Screens, which
@@ -174,7 +183,7 @@ class Rounds {
   // Of all calls alike: whoever finds the state that the last call left would know that nobody looks at this one.
   Result<bool> call_candidate(int round, bool same_addresses) {
     if (plan_.lends_anew) {  // so that it does not tell of a probe to come
-      MTMC_TRY(const bool set, examination_.set_state(guest_, first_, assigns(round) ? "assign" : gently()));
+      MTMC_TRY(const bool set, examination_.set_state(guest_, first_, assigns() ? "assign" : gently()));
       if (!set) return false;
     } else {  // those hold what calls move, too
       MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
@@ -259,9 +268,11 @@ class Rounds {
   const double began_ = now_seconds();
   // The state that timed calls begin with, where there is one: referee/opening.py.
   const std::string first_ = facts_.has_state("timed") ? "timed" : "first";
-  int until_;             // rounds that count, so far
-  int assigned_ = -1;     // the place among kAssignedOneIn rounds
-  std::set<int> checks_;  // of them those whose results are measured
+  int until_;              // rounds that count, so far
+  int called_ = 0;         // times that weights were set before a call that is no probe
+  int assigned_at_ = 0;    // which of them is by other tensors next
+  int setting_back_ = -1;  // so many probes' states are set back before the one that is by other tensors
+  std::set<int> checks_;   // of them those whose results are measured
   std::vector<std::string> engines_ = {"candidate", "eager", "nothing"};
   Series series_;
 };

@@ -107,7 +107,7 @@ Result<bool> Trial::certify_answers() {
   }
   MTMC_PASS(examination_.run_after(guest, "task-0", "swapped-0"));
   if (facts_.moves()) {
-    const std::string repeated = fmt::format("repeated-{}", draws_.next_index(facts_));
+    const std::string repeated = fmt::format("repeated-{}", draws_.met_index());
     const bool late = facts_.has_state("repeated");  // as after hundreds of calls
     MTMC_PASS(examination_.run(guest, repeated, late ? "repeated" : "first", kAllCalls));
     if (late) MTMC_PASS(examination_.set_state(guest, "first", "load"));
@@ -226,7 +226,7 @@ Result<bool> Trial::follows_weights(Guest& guest) {
 // Other values of a few elements, written where the old ones lie: who looks at some of the weights only misses them.
 Result<bool> Trial::notices_few_weights(Guest& guest) {
   for (const std::string& state : facts_.nudged()) {
-    const std::string draw = fmt::format("{}-{}", state, draws_.next_index(facts_));
+    const std::string draw = fmt::format("{}-{}", state, draws_.met_index());
     MTMC_TRY(const DrawFacts* known, facts_.draw(draw));
     if (!known->usable) continue;
     // What it holds by now is made of the first ones: it may know them by their sum.

@@ -44,7 +44,7 @@ DType result_dtype(Fn fn, const std::vector<ExprP>& args) {
 }
 
 ExprP make(Expr expr) {
-  if (expr.kind == Expr::Kind::axis) expr.axes = uint64_t{1} << std::min(expr.axis, kLastAxis);
+  expr.axes = expr.kind == Expr::Kind::axis ? uint64_t{1} << std::min(expr.axis, kLastAxis) : 0;
   expr.loads = expr.kind == Expr::Kind::load;
   const auto add = [&](const ExprP& part) {
     if (part) expr.axes |= part->axes, expr.loads |= part->loads;
@@ -368,6 +368,7 @@ void walk(const ExprP& expr, const std::function<void(const Expr&)>& visit) {
 }
 
 bool uses_axis(const ExprP& expr, int which) {
+  if (which < 0) return false;
   if (which < kLastAxis) return (expr->axes >> which & 1) != 0;
   bool found = false;
   walk(expr, [&](const Expr& node) { found |= node.kind == Expr::Kind::axis && node.axis == which; });

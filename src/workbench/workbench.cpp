@@ -143,7 +143,7 @@ Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) 
     // Open before the search plans: kernels are compiled for an open task.
     const Status ready = judge_ && !memory_file().empty() ? judge_->prepare(task) : ok_status();
     Result<Optimized> done = ready.ok() ? optimize(*traced, listener) : Result<Optimized>(ready.error());
-    if (judge_ && !memory_file().empty()) MTMC_RETURN_IF_ERROR(judge_->rest());  // before others have their turn
+    if (judge_ && !memory_file().empty()) judge_->rest();  // before others have their turn
     if (beside && !done.ok() && done.error().wrong == kNoMemory) continue;
     return done;
   }

@@ -41,7 +41,7 @@ struct FakeTuner final : Tuner {
     for (const std::string& module : modules) {
       texts.push_back(module);
       const double tile = std::stod(module.substr(module.find("tile:") + 5));
-      measured.push_back(tile > 100 && build_seconds < kBuildSeconds ? Measured{{}, "it did not compile in time"}
+      measured.push_back(tile > 100 && build_seconds < kBuildSeconds ? Measured{{}, kNotInTime}
                                                                      : Measured{std::abs(tile - 32), ""});
     }
     return measured;

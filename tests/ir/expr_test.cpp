@@ -8,6 +8,34 @@ namespace {
 
 ExprP c(int64_t value) { return index_constant(value); }
 
+// A guarded read that is scaled by another: of axes 0, 2 and one that has no bit of its own.
+ExprP two_reads() {
+  const ExprP index = load(1, DType::i64, {axis(2)});
+  const ExprP guard = call(Fn::lt, {axis(70), c(5)});
+  return load(0, DType::f32, {axis(0), index}, guard, constant(DType::f32, 0)) * constant(DType::f32, 2);
+}
+
+TEST(Expr, KnowsItsAxesAndLoads) {
+  const ExprP both = two_reads(), moved = axis(1) + c(1);
+  EXPECT_TRUE(both->loads);
+  EXPECT_FALSE(moved->loads);
+  EXPECT_EQ(moved->axes, 2u);
+  for (const int used : {0, 2, 70}) EXPECT_TRUE(uses_axis(both, used)) << used;
+  for (const int other : {-1, 1, 3, 63, 71}) EXPECT_FALSE(uses_axis(both, other)) << other;
+  EXPECT_EQ(loads_of(both).size(), 2u);
+}
+
+TEST(Expr, OtherAxesAndLoadsReachEveryPart) {
+  const ExprP both = two_reads();
+  std::vector<ExprP> axes(71);
+  axes[2] = axis(1), axes[70] = axis(3);
+  EXPECT_EQ(to_string(substitute_axes(both, axes)), "mul((%0[a0, %1[a1]] if lt(a3, 5) else 0.0), 2.0)");
+  EXPECT_EQ(substitute_axes(both, {nullptr, axis(5)}), both) << "none of them is there";
+  const ExprP renamed =
+      transform_loads(both, [](const ExprP& e) { return load(e->tensor + 7, e->dtype, e->args, e->guard, e->other); });
+  EXPECT_EQ(to_string(renamed), "mul((%7[a0, %8[a2]] if lt(a70, 5) else 0.0), 2.0)");
+}
+
 TEST(Simplify, ViewsCancel) {
   // [4,8] flattened and viewed as [2,16]: row-major address is unchanged.
   const std::vector<int64_t> extents = {2, 16};

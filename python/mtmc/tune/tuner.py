@@ -39,6 +39,7 @@ SAMPLES = 9  # of each version that is not hopeless, when time allows
 
 LEAST_BUILDERS, BUILDERS = 2, 14  # processes that compile
 BUILDERS_SHARE = 0.4  # of the GPU's memory: as much of a task leaves room for one of them
+NOT_IN_TIME = "it did not compile in time"  # as src/coder/tuner.h has it
 PRELOADED = ["mtmc.tune.versions", "mtmc.guest.ahead", "mtmc.device.cuda", "mtmc.device.triton_seed_kernel"]
 
 Call = Callable[[], Any]
@@ -144,8 +145,8 @@ def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: D
         waiting.setdefault(future, []).append(index)
     found: dict[int, Version] = {}
     by_binary: dict[str, Version] = {}
-    for done in in_time(waiting, seconds):
-        error = BuildError("it did not compile in time") if done.cancelled() else done.exception()
+    for done, late in in_time(waiting, seconds):
+        error = BuildError(NOT_IN_TIME) if late else done.exception()
         for index in waiting[done]:
             if error is not None:
                 found[index] = Version(error if isinstance(error, Exception) else Exception(str(error)), inputs, device)
@@ -158,17 +159,20 @@ def first_samples(request: dict[str, Any], inputs: list[torch.Tensor], device: D
     return [found[index] for index in range(len(found))]
 
 
-def in_time(compiling: Iterable[Future[str]], seconds: float) -> Iterator[Future[str]]:
-    """Each as soon as it is done. One that takes too long is ended, so that it keeps neither the others nor a process."""
+def in_time(compiling: Iterable[Future[str]], seconds: float) -> Iterator[tuple[Future[str], bool]]:
+    """Each as soon as it is done, and whether it came too late. Such a one is ended, so that it keeps neither the others nor a
+    process, and begins anew when it is asked for again."""
     left = set(compiling)
     with contextlib.suppress(TimeoutError):
         for done in as_completed(left, seconds):
             left.discard(done)
-            yield done
+            yield done, False
+    for key in [key for key, future in COMPILING.items() if future in left]:
+        del COMPILING[key]
     for late in [late for late in left if not late.cancel()]:
         builders().end(late)
     wait(left)
-    yield from left
+    yield from ((late, True) for late in left)
 
 
 COMPILING: dict[str, Future[str]] = {}  # by the text of a module and its inputs

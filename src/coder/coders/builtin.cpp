@@ -202,8 +202,11 @@ Result<BuiltinCoder::Chosen> BuiltinCoder::choose(const Program& program, const 
   if (!measured.ok()) return Chosen{tried.numbers.front(), Json({{"not tuned", measured.error().message()}}).dump()};
   const Json note = Json::parse(measured->note);
   // Where none has a time something went wrong that may not do so again, and whoever has longer builds more.
-  const auto timed = std::count_if(note.begin(), note.end(), [](const Json& row) { return row.contains("ms"); });
-  if (timed > 0 && (build_seconds >= kBuildSeconds || timed >= static_cast<long>(tried.modules.size())))
+  const bool any = std::any_of(note.begin(), note.end(), [](const Json& row) { return row.contains("ms"); });
+  const bool all = build_seconds >= kBuildSeconds || std::none_of(note.begin(), note.end(), [](const Json& row) {
+                     return row.value("note", "") == kNotInTime;
+                   });
+  if (any && all)
     MTMC_RETURN_IF_ERROR(
         store_.remember(kKind, tried.problem, Json({{"numbers", measured->numbers}, {"note", note}}).dump()));
   return measured;
