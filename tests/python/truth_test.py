@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mtmc.referee import definitions, reference
-from mtmc.referee.truth import WIDER, Record, TruthError, Widen, run_wide
+from mtmc.referee.truth import WIDER, Record, TruthError, Widen, everywhere, run_wide, widen
 
 
 def test_float32_named_in_the_code_is_widened() -> None:
@@ -151,3 +151,13 @@ def test_orderings_have_distinct_indices() -> None:
 def test_a_recurrence_draws_only_for_its_dropout(dropout: float, train: bool, consumes: bool) -> None:
     arguments = [None] * 11 + [dropout, train, False, [], None]
     assert Widen([], WIDER)._consumes("_cudnn_rnn", arguments) == consumes
+
+
+def test_everywhere_reaches_what_tree_map_reaches() -> None:
+    values, places = torch.ones(2, 3).max(1)
+    given = ([torch.ones(1), torch.float32, None, 2.5], {"a": (torch.ones(1),)}, torch.ones(2, 3).max(1), places)
+    wide = everywhere(widen, given)
+    assert isinstance(wide, tuple) and isinstance(wide[2], torch.return_types.max)
+    assert [wide[0][0].dtype, wide[0][1], wide[0][2], wide[0][3]] == [torch.float64, torch.float64, None, 2.5]
+    assert wide[1]["a"][0].dtype == wide[2].values.dtype == torch.float64
+    assert wide[3] is places and torch.equal(wide[2].values, values.double())

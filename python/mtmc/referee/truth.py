@@ -9,6 +9,7 @@ values got where torch leaves it open.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -32,6 +33,7 @@ WIDER = {
 }
 SINGLE = {torch.float16: torch.float32, torch.bfloat16: torch.float32}
 Widths = dict[torch.dtype, torch.dtype]
+PLAIN = (type(None), bool, int, float, complex, str, torch.dtype, torch.device, torch.layout, torch.memory_format)
 # Random operators whose result does not depend on the precision of their operands.
 REPLAYED = frozenset(
     "bernoulli bernoulli_ rand rand_like randn randn_like randint randint_like randperm normal normal_ uniform uniform_ "
@@ -74,10 +76,20 @@ def widen(value: Any, widths: Widths = WIDER) -> Any:
     return value
 
 
+def everywhere(change: Callable[[Any], Any], value: Any) -> Any:
+    """As tree_map, which takes a third of the time that a small operator takes in all."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind([everywhere(change, one) for one in value])
+    return change(value) if kind in PLAIN or isinstance(value, torch.Tensor) else tree_map(change, value)
+
+
+@functools.cache
 def _drew(func: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in func.tags
 
 
+@functools.cache
 def _is_view(func: Any) -> bool:
     """Does its result share memory with an argument?"""
     return any(result.alias_info is not None for result in func._schema.returns)
@@ -122,21 +134,22 @@ class Widen(DispatchMode):
                 return func(*args, **(kwargs or {}))
             if name in INDEX_OPERATORS:
                 result = self._in_eagers_order(
-                    func, args, kwargs or {}, tree_map(self.widen, func(*args, **(kwargs or {})))
+                    func, args, kwargs or {}, everywhere(self.widen, func(*args, **(kwargs or {})))
                 )
                 self._note_ties(name, args, kwargs or {}, result)
                 return result
         if not _drew(func) and (result := in_pieces(func, args, kwargs, self.widen)) is not None:
             return result
-        args = tree_map(self.widen, args) if not changes_arguments else (*args[:1], *tree_map(self.widen, args[1:]))
-        kwargs = {k: v if k == "out" else tree_map(self.widen, v) for k, v in (kwargs or {}).items()}
+        kept = 1 if changes_arguments else 0
+        args = (*args[:kept], *everywhere(self.widen, args[kept:]))
+        kwargs = {k: v if k == "out" else everywhere(self.widen, v) for k, v in (kwargs or {}).items()}
         check_on_gpu(func, args, kwargs)
         if self.random and _drew(func) and self._consumes(name, args):
             return self._replay(name, args)
         result = self._defined(func, args, kwargs)
         if changes_arguments:
             return result
-        result = self._in_eagers_order(func, args, kwargs, tree_map(self.widen, result))
+        result = self._in_eagers_order(func, args, kwargs, everywhere(self.widen, result))
         if name in INDEX_OPERATORS and isinstance(args[0], torch.Tensor):
             self._note_ties(name, args, kwargs, result)
         return result
@@ -187,7 +200,7 @@ class Widen(DispatchMode):
             value = value[1]  # the mask: a GPU's dropout is one operator, the host's several
         if name not in REPLAYED:
             raise TruthError(f"the random operator {name} cannot be replayed")
-        value = tree_map(self.widen, value)
+        value = everywhere(self.widen, value)
         return args[0].copy_(value) if name.endswith("_") else value
 
     def _note_ties(self, name: str, args: Any, kwargs: Any, result: Any) -> None:
