@@ -24,7 +24,8 @@ class Turn {
 // The file by which the processes that share a GPU take turns: MTMC_TURN, which whoever begins them sets. Empty: nobody
 // shares it. What may compile takes no turn, since others would wait for seconds: a process that comes up, a guest or a
 // trial that loads a candidate and makes its first call. That may disturb a clock by a call's length. Torch's compiler
-// says when it is at work, and takes its turns where it times (python/mtmc/rivals/inductor.py).
+// says when it is at work, and takes its turns where it times (python/mtmc/rivals/inductor.py). The referee takes its
+// own where it opens a task, but not while the module is built.
 std::filesystem::path turn_file();
 
 // The file by which they share its memory, a task at a time: who needs most of it is alone. Empty as above.

@@ -58,14 +58,14 @@ Result<TaskFacts> TaskFacts::open(JudgeProcess& referee, const Task& task, const
                                   const std::filesystem::path& triton_seed, const JudgeOptions& options) {
   std::filesystem::create_directories(folder);
   MTMC_RETURN_IF_ERROR(write_file(folder / "task.json", task.json));
-  MTMC_TRY(const Json reply, referee.compute({{"op", "open"},
-                                              {"folder", folder.string()},
-                                              {"seed", options.seed},
-                                              {"threads", options.threads},
-                                              {"device", options.device},
-                                              {"triton_seed", triton_seed.string()},
-                                              {"accuracy", to_string(options.accuracy)}},
-                                             kReferenceSeconds));
+  MTMC_TRY(const Json reply, referee.ask({{"op", "open"},  // which takes its turns itself
+                                          {"folder", folder.string()},
+                                          {"seed", options.seed},
+                                          {"threads", options.threads},
+                                          {"device", options.device},
+                                          {"triton_seed", triton_seed.string()},
+                                          {"accuracy", to_string(options.accuracy)}},
+                                         kReferenceSeconds));
   TaskFacts facts;
   facts.referee_ = &referee, facts.folder_ = folder, facts.on_gpu_ = options.device == "cuda";
   facts.mode_ = reply.at("mode"), facts.by_name_ = reply.at("by_name").get<std::vector<std::string>>();

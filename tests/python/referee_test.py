@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from rooms import Rooms
 
 from mtmc.device.device import device_named
 from mtmc.device.digest import digest
@@ -15,7 +16,7 @@ from mtmc.referee.budgets import compare, compare_calls
 from mtmc.referee.referee import Referee
 from mtmc.referee.reference import EagerError, Reference
 from mtmc.rivals.baseline import Player
-from mtmc.task.task import load_task
+from mtmc.task.task import Task, load_task
 from mtmc.wire.task_error import TaskError
 
 PERMUTES = """
@@ -53,6 +54,27 @@ class Model(torch.nn.Module):
 def get_inputs():
     return [torch.randn(8, 4)]
 """
+
+
+def test_a_module_is_built_while_others_use_the_gpu(
+    rooms: Rooms, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, str] = {}
+
+    def watch(owner: type, name: str) -> None:
+        real = getattr(owner, name)
+
+        def watched(*arguments: object, **named: object) -> object:
+            seen.setdefault(name, rooms.state())
+            return real(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, watched)
+
+    watch(Task, "make_model")
+    watch(Reference, "run_eager")
+    request.getfixturevalue("referee")
+    assert seen == {"make_model": "free", "run_eager": "with others"}
+    assert rooms.state() == "free"
 
 
 @pytest.mark.parametrize(("element", "mismatched"), [(1.0, 1), (math.inf, 0)])

@@ -18,6 +18,7 @@ from mtmc.device.cuda import DeviceError
 from mtmc.device.device import Device, device_named
 from mtmc.device.digest import digest
 from mtmc.device.memory import release
+from mtmc.device.turn import away, turn
 from mtmc.referee.budgets import Budgets, Draw
 from mtmc.referee.draws import of_own_layout, other_kinds, seed_of, structured_kinds
 from mtmc.referee.in_a_row import InARow, arguments_of
@@ -126,13 +127,19 @@ class Referee:
             torch.cuda.empty_cache()
 
     def on_open(self, request: Message) -> Message:
-        """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states."""
+        """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states. It takes its turn
+        itself on a GPU that others use: its code is imported and its module built while these go on."""
+        with turn(alone=False):
+            return self._open(request)
+
+    def _open(self, request: Message) -> Message:
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
         self.folder, self.session = Path(request["folder"]), request["seed"]
         self._drop_task()  # others may need the memory
         self.device = self.device or device_named(request["device"])
-        task = load_task(self.folder / "task.json", self.device.where)
+        with away():
+            task = load_task(self.folder / "task.json", self.device.where)
         self.reference = Reference(task, seed_of(self.session, "weights"), self.device)
         if self.device.name == "cuda":
             triton_seed.fill(Path(request["triton_seed"]))

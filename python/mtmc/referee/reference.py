@@ -16,6 +16,7 @@ from torch.func import functional_call
 from mtmc.device.device import Device
 from mtmc.device.digest import digest
 from mtmc.device.random_state import generator_on, random_state, seed_all
+from mtmc.device.turn import away
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
 from mtmc.referee.sharing import Returned, Shared, Versions, versions_of
@@ -121,7 +122,8 @@ class Deciders(DispatchMode):
 class Reference:
     def __init__(self, task: Task, seed: int, device: Device) -> None:
         self.task, self.device, self.seed = task, device, seed
-        self.model = task.make_model(seed)
+        with away():
+            self.model = task.make_model(seed)
         self.attributes = {self.model: Attributes(self.model)}
         plain, registered = plain_tensors(self.model), self.model.state_dict()
         before = {name: value.clone() for name, value in (registered | plain).items()}
