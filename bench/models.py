@@ -68,7 +68,7 @@ def environment(cache: Path, wheels: Path | None) -> Path:
     version = output(user, "-c", "import torch; print(torch.__version__)").split("+")[0]
     (folder / "constraint.txt").write_text(f"torch=={version}\n")  # pip finds the torchvision for it
     source = ["--no-index", "--find-links", wheels.resolve()] if wheels else ["--only-binary=:all:"]
-    install = (python, "-m", "pip", "install", "-qq", "-c", folder / "constraint.txt", *source, *PACKAGES)
+    install = (python, "-I", "-m", "pip", "install", "-qq", "-c", folder / "constraint.txt", *source, *PACKAGES)
     subprocess.run([str(word) for word in install], check=True)
     late = site / "torchvision" / "_meta_registrations.py"
     if late.exists():  # else the user's own, which fits
