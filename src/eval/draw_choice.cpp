@@ -35,15 +35,15 @@ std::vector<std::string> timed_draws(int first, int own, int count) {
   return names;
 }
 
+int index_by(Rng& rng, const TaskFacts& facts) {
+  return 1 + (facts.large() ? 0 : static_cast<int>(rng.below(kDrawsOfAKind - 1)));
+}
+
 }  // namespace
 
-int DrawChoice::other_index(const TaskFacts& facts) {
-  return 1 + (facts.large() ? 0 : static_cast<int>(rng_->below(kDrawsOfAKind - 1)));
-}
+int DrawChoice::other_index(const TaskFacts& facts) { return index_by(*rng_, facts); }
 
-void DrawChoice::draw_index(const TaskFacts& facts) {
-  next_index_ = 1 + (facts.large() ? 0 : static_cast<int>(indices_.below(kDrawsOfAKind - 1)));
-}
+void DrawChoice::draw_index(const TaskFacts& facts) { next_index_ = index_by(indices_, facts); }
 
 std::vector<std::string> DrawChoice::certified_next(const TaskFacts& facts) const {
   const auto of = [&](const std::string& kind) { return fmt::format("{}-{}", kind, next_index_); };

@@ -241,9 +241,9 @@ bool ProcessJudge::get_ahead() {
 // Whoever cannot give it back ends, and comes up again when it is needed.
 void ProcessJudge::rest() {
   if (!facts_) return;
+  baselines_.forget();  // which looks at the facts
   TaskFacts closing = *std::move(facts_);
   facts_.reset(), open_task_.clear();
-  baselines_.forget();
   if (!guests_.forget({}).ok()) guests_.stop();
   if (referee_.running() && !closing.close().ok()) referee_.stop();
 }

@@ -125,7 +125,7 @@ Result<Environment::Way> Environment::foreseen(const SearchNode& node) {
   const Span span("planning");
   std::atomic<bool> planned = false;
   auto beside = std::async(std::launch::async, [&] {
-    while (!planned && !spent() && judge_.get_ahead()) {
+    while (!planned && judge_.get_ahead() && !spent()) {
     }
   });
   Result<Way> way = best_way(node);

@@ -126,8 +126,8 @@ class Collapser {
     return true;
   }
 
-  // Would merging a pair take divisions where there are none? Most pairs of a convolution do, and to see it by their
-  // reads takes a tenth of trying.
+  // Would merging a pair take divisions where there are none? Most pairs of a convolution do, and it is seen by their
+  // reads without trying.
   bool reads_apart(int s, int a) const {
     const std::vector<int64_t> extents = group_.stages[s].stage.extents();
     if (divisions_[s] != 0 || extents[a] == 1 || extents[a + 1] == 1) return false;
