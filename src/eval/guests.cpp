@@ -10,12 +10,6 @@
 
 namespace mtmc {
 
-namespace {
-
-constexpr size_t kSpares = 3;
-
-}  // namespace
-
 Guests::Guests(const JudgeOptions& options, const std::filesystem::path& shared, int draws)
     : options_(options), shared_(shared), zygote_("zygote", zygote_command(options, shared, draws)) {
   for (const char* name : {"rooms", "inbox", "build", "candidates", "caches", "results"})
@@ -51,6 +45,7 @@ Room Guests::next_room(const Room& like) {
 
 Status Guests::begin_import(const std::vector<std::string>& modules) {
   if (modules.empty() || !imports_) return ok_status();
+  MTMC_RETURN_IF_ERROR(end_spares());  // which would import them themselves
   return zygote_.send({{"op", "import"}, {"modules", modules}});
 }
 
@@ -63,10 +58,10 @@ Status Guests::finish_import() {
   return zygote_.start();
 }
 
-Status Guests::add_spares() {
+Status Guests::add_spares(size_t most) {
   Room any;
   any.memory_bytes = options_.memory_bytes, any.device = options_.device;
-  while (on_gpu() && spares_.size() < kSpares) {
+  while (on_gpu() && spares_.size() < most) {
     spares_.push_back(next_room(any));
     MTMC_RETURN_IF_ERROR(Guest::add_spare(zygote_, spares_.back()));
   }
@@ -103,6 +98,10 @@ Status Guests::forget(std::vector<std::string> hidden) {
   prepared_.clear();
   if (hidden == hidden_) return ok_status();
   hidden_ = std::move(hidden);
+  return end_spares();
+}
+
+Status Guests::end_spares() {
   Status left = ok_status();
   for (const Room& spare : std::exchange(spares_, {})) {
     const Json leave = {{"op", "leave"}, {"folder", spare.folder.string()}, {"timeout", 0}};

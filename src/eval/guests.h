@@ -26,8 +26,9 @@ class Guests {
   // Guests to come find these modules loaded. Between the two the zygote answers nothing else.
   Status begin_import(const std::vector<std::string>& modules);
   Status finish_import();
-  // On a GPU: spares warm up, for the guests to come. The zygote takes a while to begin with it.
-  Status add_spares();
+  static constexpr size_t kSpares = 3;
+  // On a GPU: spares warm up, for the guests to come, so many in all. The zygote takes a while to begin with it.
+  Status add_spares(size_t most = kSpares);
 
   // Writes the candidate's file and says where it will live.
   Result<Room> room_for(const Candidate& candidate);
@@ -59,6 +60,7 @@ class Guests {
   bool on_gpu() const { return options_.device == "cuda"; }
   Room next_room(const Room& like);
   Room vacant(const Room& like);
+  Status end_spares();
 
   const JudgeOptions& options_;
   std::filesystem::path shared_;

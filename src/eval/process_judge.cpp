@@ -73,6 +73,13 @@ int open_folder(const std::filesystem::path& folder) {
   return descriptor;
 }
 
+// The file that the task is written in, where it has one.
+std::vector<std::string> file_of(const Task& task) {
+  const Json told = Json::parse(task.json, nullptr, false);
+  const Json file = told.is_object() ? told.value("file", Json()) : Json();
+  return file.is_string() ? std::vector{file.get<std::string>()} : std::vector<std::string>();
+}
+
 // From here to the end of the block something takes long.
 class Telling {
  public:
@@ -169,7 +176,11 @@ Status ProcessJudge::open(const Task& task) {
   facts_.reset(), open_task_.clear();
   const std::filesystem::path folder = private_tasks() / key;
   for (const auto& old : std::filesystem::directory_iterator(private_tasks())) std::filesystem::remove_all(old.path());
-  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, shared() / "triton", options_));
+  // A guest warms up meanwhile. The referee says which files it must not see: mostly the one that is known before.
+  MTMC_RETURN_IF_ERROR(guests_.forget(file_of(task)));
+  const std::filesystem::path triton_seed = shared() / "triton";
+  if (std::filesystem::exists(triton_seed) && !shares()) MTMC_RETURN_IF_ERROR(guests_.add_spares(1));
+  MTMC_TRY(TaskFacts facts, TaskFacts::open(referee_, task, folder, triton_seed, options_));
   MTMC_RETURN_IF_ERROR(guests_.forget(facts.files()));
   facts_ = std::move(facts), open_task_ = key, gets_ahead_ = true;
   draw_choice_.opened(*facts_);
