@@ -39,23 +39,55 @@ std::string literal_text(const Json& values, DType dtype) {
   return join(words, " ");
 }
 
-// The definition takes over its first operand element by element.
-bool is_copy(const Program& program, const Node& node) {
+// The body of a definition that makes one tensor element by element; null where it is none.
+ExprP elementwise(const Program& program, const Node& node) {
   const OpDef* def = find_op(node.op);
-  if (!def || !def->define || node.outputs.size() != 1 || node.inputs.empty() || node.inputs[0] == kNoValue)
-    return false;
-  if (program.value(node.outputs[0]).type != program.value(node.inputs[0]).type) return false;
+  if (!def || !def->define || node.outputs.size() != 1) return nullptr;
   const Definition definition = def->define(call_of(program, node));
-  if (definition.stages.size() != 1 || definition.stages[0].combine != Combine::none) return false;
-  const Expr& body = *definition.stages[0].body;
-  if (body.kind != Expr::Kind::load || body.tensor != 0 || body.guard) return false;
-  const Shape& shape = definition.stages[0].type.shape;
-  for (size_t i = 0; i < body.args.size(); ++i) {
-    const Expr& index = *body.args[i];
+  if (definition.stages.size() != 1 || definition.stages[0].combine != Combine::none) return nullptr;
+  return definition.stages[0].body;
+}
+
+// Is it the element of an operand that has the place of the result's?
+bool is_own_element(const Expr& load, const Shape& shape) {
+  if (load.args.size() != shape.size()) return false;
+  for (size_t i = 0; i < load.args.size(); ++i) {
+    const Expr& index = *load.args[i];
     const bool own_axis = index.kind == Expr::Kind::axis && index.axis == static_cast<int>(i);
-    if (!own_axis && !(shape[i] == 1 && is_index_constant(body.args[i], 0))) return false;
+    if (!own_axis && !(shape[i] == 1 && is_index_constant(load.args[i], 0))) return false;
   }
   return true;
+}
+
+// The definition takes over its first operand element by element.
+bool is_copy(const Program& program, const Node& node) {
+  if (node.inputs.empty() || node.inputs[0] == kNoValue || node.outputs.size() != 1) return false;
+  const TensorType& type = program.value(node.outputs[0]).type;
+  if (type != program.value(node.inputs[0]).type) return false;
+  const ExprP body = elementwise(program, node);
+  return body && body->kind == Expr::Kind::load && body->tensor == 0 && !body->guard &&
+         is_own_element(*body, type.shape);
+}
+
+// Operators that torch computes in the order in which their first operand lies, some of them by other code, that rounds
+// otherwise: attention, and what knows channels that come last.
+bool follows_layout(const std::string& overload) {
+  static constexpr std::string_view kNames[] = {"scaled_dot_product_attention.",
+                                                "conv",
+                                                "batch_norm",
+                                                "native_batch_norm",
+                                                "_native_batch_norm",
+                                                "group_norm",
+                                                "instance_norm",
+                                                "max_pool",
+                                                "avg_pool",
+                                                "adaptive_",
+                                                "upsample_",
+                                                "pixel_",
+                                                "channel_shuffle",
+                                                "grid_sampler"};
+  const std::string_view name = std::string_view(overload).substr(std::min(overload.size(), size_t{5}));  // of aten.
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view one) { return name.starts_with(one); });
 }
 
 bool is_view(const Node& node) {
@@ -90,10 +122,11 @@ void GraphBuilder::add_call(const Json& call) {
 }
 
 void GraphBuilder::pack_operands(const Json& call) {
-  if (call.at("op") != "aten.scaled_dot_product_attention.default") return;
+  if (!follows_layout(call.at("op"))) return;
   for (const Json& name : call.at("operands")) {
     Known& operand = known_.at(name);
-    if (std::exchange(operand.packed, false)) operand.id = copy_of(operand.id);
+    if (operand.packed || operand.in_order) operand.id = copy_of(operand.id);
+    operand.packed = operand.in_order = false;
   }
 }
 
@@ -154,7 +187,8 @@ void GraphBuilder::bind(const Json& call, const std::vector<ValueId>& ids) {
     for (const Json& name : call.at("operands")) fresh = fresh && known(name).fresh;
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].at("used"))
-      known_[outputs[i].at("name")] = {without_copies(ids[i]), fresh, outputs[i].contains("strides"), packs(call)};
+      known_[outputs[i].at("name")] = {without_copies(ids[i]), fresh, outputs[i].contains("strides"), packs(call),
+                                       is_in_order(call)};
 }
 
 bool GraphBuilder::packs(const Json& call) const {
@@ -163,6 +197,25 @@ bool GraphBuilder::packs(const Json& call) const {
   const Node& node = program_.nodes.back();
   if (is_view(node)) return operand.packed && !copies(node);
   return operand.strided && (call.at("op") == "aten.clone.default" || call.at("op") == "aten.contiguous.default");
+}
+
+bool GraphBuilder::is_in_order(const Json& call) const {
+  if (call.at("outputs")[0].contains("strides")) return false;
+  const Node& node = program_.nodes.back();
+  const auto behind = [&](const Known& operand) { return operand.packed || operand.in_order; };
+  if (is_view(node)) return known(call.at("operands")[0]).in_order && !copies(node);
+  bool found = false;
+  for (const Json& name : call.at("operands")) found = found || behind(known(name));
+  const ExprP body = found ? elementwise(program_, node) : nullptr;
+  if (!body) return false;
+  const Shape& shape = program_.value(node.outputs[0]).type.shape;
+  const std::vector<const Expr*> loads = loads_of(body);
+  return std::any_of(loads.begin(), loads.end(), [&](const Expr* load) {
+    const ValueId id = node.inputs[static_cast<size_t>(load->tensor)];
+    const auto is_it = [&](const Json& name) { return known(name).id == id && behind(known(name)); };
+    const Json& operands = call.at("operands");
+    return is_own_element(*load, shape) && std::any_of(operands.begin(), operands.end(), is_it);
+  });
 }
 
 bool GraphBuilder::copies(const Node& node) const {

@@ -27,19 +27,23 @@ class GraphBuilder {
  private:
   struct Known {
     ValueId id = kNoValue;
-    bool fresh = false;    // in torch it shares no memory with an input, parameter or buffer
-    bool strided = false;  // in torch its elements do not lie one after the other
-    bool packed = false;   // a copy of such a value that does; the Program has the value itself
+    bool fresh = false;     // in torch it shares no memory with an input, parameter or buffer
+    bool strided = false;   // in torch its elements do not lie one after the other
+    bool packed = false;    // a copy of such a value that does; the Program has the value itself
+    bool in_order = false;  // computed of such a copy element by element: in torch it lies in order, too
   };
 
   const Known& known(const std::string& name) const;
-  // Attention is as fast as its operands lie: it reads those copies that the module makes.
+  // What follows the layout of its operands reads those copies that the module makes: attention is as fast as they lie,
+  // and with its channels last a batch norm rounds otherwise.
   void pack_operands(const Json& call);
   bool add_operator(const Json& call);
   void add_library(const Json& call);
   void bind(const Json& call, const std::vector<ValueId>& ids);
   // Does it lay the elements of a strided value one after the other, or view what was laid so?
   bool packs(const Json& call) const;
+  // Does it compute something element by element of what was laid so, or view that?
+  bool is_in_order(const Json& call) const;
   bool copies(const Node& node) const;  // a view that has to copy what is strided: another shape, but for ones
   // The operand when the node is only a copy of it, else the value itself.
   ValueId without_copies(ValueId id) const;

@@ -100,6 +100,9 @@ struct StateUpdate {
 // State that is neither parameter nor buffer (python/mtmc/wire/plain.py): ".hidden", ".rnn.state.0".
 inline bool is_plain(const std::string& name) { return name.starts_with("."); }
 
+// Behind the name of a complex tensor that the module holds: the value is its real view (python/mtmc/trace/graph.py).
+inline constexpr std::string_view kRealView = "@real";
+
 // A rewrite of the graph itself: ordinary actions cannot change the answer, these can and carry their flag into the
 // report.
 struct Rewrite {

@@ -377,6 +377,8 @@ class ModulePrinter {
 
   // The same of any state: plain attributes may lie in tuples and lists.
   std::string state_path(const std::string& name) const {
+    if (name.ends_with(kRealView))
+      return "torch.view_as_real(" + state_path(name.substr(0, name.size() - kRealView.size())) + ".resolve_conj())";
     if (!is_plain(name)) return path(name);
     std::string text = "self";
     for (const std::string& part : split(name.substr(1), '.'))

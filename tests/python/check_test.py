@@ -104,6 +104,7 @@ def test_results_that_eager_lays_out_in_order_are_put_in_order(tmp_path: Path) -
     [
         ("y = x.t() * 2\nreturn y.t(), y", {0}),  # eager keeps the order of the axes; kernels of ours write rows
         ("y = x.t().contiguous() * 2\nreturn y.t(), x.t()", set()),
+        ("return F.relu(x.t().contiguous()), x.t().contiguous() @ x, x.relu()", {0}),  # a Program has no copies
         ("y = (x.t() * 2).reshape(2, 4, 4)\nreturn y.permute(2, 0, 1).flatten(1)", {0}),
         ("y = x.t() * 2\nreturn y.t().reshape(32)", set()),  # by then a copy, in the order of rows
         ("return x.sum(0, keepdim=True).t().squeeze(1)", set()),  # one axis of one element: any order is its own

@@ -32,6 +32,12 @@ def test_what_is_offered_lies_in_the_file_and_numbers_do_not(tmp_path: Path) -> 
     mine.drop("task-0")
 
 
+def test_results_without_tensors_need_no_memory(tmp_path: Path) -> None:
+    empty = tmp_path / "results"
+    empty.write_bytes(b"")
+    assert lender(tmp_path).seen(form_of([3, None]), str(empty), "guest", 16) == [3, None]
+
+
 def test_a_file_of_another_size_or_kind_is_refused(tmp_path: Path) -> None:
     mine = lender(tmp_path)
     path = tmp_path / mine.offered("task-0", VALUE)["fill"]

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mtmc.referee.measure import PIECE, filled, measure, nearest_constant, settled
-from mtmc.referee.truth import Ties
+from mtmc.referee.ties import Ties
 
 
 def of(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor | None = None) -> dict:

@@ -231,11 +231,33 @@ def test_what_a_program_cannot_hold_stays_inside_a_call(tmp_path: Path) -> None:
     assert ops(counted) == ["gt.Scalar", "sum.default", "div.Tensor"]
     unique = traced(tmp_path, module_text("return torch.unique(x, return_inverse=True)[1]"))
     assert ops(unique) == ["alias.default"] and unique["nodes"][0]["call"].endswith("[1]")
-    message = refused(tmp_path, module_text("return torch.fft.rfft(x)")).message()
+    message = refused(tmp_path, module_text("return x.sum(), x.nonzero()")).message()
     assert message == (
-        "tracing m: forward returns what a program cannot hold: got torch.complex64 of shape [4, 5], "
-        "wanted tensors of a real dtype and a fixed shape"
+        "tracing m: forward returns what a program cannot hold: got torch.int64 of shape [u0, 2] "
+        "(m3.py:7: return x.sum(), x.nonzero()), wanted tensors of a fixed shape"
     )
+
+
+def test_complex_tensors_are_held_by_their_real_views(tmp_path: Path) -> None:
+    twice = traced(tmp_path, module_text("f = torch.fft.rfft(x).conj()\nreturn (f * f).abs(), f"))
+    (view, size) = twice["nodes"]
+    assert view["op"] == "aten.view_as_real.default" and view["outputs"][0]["type"] == "f32[4,5,2]"
+    assert view["call"].startswith("torch.ops.aten.resolve_conj.default(torch.ops.aten._conj.default(")
+    assert size["call"].count("torch.ops.aten.view_as_complex.default({0})") == 2, "it is computed once"
+    assert twice["template"] == "({0}, torch.view_as_complex({1}))"
+    again = "z = torch.complex(x, x)\n" + "z = z * z + 1j\n" * 40 + "return z.abs()"
+    assert len(json.dumps(traced(tmp_path, module_text(again)))) < 1 << 17, "and not twice as often by each step"
+
+
+def test_a_complex_leaf_is_its_real_view(tmp_path: Path) -> None:
+    lines = "self.register_buffer('b', torch.zeros(8) + 1j)\nself.p = nn.Parameter(self.b * 2)\nself.f = self.b + 3"
+    data = traced(
+        tmp_path, module_text("return (x * self.b * self.p * self.f).real", lines, inputs="torch.ones(8) * 1j")
+    )
+    leaves = {leaf["target"]: (leaf["kind"], leaf["type"]) for leaf in data["leaves"]}
+    held = {"b@real": ("buffer", "f32[8,2]"), "p@real": ("param", "f32[8,2]"), "f@real": ("constant", "f32[8,2]")}
+    assert held.items() <= leaves.items()
+    assert data["opening"] == ["x = torch.view_as_real(x.resolve_conj())"] and leaves["x"] == ("input", "f32[8,2]")
 
 
 def test_random_operators_and_devices(tmp_path: Path) -> None:
@@ -394,8 +416,22 @@ REFUSALS = [
         "a grad_fn",
     ),
     (
+        module_text("return None"),
+        "tracing m: forward returns no tensor and moves no state: got None, wanted a tensor to return",
+    ),
+    (
+        module_text("return self.part(x)", "self.part = nn.Linear(8, 8, device='meta')"),
+        "constructing Model: a weight has no data: got part.weight on meta, wanted a real device",
+    ),
+    (
+        module_text("return self.part(x)", "self.part = nn.LazyLinear(8)"),
+        "constructing Model: a weight has no shape yet: got part.weight, "
+        "wanted a module whose shapes are known when it is constructed",
+    ),
+    (
         module_text("return x.reshape(5)"),
-        "running Model on its inputs: RuntimeError: shape '[5]' is invalid for input of size 32",
+        "running Model on its inputs: RuntimeError: shape '[5]' is invalid for input of size 32: "
+        "got m0.py:7: return x.reshape(5)",
     ),
 ]
 

@@ -156,6 +156,19 @@ MODULES = {
         "self.register_buffer('eps', torch.tensor(2.0))",
     ),
     "complex_inside": module_text("return torch.fft.irfft(torch.fft.rfft(x) * 2j, n=8)"),
+    "complex_values": module_text(
+        "f = torch.fft.rfft(x) * self.turn * self.drawn * z\nreturn f, f * f.conj(), torch.view_as_real(f * self.w)",
+        "self.turn = torch.polar(torch.ones(5), torch.arange(5.0))\nself.w = nn.Parameter(self.turn * 2)\n"
+        "self.drawn = torch.randn(5, dtype=torch.complex64)",
+        inputs="torch.randn(4, 8), torch.randn(5, dtype=torch.complex64)",
+        arguments="x, z",
+    ),
+    "copies_decide_the_layout": module_text(
+        "y = x.permute(0, 3, 1, 2).contiguous()\nz = F.relu(y)\n"
+        "return z + 1, self.conv(z), F.max_pool2d(y, 2), self.norm(y.clone(memory_format=torch.contiguous_format))",
+        "self.conv, self.norm = nn.Conv2d(3, 5, 3), nn.BatchNorm2d(3)",
+        inputs="torch.randn(2, 6, 7, 3)",
+    ),
     "sizes_from_data": module_text("y = x[x > 0]\nreturn y.sum() / y.shape[0]"),
     "lstm": module_text("return self.net(x)[0]", "self.net = nn.LSTM(8, 5, batch_first=True)"),
     "lstm_deep": module_text(

@@ -62,14 +62,14 @@ def test_an_error_without_words_is_told_by_its_name() -> None:
 
 def test_ties_point_into_the_values() -> None:
     x = torch.tensor([[1.0, 3.0, 3.0], [5.0, 4.0, 5.0]], dtype=torch.float64)
-    index, ties = run_wide(lambda: x.argmax(dim=1), [])
-    known = ties[index.data_ptr()]
+    index, orders = run_wide(lambda: x.argmax(dim=1), [])
+    known = orders.of(index)
     assert torch.equal(known.at(torch.tensor([2, 2])), torch.tensor([3.0, 5.0], dtype=torch.float64))
     for call, stable in ((lambda: x.sort().indices, False), (lambda: (x > 0).int().argsort(stable=True), True)):
-        index, found = run_wide(call, [])
-        assert found[index.data_ptr()].stable == stable
-    (_, order), ties = run_wide(lambda: x.topk(2, 1), [])
-    assert torch.equal(ties[order.data_ptr()].at(order), x.topk(2, 1).values)
+        index, orders = run_wide(call, [])
+        assert orders.of(index).stable == stable
+    (_, order), orders = run_wide(lambda: x.topk(2, 1), [])
+    assert torch.equal(orders.of(order).at(order), x.topk(2, 1).values)
 
 
 def test_half_an_ulp_leaves_its_argument_and_its_strides(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,8 +143,8 @@ def test_orderings_have_distinct_indices() -> None:
     x = torch.randn(4, 8, dtype=torch.float64)
     calls = ((lambda: x.argsort(0), True), (lambda: x.topk(3, 0)[1], True), (lambda: x.argmax(0), False))
     for call, distinct in calls:
-        index, ties = run_wide(call, [])
-        assert ties[index.data_ptr()].distinct == distinct
+        index, orders = run_wide(call, [])
+        assert orders.of(index).distinct == distinct
 
 
 @pytest.mark.parametrize(("dropout", "train", "consumes"), [(0.0, True, False), (0.3, True, True), (0.3, False, False)])

@@ -7,7 +7,7 @@ import torch
 
 from mtmc.device.memory import POISON
 from mtmc.referee.measure import PIECE
-from mtmc.referee.truth import Ties
+from mtmc.referee.ties import Ties
 from mtmc.referee.wrong import first_wrong
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
+from torch.nn.parameter import UninitializedTensorMixin
 from torch.overrides import TorchFunctionMode
 
 from mtmc.wire.plain import plain_tensors
@@ -24,6 +25,11 @@ FACTORIES = {torch.rand: torch.empty, torch.randn: torch.empty}
 ALIKE = {torch.rand_like: torch.empty_like, torch.randn_like: torch.empty_like}
 TRUNCATED = "_no_grad_trunc_normal_"
 READS = frozenset("item tolist numpy __bool__ __int__ __float__ __index__ __array__ equal allclose".split())
+
+
+def has_shape(value: Any) -> bool:
+    """Is it a tensor, and none whose shape the first call gives (of a LazyLinear)?"""
+    return isinstance(value, torch.Tensor) and not isinstance(value, UninitializedTensorMixin)
 
 
 class Unfilled(TorchFunctionMode):
@@ -48,7 +54,9 @@ class Unfilled(TorchFunctionMode):
         return self._note(tensor) if tensor.numel() >= LARGE else self._truncated(tensor, *args, **kwargs)
 
     def without_values(self, tensor: torch.Tensor) -> bool:
-        return tensor.layout == torch.strided and tensor.untyped_storage().data_ptr() in self._memory
+        return (
+            has_shape(tensor) and tensor.layout == torch.strided and tensor.untyped_storage().data_ptr() in self._memory
+        )
 
     def _note(self, tensor: torch.Tensor) -> torch.Tensor:
         self._memory.add(tensor.untyped_storage().data_ptr())
@@ -60,7 +68,7 @@ class Unfilled(TorchFunctionMode):
         if func in FACTORIES or func in ALIKE:
             return self._factory(func, args, kwargs)
         target = args[0] if args else kwargs.get("tensor")
-        if isinstance(target, torch.Tensor) and target.numel() >= LARGE and not target.is_meta:
+        if has_shape(target) and target.numel() >= LARGE and not target.is_meta:
             if name in FILLS or (name.endswith("_") and not name.endswith("__") and self.without_values(target)):
                 return self._note(target)
         held = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]

@@ -15,7 +15,8 @@ from mtmc.referee.sampled import Sampler, seeds_of
 from mtmc.referee.slices import Slices, taken
 from mtmc.referee.small_rows import measure_small
 from mtmc.referee.summation import OneByOne
-from mtmc.referee.truth import SINGLE, Ties, TruthError, widen
+from mtmc.referee.ties import Ties
+from mtmc.referee.truth import SINGLE, TruthError, widen
 from mtmc.task.accuracy import Tf32Matmuls, fp32_only
 from mtmc.wire.blobs import on_host
 from mtmc.wire.outputs import tensors

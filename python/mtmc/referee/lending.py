@@ -123,7 +123,7 @@ class Lender:
         starts, end = offsets(forms)
         where = iter(zip(forms, starts, strict=True))
         memory = None
-        if any(one.get("device", "cpu") == "cpu" for one in forms):
+        if not forms or any(one.get("device", "cpu") == "cpu" for one in forms):
             if self.device.lends:
                 return rebuilt(
                     form, lambda one: torch.empty(one["shape"], dtype=getattr(torch, one["dtype"])), scalar_of

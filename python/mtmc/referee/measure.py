@@ -10,7 +10,7 @@ import torch
 from mtmc.device import one_pass
 from mtmc.device.memory import POISON
 from mtmc.referee.tails import ROUNDING, added, smallest_whole, tails
-from mtmc.referee.truth import Ties
+from mtmc.referee.ties import Ties
 from mtmc.wire.blobs import bits, same_bits
 
 Measurement = dict[str, Any]  # of one output of one call; its keys are the fields of src/eval/measurement.h
@@ -207,7 +207,10 @@ def _measure_integer(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, ties: Ti
     keeps the order of equal values, as a stable one must, that do not. `astray`: see below."""
     wrong = c != t
     gap, repeated, astray = 0.0, 0, 0
-    if ties is not None and bool(wrong.any()) and c.dtype not in (torch.bool,):
+    bad = int(wrong.sum())
+    if ties is not None and bad and c.dtype not in (torch.bool,):
+        c, e, t = (ties.whole(x) for x in (c, e, t))
+        wrong = c != t
         in_range = (c >= 0) & (c < ties.values.shape[ties.dim])
         chosen, best = ties.at(c), ties.at(t)
         scale = float(torch.where(best.isfinite(), best, 0.0).square().mean().sqrt()) or 1.0
@@ -219,7 +222,7 @@ def _measure_integer(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, ties: Ti
             repeated = int((c.sort(ties.dim).values.diff(dim=ties.dim) == 0).sum()) if c.dim() else 0
         if ties.stable and not _disordered(e, ties):
             repeated += _disordered(c, ties)
-    count, bad = int(wrong.sum()), int((c != t).sum())
+    count = int(wrong.sum())
     distance = float((c[wrong].double() - t[wrong].double()).abs().max()) if count else 0.0
     numbers = {"wrong": count, "distance": distance, "gap": gap, "repeated": repeated, "astray": astray}
     return {"kind": "integer", **numbers, "official_bad": bad, "legacy_bad": bad}

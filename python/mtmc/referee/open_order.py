@@ -16,7 +16,8 @@ import torch
 from mtmc.referee.budgets import Draw, compare
 from mtmc.referee.measure import Measurement
 from mtmc.referee.reference import EagerError, Reference, State
-from mtmc.referee.truth import OPEN_ORDERS, Ties, TruthError, widen
+from mtmc.referee.ties import Ties
+from mtmc.referee.truth import OPEN_ORDERS, TruthError, widen
 from mtmc.wire.blobs import identical
 from mtmc.wire.modes import DispatchMode
 
@@ -81,7 +82,7 @@ def distance(draw: Draw, call: int, leaves: list[Any]) -> float:
 def _valued(c: torch.Tensor, t: torch.Tensor, ties: Ties | None) -> tuple[torch.Tensor, torch.Tensor]:
     """A result and its truth; of indices into an order, what they point at."""
     c = c.to(t.device)
-    return (c, t) if ties is None or torch.equal(c, t) else (ties.at(c), ties.at(t))
+    return (c, t) if ties is None or torch.equal(c, t) else (ties.at(ties.whole(c)), ties.at(ties.whole(t)))
 
 
 def _comparable(c: Any, e: Any, t: Any) -> bool:

@@ -21,7 +21,8 @@ from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
 from mtmc.referee.sharing import Returned, Shared, Versions, versions_of
 from mtmc.referee.slices import Run
-from mtmc.referee.truth import WIDER, Record, Ties, TruthError, Widths, run_wide, widen
+from mtmc.referee.ties import Ties
+from mtmc.referee.truth import WIDER, Record, TruthError, Widths, run_wide, widen
 from mtmc.task.lasting import objects_of, refuse_lasting
 from mtmc.task.plain_state import drawn_at_random
 from mtmc.task.scalars import ScalarReads
@@ -386,10 +387,10 @@ class Reference:
             call = partial(model, *first, **named)
             if given:
                 call = partial(functional_call, model, given, tuple(first), named, tie_weights=False)
-            result, found = run_wide(call, eager.drawn[index], widths, eager.places[index])
+            result, orders = run_wide(call, eager.drawn[index], widths, eager.places[index])
             leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(left[i] for i in eager.written)]]
             if index == 0:
-                ties = [found.get(leaf.data_ptr()) if isinstance(leaf, torch.Tensor) else None for leaf in leaves]
+                ties = [orders.of(leaf) if isinstance(leaf, torch.Tensor) else None for leaf in leaves]
             if eager.state:
                 leaves = [leaf.clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
             calls.append(leaves)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from mtmc.device.random_state import random_state
 from mtmc.referee.definitions import definition_of
 from mtmc.referee.in_range import check_on_gpu
 from mtmc.referee.pieces import in_pieces
+from mtmc.referee.ties import Orders, Ties
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.task_error import first_line
 
@@ -48,23 +48,6 @@ INDEX_OPERATORS = {"argmax": 0, "argmin": 0, "max": 1, "min": 1, "topk": 1, "sor
 
 class TruthError(Exception):
     """The module cannot be replayed in double; says why."""
-
-
-@dataclass(frozen=True)
-class Ties:
-    """For an output that holds indices: the values they point into (float64, or those of an argument), along which axis,
-    whether no index may come twice along it, and whether those of equal values ascend."""
-
-    values: torch.Tensor
-    dim: int
-    distinct: bool = False
-    stable: bool = False
-
-    def at(self, index: torch.Tensor) -> torch.Tensor:
-        """The values that an index tensor selects; it has the shape of the output."""
-        rows = index if index.dim() == self.values.dim() else index.unsqueeze(self.dim)
-        found = self.values.gather(self.dim, rows.clamp(0, self.values.shape[self.dim] - 1).long())
-        return found.reshape(index.shape)
 
 
 def widen(value: Any, widths: Widths = WIDER) -> Any:
@@ -122,8 +105,7 @@ class Widen(DispatchMode):
         self.widen = partial(widen, widths=widths)
         self.drawn, self.places = list(drawn), list(places or [])
         self.random = bool(drawn)
-        self.ties: dict[int, Ties] = {}
-        self.kept: list[torch.Tensor] = []  # so that no address in `ties` is given to another tensor
+        self.orders = Orders()
 
     def watch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         changes_arguments = func._schema.is_mutable
@@ -215,8 +197,7 @@ class Widen(DispatchMode):
         if dim is None:
             values, dim = values.flatten(), 0
         kept = values if self._is_narrow(values) else values.clone()  # narrow ones are arguments: nobody writes to them
-        self.ties[index.data_ptr()] = Ties(kept, int(dim), name in ORDERINGS, stable)
-        self.kept.append(index)
+        self.orders.note(index, Ties(kept, int(dim), name in ORDERINGS, stable))
 
 
 def _along(name: str, args: Any, kwargs: Any) -> int:
@@ -231,8 +212,8 @@ def _unsorted(func: Any, args: Any, kwargs: Any) -> bool:
 
 def run_wide(
     call: Callable[[], Any], drawn: list[Any], widths: Widths = WIDER, places: list[torch.Tensor] | None = None
-) -> tuple[Any, dict[int, Ties]]:
-    """The result of a call under `Widen`, and the ties of every tensor of indices, by address. `places`: see Record."""
+) -> tuple[Any, Orders]:
+    """The result of a call under `Widen`, and the ties of its tensors of indices. `places`: see Record."""
     default = torch.get_default_dtype()
     torch.set_default_dtype(widths.get(default, default))
     try:
@@ -244,4 +225,4 @@ def run_wide(
         raise TruthError(first_line(error)) from error
     finally:
         torch.set_default_dtype(default)
-    return result, mode.ties
+    return result, mode.orders

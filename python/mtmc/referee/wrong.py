@@ -14,7 +14,7 @@ import torch
 from mtmc.referee.budgets import Draw
 from mtmc.referee.measure import PIECE, unwritten
 from mtmc.referee.tails import smallest_whole
-from mtmc.referee.truth import Ties
+from mtmc.referee.ties import Ties
 from mtmc.wire.line import Message
 
 FIRST = 3  # elements that are named of an output
@@ -77,9 +77,10 @@ def _off(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, limit: float, relati
 
 def _worse(c: torch.Tensor, t: torch.Tensor, ties: Ties) -> torch.Tensor:
     """Indices that point to another value than the best."""
+    c, t = ties.whole(c), ties.whole(t)
     chosen, best = ties.at(c), ties.at(t)
     outside = (c < 0) | (c >= ties.values.shape[ties.dim])
-    return (c != t) & (outside | ~((chosen == best) | (chosen.isnan() & best.isnan())))
+    return ties.part((c != t) & (outside | ~((chosen == best) | (chosen.isnan() & best.isnan()))))
 
 
 def _indices(place: int, shape: list[int]) -> list[int]:

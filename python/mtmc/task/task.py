@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch.nn.parameter import UninitializedTensorMixin
 
 from mtmc.device.device import made_on
 from mtmc.device.memory import NO_MEMORY
@@ -31,7 +32,7 @@ from mtmc.task.fresh import FreshMemory
 from mtmc.task.input_spec import InputSpec, parse_input
 from mtmc.wire.blobs import moved
 from mtmc.wire.by_name import Names, by_place
-from mtmc.wire.task_error import TaskError, first_cause, first_line
+from mtmc.wire.task_error import TaskError, first_cause, first_line, line_in
 
 __all__ = ["Task", "TaskError", "load_task", "import_file", "seed_everything"]
 
@@ -168,6 +169,12 @@ class Task:
             model, lacking = self._call_user(lambda: made_on(self.where, lambda: build(make)), doing)
         if not isinstance(model, torch.nn.Module):
             raise TaskError(f"constructing {self.attr}", "not a torch.nn.Module", type(model).__name__, "an nn.Module")
+        for name, weight in [*model.named_parameters(), *model.named_buffers()]:
+            if isinstance(weight, UninitializedTensorMixin):
+                wanted = "a module whose shapes are known when it is constructed"
+                raise TaskError(f"constructing {self.attr}", "a weight has no shape yet", name, wanted)
+            if weight.is_meta:
+                raise TaskError(f"constructing {self.attr}", "a weight has no data", f"{name} on meta", "a real device")
         if self.weights is not None and constructor is None:
             load_weights(model, self.weights)
         return model.to(self.where).train(self.mode == "train"), lacking
@@ -226,7 +233,7 @@ class Task:
                 raise TaskError(doing, "out of memory", text, "smaller inputs, or a machine with more") from error
             if NO_GPU.search(text):
                 raise TaskError(doing, "needs a GPU, and here is none", text, "tensors on the cpu, or a GPU") from error
-            raise TaskError(doing, text) from error
+            raise TaskError(doing, text, line_in(error, str(self.namespace.__file__))) from error
 
 
 def load_weights(model: torch.nn.Module, path: Path) -> None:

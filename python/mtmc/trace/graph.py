@@ -88,7 +88,8 @@ class GraphWriter:
     """Turns call_function nodes into JSON, in order.
 
     A node whose result a Program cannot hold (a complex tensor, a size that depends on data) is never written: its call
-    is placed inside the calls of its users, which then stay library calls."""
+    is placed inside the calls of its users, which then stay library calls. Of a complex tensor with several users, or that
+    forward begins with or returns, a Program holds the real view: real and imaginary parts along a last axis."""
 
     def __init__(self, user: UserCode, device_source: str | None) -> None:
         self.user = user
@@ -98,7 +99,10 @@ class GraphWriter:
         self.opaque: dict[fx.Node, Call] = {}
 
     def add_leaf(self, node: fx.Node) -> None:
-        self.names[node] = node.name
+        if real_view(node.meta["val"]) is None:
+            self.names[node] = node.name
+        else:
+            self.opaque[node] = as_complex(node.name)
 
     def add(self, node: fx.Node) -> None:
         if node.target is operator.getitem and node.args[0] in self.opaque:
@@ -126,10 +130,15 @@ class GraphWriter:
         values = list(value) if several else [value]
         used = {user.args[1] for user in node.users if user.target is operator.getitem} if several else {0}
         types = [type_text(one) for one in values]
-        if not all(types[index] for index in used):
+        real = None if several else real_view(value)
+        if real is not None and (uses(node) > 1 or any(user.op == "output" for user in node.users)):
+            self.opaque[node] = as_complex(node.name)
+            call = Call("aten.view_as_real.default", f"torch.ops.aten.resolve_conj.default({call})", call.operands)
+            values, types, args = [real], [type_text(real)], None
+        elif not all(types[index] for index in used):
             self.opaque[node] = call
             return
-        if not several:
+        elif not several:
             self.names[node] = node.name
         at, source = self.user.location(node.meta.get("stack_trace"))
         self.nodes.append(
@@ -153,6 +162,26 @@ class GraphWriter:
                 "source": source,
             }
         )
+
+
+def real_view(value: Any) -> torch.Tensor | None:
+    """A complex tensor of fixed shape as a real one with the two parts along a last axis; None of all else."""
+    if not isinstance(value, torch.Tensor) or not value.is_complex():
+        return None
+    real = torch.view_as_real(value.resolve_conj())
+    return real if type_text(real) else None
+
+
+def uses(node: fx.Node) -> int:
+    """How often a node's result is an argument: of x * x twice."""
+    found: list[fx.Node] = []
+    for user in node.users:
+        fx.node.map_arg((user.args, user.kwargs), found.append)
+    return found.count(node)
+
+
+def as_complex(name: str) -> Call:
+    return Call("aten.view_as_complex.default", "{0}", [name])
 
 
 def strides(value: Any) -> dict[str, list[int]]:

@@ -19,6 +19,13 @@ RESHAPES = {
     aten._unsafe_view.default: aten.reshape.default,
 }
 
+COPIES = (aten.clone.default, aten.contiguous.default)
+# Whose results lie in order, however their operands lie.
+IN_ORDER = frozenset(
+    "linear addmm mm bmm baddbmm matmul layer_norm native_layer_norm softmax _softmax log_softmax _log_softmax "
+    "scaled_dot_product_attention embedding".split()
+)
+
 
 def returned_nodes(exported: ExportedProgram) -> list[Node]:
     """Those whose tensors are returned, in their order."""
@@ -35,13 +42,29 @@ def not_contiguous(exported: ExportedProgram) -> set[int]:
 
 
 def ordered_by_chance(exported: ExportedProgram) -> set[int]:
-    """The tensors that are contiguous, by their place among those returned, though they are views that would not be, were what
-    they look at: a transposed convolution's whose operands have their channels last. A kernel of ours writes rows."""
+    """The tensors that are contiguous, by their place among those returned, though nothing in the Program makes them so. They are
+    views that would not be, were what they look at: a transposed convolution's whose operands have their channels last (a kernel
+    of ours writes rows). Or torch computes them in the order of an operand of which the module made a contiguous copy, and
+    a Program has no copies."""
     return {
         place
         for place, node in enumerate(returned_nodes(exported))
-        if node.meta["val"].is_contiguous() and not of_rows(node).is_contiguous()
+        if node.meta["val"].is_contiguous() and (not of_rows(node).is_contiguous() or behind_a_copy(node))
     }
+
+
+def behind_a_copy(node: Node) -> bool:
+    """Does its order come from a copy that the module makes of what lies otherwise? (Where that is not known: it may.)"""
+    pending, seen = [node], set()
+    while pending:
+        at = pending.pop()
+        if at in seen or at.op != "call_function" or getattr(at.target, "__name__", "").split(".")[0] in IN_ORDER:
+            continue
+        seen.add(at)
+        if at.target in COPIES and not at.args[0].meta["val"].is_contiguous() and at.meta["val"].is_contiguous():
+            return True
+        pending += at.all_input_nodes
+    return False
 
 
 def of_rows(node: Node) -> torch.Tensor:

@@ -47,7 +47,7 @@ from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import Held, constructor_source
 from mtmc.trace.gradients import gradients_noticed
-from mtmc.trace.graph import GraphWriter, UserCode, strides, type_text
+from mtmc.trace.graph import GraphWriter, UserCode, real_view, strides, type_text
 from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
 from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
@@ -72,6 +72,7 @@ from mtmc.wire.plain import plain_tensors
 from mtmc.wire.task_error import TaskError, first_line
 
 CHECKED_BYTES = 256 << 20  # of all values of a graph: more is compared with eager by the judge alone
+REAL_VIEW = "@real"  # behind the name of a complex tensor that the module holds (kRealView in src/ir/program.h)
 INLINE_CONSTANT = 64  # elements: larger constants are held by the module instead of the program's text
 # Modules with a faster way of their own where there are no gradients, which is not traced: it returns rows in order.
 FASTER = (torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer)
@@ -299,6 +300,7 @@ def write_graph(
             leaf["target"] = leaf["name"]
         if spec.kind == InputKind.CONSTANT_TENSOR and not is_attribute(model, spec.target):
             constant = exported.constants[spec.target]
+            constant = torch.view_as_real(constant.resolve_conj()) if constant.is_complex() else constant
             if constant.numel() <= INLINE_CONSTANT:
                 leaf["values"] = [scalar(item) for item in constant.flatten().tolist()]
             else:
@@ -335,13 +337,19 @@ def leaf_of(
     """A tensor that the graph begins with: what it is, where it comes from (an expression over forward's parameters, or the
     name of an attribute), and its type."""
     leaf = {"name": node.name, "kind": KINDS.get(spec.kind, "input")}
-    if spec.kind == InputKind.USER_INPUT:
+    is_input = spec.kind == InputKind.USER_INPUT
+    if is_input:
         leaf["target"] = of_user[node.name]
     else:
         leaf["target"] = seen.keys.get(spec.target, spec.target)
     if leaf["target"] in constants:
         leaf |= {"kind": "constant", "target": leaf["target"][1:]}
     value = node.meta["val"]
+    if (real := real_view(value)) is not None:
+        value = real
+        leaf["target"] = (
+            f"torch.view_as_real({leaf['target']}.resolve_conj())" if is_input else leaf["target"] + REAL_VIEW
+        )
     if (kind := type_text(value)) is None:
         wrong = f"{leaf['kind']} {leaf['target']} is {value.dtype}"
         raise TaskError(f"tracing {task.name}", wrong, "", "a real dense tensor")
@@ -357,21 +365,30 @@ def results(
     states: list[dict[str, Any]] = []
     leaves: list[str] = []
     for spec, node in zip(exported.graph_signature.output_specs, returned, strict=True):
-        if isinstance(node, torch.fx.Node) and node not in writer.names:
+        is_node = isinstance(node, torch.fx.Node)
+        is_complex = is_node and spec.kind == OutputKind.USER_OUTPUT and real_view(node.meta.get("val")) is not None
+        if is_node and not is_complex and node not in writer.names:
             value = node.meta.get("val")
             got = f"{value.dtype} of shape {list(value.shape)}" if isinstance(value, torch.Tensor) else str(value)
-            wanted = "tensors of a real dtype and a fixed shape"
+            at, source = writer.user.location(node.meta.get("stack_trace"))
+            got, wanted = f"{got} ({at}: {source})" if at else got, "tensors of a fixed shape"
             raise TaskError(f"tracing {task.name}", "forward returns what a program cannot hold", got, wanted)
         if spec.kind == OutputKind.BUFFER_MUTATION:
             target = seen.keys.get(spec.target, spec.target)
             states.append({"target": target, "value": writer.names[node], "returned": target in seen.returned})
-        elif isinstance(node, torch.fx.Node):
-            name = writer.names[node]
+        elif is_node:
+            name = node.name if is_complex else writer.names[node]
             if name not in outputs:
                 outputs.append(name)
-            leaves.append(f"{{{outputs.index(name)}}}")
+            place = f"{{{outputs.index(name)}}}"
+            leaves.append(f"torch.view_as_complex({place})" if is_complex else place)
         else:
             leaves.append(repr(node))
+    if not outputs and not states:
+        got = ", ".join(leaves) or "nothing"
+        raise TaskError(
+            f"tracing {task.name}", "forward returns no tensor and moves no state", got, "a tensor to return"
+        )
     spec = exported.call_spec.out_spec
     return outputs, structure(task.name, pytree.tree_unflatten(leaves, spec), held), states
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import traceback
+from pathlib import Path
+
 
 class TaskError(Exception):
     """What was being done, what is wrong, what was found and what would have been right (the last two may be empty)."""
@@ -27,6 +30,12 @@ def first_line(error: BaseException) -> str:
     """`ValueError: the first line of its text`, at most 300 characters."""
     lines = str(error).strip().splitlines() or [""]
     return f"{type(error).__name__}: {lines[0]}"[:300]
+
+
+def line_in(error: BaseException, file: str) -> str:
+    """`name.py:3: its text`, the innermost line of a file on the way to an error; empty where it had none."""
+    own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file][-1:]
+    return "".join(f"{Path(file).name}:{frame.lineno}: {frame.line}" for frame in own)
 
 
 def first_cause(error: BaseException) -> BaseException:

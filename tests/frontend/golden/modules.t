@@ -133,6 +133,18 @@ program complex_inside {
   return %1
 }
 
+program complex_values {
+  %0 = input "x" : f32[4,8]
+  %1 = input "z" : f32[5,2]
+  %2 = param "w@real" : f32[5,2]
+  %3 = buffer ".drawn@real" : f32[5,2]
+  %4 = constant "turn@real" : f32[5,2]
+  %5 = library(%0, %4, %3, %1, args="torch.ops.aten.resolve_conj.default(torch.ops.aten.mul.Tensor(torch.ops.aten.mul.Tensor(torch.ops.aten.mul.Tensor(torch.ops.aten.fft_rfft.default({0}), torch.ops.aten.view_as_complex.default({1})), torch.ops.aten.view_as_complex.default({2})), torch.ops.aten.view_as_complex.default({3})))", call="aten.view_as_real.default", types="f32[4,5,2]") : f32[4,5,2]  @ complex_values.py:12
+  %6 = library(%5, args="torch.ops.aten.resolve_conj.default(torch.ops.aten.mul.Tensor(torch.ops.aten.view_as_complex.default({0}), torch.ops.aten.clone.default(torch.ops.aten._conj.default(torch.ops.aten.view_as_complex.default({0})))))", call="aten.view_as_real.default", types="f32[4,5,2]") : f32[4,5,2]  @ complex_values.py:13
+  %7 = library(%5, %2, args="torch.ops.aten.mul.Tensor(torch.ops.aten.view_as_complex.default({0}), torch.ops.aten.view_as_complex.default({1}))", call="aten.view_as_real.default", types="f32[4,5,2]") : f32[4,5,2]  @ complex_values.py:13
+  return %5, %6, %7
+}
+
 program constants {
   %0 = input "x" : f32[4,8]
   %1 = constant "1.5 inf" : f32[2]
@@ -144,6 +156,32 @@ program constants {
   %7 = slice(%3, end=8, start=0) : i64[8]  @ constants.py:10
   %8 = add(%6, %7) : f32[4,8]  @ constants.py:10
   return %8
+}
+
+program copies_decide_the_layout {
+  %0 = input "x" : f32[2,6,7,3]
+  %1 = param "conv.weight" : f32[5,3,3,3]
+  %2 = param "conv.bias" : f32[5]
+  %3 = param "norm.weight" : f32[3]
+  %4 = param "norm.bias" : f32[3]
+  %5 = buffer "norm.running_mean" : f32[3]
+  %6 = buffer "norm.running_var" : f32[3]
+  %7 = buffer "norm.num_batches_tracked" : i64[]
+  %8 = constant "1.0" : f32[]
+  %9 = constant "1" : i64[]
+  %10 = permute(%0, dims=[0,3,1,2]) : f32[2,3,6,7]  @ copies_decide_the_layout.py:10
+  %11 = relu(%10) : f32[2,3,6,7]  @ copies_decide_the_layout.py:11
+  %12 = add(%11, %8) : f32[2,3,6,7]  @ copies_decide_the_layout.py:12
+  %13 = clone(%11) : f32[2,3,6,7]
+  %14 = conv2d(%13, %1, %2) : f32[2,5,4,5]  @ copies_decide_the_layout.py:12
+  %15 = clone(%10) : f32[2,3,6,7]
+  %16 = max_pool2d(%15, kernel_size=[2,2]) : f32[2,3,3,3]  @ copies_decide_the_layout.py:12
+  %17 = add(%7, %9) : i64[]  @ copies_decide_the_layout.py:12
+  %18, %19, %20, %21, %22 = batch_norm_train(%15, %3, %4, %5, %6, eps=1e-05, momentum=0.1) : f32[2,3,6,7], f32[3], f32[3], f32[3], f32[3]  @ copies_decide_the_layout.py:12
+  state "norm.running_mean" = %21
+  state "norm.running_var" = %22
+  state "norm.num_batches_tracked" = %17
+  return %12, %14, %16, %18
 }
 
 program dict_of_outputs {
