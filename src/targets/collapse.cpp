@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <type_traits>
 #include <unordered_map>
 
@@ -26,6 +27,31 @@ ExprP merge_in(const ExprP& body, int a, int axes, int64_t extent_b) {
   replacement[a] = axis(a) / index_constant(extent_b);
   replacement[a + 1] = axis(a) % index_constant(extent_b);
   return substitute_axes(body, replacement);
+}
+
+// How far an index moves with axis a and with the next one.
+struct Strides {
+  int64_t first = 0, second = 0;
+};
+
+// Empty where it is no sum of these axes: what is may become simpler when they are merged, (m div 4) div 2 is m div 8.
+std::optional<Strides> strides_of(const ExprP& index, int a) {
+  if (!uses_axis(index, a) && !uses_axis(index, a + 1)) return Strides{};
+  if (index->kind == Expr::Kind::axis) return index->axis == a ? Strides{1, 0} : Strides{0, 1};
+  if (index->kind != Expr::Kind::call) return std::nullopt;
+  const auto scaled = [&](const ExprP& part, int64_t by) {
+    std::optional<Strides> strides = strides_of(part, a);
+    if (strides) strides->first *= by, strides->second *= by;
+    return strides;
+  };
+  if (index->fn == Fn::neg) return scaled(index->args[0], -1);
+  if (index->fn == Fn::mul && is_constant(index->args[1])) return scaled(index->args[0], index->args[1]->integer);
+  if (index->fn == Fn::mul && is_constant(index->args[0])) return scaled(index->args[1], index->args[0]->integer);
+  if (index->fn != Fn::add && index->fn != Fn::sub) return std::nullopt;
+  std::optional<Strides> left = strides_of(index->args[0], a);
+  const std::optional<Strides> right = scaled(index->args[1], index->fn == Fn::add ? 1 : -1);
+  if (!left || !right) return std::nullopt;
+  return Strides{left->first + right->first, left->second + right->second};
 }
 
 class Collapser {
@@ -94,7 +120,7 @@ class Collapser {
       return false;
     };
     for (const auto& [stage, at] : done)
-      if (reads_apart(stage, at)) return failed();
+      if (tears(stage, at)) return failed();
     Group trial = group_;
     for (const auto& [stage, at] : done) merge(trial, stage, at);
     std::vector<int> counts;
@@ -126,16 +152,34 @@ class Collapser {
     return true;
   }
 
-  // Would merging a pair take divisions where there are none? Most pairs of a convolution do, and it is seen by their
-  // reads without trying.
-  bool reads_apart(int s, int a) const {
+  // Would merging a pair leave a division in an index that has none of it? Most pairs of a convolution's or of a
+  // shuffle's would, and it is seen without trying.
+  bool tears(int s, int a) const {
     const std::vector<int64_t> extents = group_.stages[s].stage.extents();
-    if (divisions_[s] != 0 || extents[a] == 1 || extents[a + 1] == 1) return false;
-    return std::any_of(loads_[s].begin(), loads_[s].end(), [&](const Expr* e) {
-      if (group_.tensors[e->tensor].role != GroupTensor::Role::read) return false;
-      const Affine place = affine(e->args[0], static_cast<int>(extents.size()));
-      return place.ok && place.coefficients[a] != place.coefficients[a + 1] * extents[a + 1];
-    });
+    if (extents[a] == 1 || extents[a + 1] == 1) return false;
+    return tears(group_.stages[s].stage.body, a, extents[a + 1]);
+  }
+
+  bool tears(const ExprP& expr, int a, int64_t extent_b) const {
+    if (expr == nullptr || !(uses_axis(expr, a) || uses_axis(expr, a + 1))) return false;
+    const auto part_tears = [&](const ExprP& part) { return tears(part, a, extent_b); };
+    if (expr->kind == Expr::Kind::load) {
+      const bool flat = group_.tensors[expr->tensor].role == GroupTensor::Role::read;
+      for (size_t d = 0; d < expr->args.size(); ++d) {
+        if (!flat && d + 1 < expr->args.size() && expr->args[d]->axis == a &&
+            neighbours(expr->args[d], expr->args[d + 1])) {
+          ++d;  // one dimension, once its maker's are merged, too
+        } else if (part_tears(expr->args[d])) {
+          return true;
+        }
+      }
+      return part_tears(expr->guard) || part_tears(expr->other);
+    }
+    if (expr->dtype == DType::i64) {
+      const std::optional<Strides> strides = strides_of(expr, a);
+      return strides && strides->first != strides->second * extent_b;
+    }
+    return std::any_of(expr->args.begin(), expr->args.end(), part_tears);
   }
 
   // Has this pair failed before, with all stages as they are now?
