@@ -43,7 +43,9 @@ double headline(const Speedup& speedup) {
 std::string say(const Speedup& speedup, const std::string& baseline) {
   switch (claim(speedup)) {
     case Claim::clear: return fmt::format("{:.2f}x {}", headline(speedup), baseline);
-    case Claim::at_least: return fmt::format("at least {:.2f}x {}", headline(speedup), baseline);
+    case Claim::at_least:
+      if (speedup.high < 1) return fmt::format("{:.2f}x to {:.2f}x {}", speedup.low, speedup.high, baseline);
+      return fmt::format("at least {:.2f}x {}", headline(speedup), baseline);
     case Claim::faster: return "faster, but this machine was too busy to say by how much";
     case Claim::unclear: return "this machine was too busy to compare it with " + baseline;
   }

@@ -28,8 +28,8 @@ bool has_figure(const Speedup& speedup);  // clear or at-least
 // interval is, so that a lucky measurement wins nothing.
 double headline(const Speedup& speedup);
 
-// "1.82x eager", "at least 1.82x eager", "faster, but this machine was too busy to say by how much", "this machine was
-// too busy to compare it with eager".
+// "1.82x eager", "at least 1.82x eager", of what is slower "0.34x to 0.81x eager", "faster, but this machine was too
+// busy to say by how much", "this machine was too busy to compare it with eager".
 std::string say(const Speedup& speedup, const std::string& baseline);
 
 }  // namespace mtmc

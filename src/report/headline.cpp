@@ -71,8 +71,10 @@ std::string seal(const ReportData& data) {
 
 std::string as_fast_as(const Speedup& speedup, const std::string& baseline) {
   if (!has_figure(speedup)) return say(speedup, baseline);
-  return fmt::format("{}{} as fast as {}", claim(speedup) == Claim::at_least ? "at least " : "",
-                     format_speedup(headline(speedup)), baseline);
+  const bool wide = claim(speedup) == Claim::at_least;
+  if (wide && speedup.high < 1)
+    return fmt::format("{} to {} as fast as {}", format_speedup(speedup.low), format_speedup(speedup.high), baseline);
+  return fmt::format("{}{} as fast as {}", wide ? "at least " : "", format_speedup(headline(speedup)), baseline);
 }
 
 std::string warnings(const ReportData& data) {

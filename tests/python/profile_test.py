@@ -35,6 +35,12 @@ def test_work_in_torchs_operators_is_not() -> None:
     assert profile_call(lambda: x.exp(), Cpu())["library_use"] == "any"
 
 
+def test_what_holds_up_plain_calls_is_not_the_kernels_own() -> None:
+    x, calls = torch.ones(1 << 16), iter(range(100))
+    found = profile_call(lambda: time.sleep(NAP if next(calls) < 5 else 0) or x.exp(), Cpu())
+    assert found["own_kernel_share"] < 0.5
+
+
 COMPILED = """
 import torch
 from mtmc.device.device import Cpu

@@ -407,8 +407,7 @@ REFUSALS = [
     (
         module_text("return slice(x)"),
         "tracing m: forward returns another structure: got slice, "
-        "wanted tensors in tuples, named tuples, lists, dicts and ModelOutputs "
-        "(of a model of transformers that returns its cache: use_cache=False)",
+        "wanted tensors in tuples, named tuples, lists, dicts and ModelOutputs",
     ),
     (
         module_text("return torch.autograd.grad((x * self.w).sum(), self.w)", "self.w = nn.Parameter(torch.ones(8))"),

@@ -304,8 +304,9 @@ def load_ahead() -> None:
 
 
 def main() -> None:
-    warnings.filterwarnings("ignore", "TensorFloat32 tensor cores")  # torch.compile's advice is not for our users
-    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # nor that a CUDA toolkit is here and no GPU
+    # Torch.compile's advice, and where it gave up, is not for our users; of what their module warns the tracer tells.
+    warnings.simplefilter("ignore")
+    torch._logging.set_logs(all=logging.ERROR)
     ours, theirs = socket.socketpair()
     if (pid := os.fork()) == 0:
         kernel_calls.prctl(kernel_calls.SET_PDEATHSIG, signal.SIGKILL)

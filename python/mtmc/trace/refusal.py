@@ -38,8 +38,9 @@ def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode
     if failure.gradients and "data-dependent" not in text:
         wanted = "a forward without torch.autograd.grad, backward and torch.func.grad"
         return TaskError(doing, "forward computes gradients", last_line(failure.gradients[0], user), wanted)
-    if unknown := re.match(r"Found <class '(?:[\w<>]+\.)*(\w+)'> in output, which is not a known type", text):
-        return TaskError(doing, "forward returns another structure", unknown[1], STRUCTURES + KEEPS_CACHE)
+    if unknown := re.match(r"Found <class '([\w<>.]+)'> in output, which is not a known type", text):
+        hint = KEEPS_CACHE if unknown[1].startswith("transformers.") else ""
+        return TaskError(doing, "forward returns another structure", unknown[1].split(".")[-1], STRUCTURES + hint)
     if taken := re.match(r"\"attribute '(\w+)' already exists\"", text):
         wrong = "torch.export cannot trace a parameter or buffer of that name"
         return TaskError(doing, wrong, taken[1], "another name")
