@@ -9,6 +9,7 @@
 #include "base/cores.h"
 #include "base/process.h"
 #include "base/trace.h"
+#include "eval/one_in.h"
 #include "eval/rules.h"
 #include "eval/stats.h"
 
@@ -144,12 +145,6 @@ class Rounds {
 
   const char* gently() { return rng_.below(2) == 0 ? "load" : "write"; }
 
-  // One call of each kAssignedOneIn in a row.
-  bool assigns() {
-    if (called_ % kAssignedOneIn == 0) assigned_at_ = called_ + static_cast<int>(rng_.below(kAssignedOneIn));
-    return called_++ == assigned_at_;
-  }
-
   // The candidate stands still meanwhile, else it could keep the cores busy that a rival is timed on. Screens, which
   // only rank, do without: it takes two requests a call.
   Status call_rival(const std::string& engine, int round, bool same_addresses) {
@@ -183,7 +178,7 @@ class Rounds {
   // Of all calls alike: whoever finds the state that the last call left would know that nobody looks at this one.
   Result<bool> call_candidate(int round, bool same_addresses) {
     if (plan_.lends_anew) {  // so that it does not tell of a probe to come
-      MTMC_TRY(const bool set, examination_.set_state(guest_, first_, assigns() ? "assign" : gently()));
+      MTMC_TRY(const bool set, examination_.set_state(guest_, first_, assigned_.next(rng_) ? "assign" : gently()));
       if (!set) return false;
     } else {  // those hold what calls move, too
       MTMC_TRY(const bool anew, examination_.begin_anew(guest_));
@@ -268,11 +263,10 @@ class Rounds {
   const double began_ = now_seconds();
   // The state that timed calls begin with, where there is one: referee/opening.py.
   const std::string first_ = facts_.has_state("timed") ? "timed" : "first";
-  int until_;              // rounds that count, so far
-  int called_ = 0;         // times that weights were set before a call that is no probe
-  int assigned_at_ = 0;    // which of them is by other tensors next
-  int setting_back_ = -1;  // so many probes' states are set back before the one that is by other tensors
-  std::set<int> checks_;   // of them those whose results are measured
+  int until_;                       // rounds that count, so far
+  OneIn assigned_{kAssignedOneIn};  // the times that weights are set by other tensors before a call that is no probe
+  int setting_back_ = -1;           // so many probes' states are set back before the one that is by other tensors
+  std::set<int> checks_;            // of them those whose results are measured
   std::vector<std::string> engines_ = {"candidate", "eager", "nothing"};
   Series series_;
 };

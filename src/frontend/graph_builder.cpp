@@ -83,6 +83,8 @@ bool follows_layout(const std::string& overload) {
                                                 "avg_pool",
                                                 "adaptive_",
                                                 "upsample_",
+                                                "view_as_complex.",
+                                                "view.dtype",
                                                 "pixel_",
                                                 "channel_shuffle",
                                                 "grid_sampler"};
@@ -122,7 +124,7 @@ void GraphBuilder::add_call(const Json& call) {
 }
 
 void GraphBuilder::pack_operands(const Json& call) {
-  if (!follows_layout(call.at("op"))) return;
+  if (!follows_layout(call.at("op")) && !call.at("args").is_null()) return;
   for (const Json& name : call.at("operands")) {
     Known& operand = known_.at(name);
     if (operand.packed || operand.in_order) operand.id = copy_of(operand.id);

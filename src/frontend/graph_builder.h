@@ -35,7 +35,8 @@ class GraphBuilder {
 
   const Known& known(const std::string& name) const;
   // What follows the layout of its operands reads those copies that the module makes: attention is as fast as they lie,
-  // and with its channels last a batch norm rounds otherwise.
+  // with its channels last a batch norm rounds otherwise, and a call whose text has more calls in it may need the
+  // order.
   void pack_operands(const Json& call);
   bool add_operator(const Json& call);
   void add_library(const Json& call);

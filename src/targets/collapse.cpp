@@ -34,7 +34,8 @@ struct Strides {
   int64_t first = 0, second = 0;
 };
 
-// Empty where it is no sum of these axes: what is may become simpler when they are merged, (m div 4) div 2 is m div 8.
+// Empty where it is no sum of these axes. What is none may become simpler when they are merged: (m div 4) div 2 is
+// m div 8.
 std::optional<Strides> strides_of(const ExprP& index, int a) {
   if (!uses_axis(index, a) && !uses_axis(index, a + 1)) return Strides{};
   if (index->kind == Expr::Kind::axis) return index->axis == a ? Strides{1, 0} : Strides{0, 1};

@@ -348,11 +348,19 @@ class ModulePrinter {
     }
     name_modules(held);
     for (const Value* value : held) {
-      const std::string text =
-          is_attribute(*value) ? "_on_device(" + state_path(value->name) + ")" : state_path(value->name);
+      const std::string text = held_text(*value);
       const bool checked = (parts_.graph || own.count(value->id)) && !in_place_.count(value->id);
       statement(python_name(value->id) + " = " + (checked ? expected(*value, text) : text));
     }
+  }
+
+  // What forward reads of its module. The attribute itself is what is moved, once: a view of it is another in each
+  // call.
+  std::string held_text(const Value& value) const {
+    const bool real = value.name.ends_with(kRealView);
+    const std::string path = state_path(value.name.substr(0, value.name.size() - (real ? kRealView.size() : 0)));
+    const std::string text = is_attribute(value) ? "_on_device(" + path + ")" : path;
+    return real ? "torch.view_as_real(" + text + ".resolve_conj())" : text;
   }
 
   static std::string expected(const Value& value, const std::string& text) {
@@ -377,8 +385,6 @@ class ModulePrinter {
 
   // The same of any state: plain attributes may lie in tuples and lists.
   std::string state_path(const std::string& name) const {
-    if (name.ends_with(kRealView))
-      return "torch.view_as_real(" + state_path(name.substr(0, name.size() - kRealView.size())) + ".resolve_conj())";
     if (!is_plain(name)) return path(name);
     std::string text = "self";
     for (const std::string& part : split(name.substr(1), '.'))

@@ -45,7 +45,23 @@ def test_of_a_slice_what_is_not_returned_is_as_in_the_truth():
     assert (found["wrong"], found["gap"], found["repeated"]) == (0, 0, 0)
     c[0, 1] = 3  # 1 where 2 is the second largest
     assert measure(c, t, t, ties)["gap"] > 0.1
-    assert not ties.distinct, "an equal value may stand behind the slice in the truth"
+
+
+def test_slices_of_orders_repeat_nothing_and_keep_theirs():
+    few = torch.tensor([[1.0, 0, 0, 0, 0, 2], [0, 3, 0, 0, 1, 0]])
+    t, ties = ties_of(lambda: (few > 0).int().argsort(1)[:, :3])
+    assert measure(t.flip(1), t, t, ties)["repeated"] == 0
+    assert measure(t[:, :1].expand(-1, 3).contiguous(), t, t, ties)["repeated"] == 4
+    behind = torch.stack([t[:, 0], t[:, 1], ties.view.own[:, 3]], 1)  # an equal one that the truth has behind the slice
+    assert measure(behind, t, t, ties)["repeated"] == 0
+    t, ties = ties_of(lambda: (few > 0).int().argsort(dim=1, stable=True)[:, :3])
+    assert measure(t.flip(1), t, t, ties)["repeated"] > 0
+
+
+def changed() -> torch.Tensor:
+    index = ROWS.argmax(1)
+    index.add_(1)
+    return index.view(3, 1)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +70,17 @@ def test_of_a_slice_what_is_not_returned_is_as_in_the_truth():
         lambda: ROWS.argmax(1).expand(2, 3),  # each in two places
         lambda: ROWS.argmax(1) + 0,  # no view
         lambda: ROWS.argmax(1).view(torch.int32),  # halves of them
+        lambda: ROWS.topk(2, 1).indices.unfold(1, 2, 1).as_strided((3, 3), (1, 1)),  # windows
+        changed,
     ],
 )
 def test_what_is_no_part_of_the_indices_has_no_ties(call):
     assert ties_of(call)[1] is None
+
+
+def test_indices_made_in_inference_mode_have_ties():
+    def call() -> torch.Tensor:
+        with torch.inference_mode():
+            return ROWS.argmax(1).view(3, 1)
+
+    assert ties_of(call)[1] is not None

@@ -229,12 +229,14 @@ def test_what_a_program_cannot_hold_stays_inside_a_call(tmp_path: Path) -> None:
     assert node["call"] == "torch.ops.aten.fft_rfft.default({0})"
     counted = traced(tmp_path, module_text("y = x[x > 0]\nreturn y.sum() / y.shape[0]"))
     assert ops(counted) == ["gt.Scalar", "sum.default", "div.Tensor"]
+    chosen = traced(tmp_path, module_text("y = x.t()[x[0] > 0].t().contiguous()\nreturn y.sum() + 1"))
+    assert ops(chosen)[-1] == "add.Tensor"
     unique = traced(tmp_path, module_text("return torch.unique(x, return_inverse=True)[1]"))
     assert ops(unique) == ["alias.default"] and unique["nodes"][0]["call"].endswith("[1]")
     message = refused(tmp_path, module_text("return x.sum(), x.nonzero()")).message()
     assert message == (
         "tracing m: forward returns what a program cannot hold: got torch.int64 of shape [u0, 2] "
-        "(m3.py:7: return x.sum(), x.nonzero()), wanted tensors of a fixed shape"
+        "(m4.py:7: return x.sum(), x.nonzero()), wanted tensors of a fixed shape"
     )
 
 
@@ -413,6 +415,15 @@ REFUSALS = [
         module_text("return torch.autograd.grad((x * self.w).sum(), self.w)", "self.w = nn.Parameter(torch.ones(8))"),
         "running Model under torch.no_grad(): RuntimeError: element 0 of tensors does not require grad and does not have "
         "a grad_fn",
+    ),
+    (
+        module_text("self.turn *= 1j\nreturn x", "self.register_buffer('turn', torch.ones(3, dtype=torch.complex64))"),
+        "tracing m: forward changes complex state: got turn, wanted its real and imaginary parts as two",
+    ),
+    (
+        module_text("return torch.complex(x, x).to(torch.complex32)"),
+        "tracing m: forward returns what a program cannot hold: got torch.complex32 of shape [4, 8] "
+        "(m0.py:7: return torch.complex(x, x).to(torch.complex32)), wanted tensors of a fixed shape",
     ),
     (
         module_text("return None"),

@@ -163,9 +163,15 @@ MODULES = {
         inputs="torch.randn(4, 8), torch.randn(5, dtype=torch.complex64)",
         arguments="x, z",
     ),
+    "complex_of_copies": module_text(
+        "z = torch.view_as_complex(x.transpose(1, 2).contiguous())\nreturn z.abs(), torch.view_as_real(z * z), z.conj() * v",
+        inputs="torch.randn(3, 2, 5), torch.randn(3, 5, dtype=torch.complex64).conj()",
+        arguments="x, v",
+    ),
     "copies_decide_the_layout": module_text(
         "y = x.permute(0, 3, 1, 2).contiguous()\nz = F.relu(y)\n"
-        "return z + 1, self.conv(z), F.max_pool2d(y, 2), self.norm(y.clone(memory_format=torch.contiguous_format))",
+        "w = (z + y).view(2, 3, 6, 7)\n"
+        "return z + 1, self.conv(w), F.max_pool2d(y, 2), self.norm(y.clone(memory_format=torch.contiguous_format))",
         "self.conv, self.norm = nn.Conv2d(3, 5, 3), nn.BatchNorm2d(3)",
         inputs="torch.randn(2, 6, 7, 3)",
     ),

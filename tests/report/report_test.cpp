@@ -290,6 +290,10 @@ TEST(HtmlReport, SaysWhenTheTimingProvesNothing) {
   expect_balanced(faster);
 }
 
+TEST(HtmlReport, OfWhatIsSlowerBothEndsOfAWideIntervalAreTheHeadline) {
+  EXPECT_THAT(report_with({0.5, 0.2, 0.9}), HasSubstr("0.20× to 0.90× as fast as eager PyTorch"));
+}
+
 TEST(HtmlReport, TheLowEndOfAWideIntervalIsTheHeadline) {
   const std::string wide = report_with({2.4, 2.21, 2.6});
   EXPECT_THAT(wide, HasSubstr("<b>At least 2.21× as fast as eager PyTorch</b>"));

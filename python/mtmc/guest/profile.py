@@ -110,13 +110,13 @@ def profile_call(call: Callable[[], Any], device: Device) -> dict[str, Any]:
         with _OperatorClock() as clock:
             took = device.timed(call)[1]
         clocks.append((max(0, took - clock.inside), clock))
-    inside = min((clock for _, clock in clocks), key=lambda clock: clock.inside)
+    shortest = min((clock for _, clock in clocks), key=lambda clock: clock.inside)
     names = {name for _, clock in clocks for name in clock.spent}
     use = "none" if not names else "BLAS" if names <= BLAS else "any"
-    own = max(0.0, min(plain - inside.inside, *(outside for outside, _ in clocks)) / plain)
+    own = max(0.0, min(plain - shortest.inside, *(outside for outside, _ in clocks)) / plain)
     return {
         "own_kernel_share": own,
         "library_use": use,
-        "kernel_shares": largest(inside.spent, plain) | {"outside of torch's operators": own},
+        "kernel_shares": largest(shortest.spent, plain) | {"outside of torch's operators": own},
         "operators": sorted(names),
     }

@@ -62,7 +62,7 @@ class Draw:
 
     @cached_property
     def bytes(self) -> int:
-        held = tensors([self.arguments, self.eager.calls, self.truth.calls, [t.values for t in self.truth.ties if t]])
+        held = tensors([self.arguments, self.eager.calls, self.truth.calls, self.truth.kept])
         return sum({t.data_ptr(): t.numel() * t.element_size() for t in held}.values())
 
 

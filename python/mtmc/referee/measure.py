@@ -209,6 +209,8 @@ def _measure_integer(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, ties: Ti
     gap, repeated, astray = 0.0, 0, 0
     bad = int(wrong.sum())
     if ties is not None and bad and c.dtype not in (torch.bool,):
+        if ties.distinct:
+            repeated = ties.repeated(c)
         c, e, t = (ties.whole(x) for x in (c, e, t))
         wrong = c != t
         in_range = (c >= 0) & (c < ties.values.shape[ties.dim])
@@ -218,8 +220,6 @@ def _measure_integer(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor, ties: Ti
         gaps = torch.where(wrong & in_range & ~tied, (chosen - best).abs(), 0.0).nan_to_num(nan=math.inf)
         gap, astray = float(gaps.max()) / scale, _astray(gaps, best, ties)
         wrong = wrong & ~in_range  # the rest is judged by its gap
-        if ties.distinct:
-            repeated = int((c.sort(ties.dim).values.diff(dim=ties.dim) == 0).sum()) if c.dim() else 0
         if ties.stable and not _disordered(e, ties):
             repeated += _disordered(c, ties)
     count = int(wrong.sum())

@@ -93,6 +93,12 @@ class Truth:
     def state(self) -> State:
         return self.after[-1]
 
+    @property
+    def kept(self) -> list[torch.Tensor]:
+        """What is held beside the results."""
+        ties = [one for one in self.ties if one is not None]
+        return [one.values for one in ties] + [one.view.own for one in ties if one.view is not None]
+
 
 class Deciders(DispatchMode):
     """Sees operators that look something up, or whose results have a size, or are numbers, that depend on values."""

@@ -23,6 +23,16 @@ class View:
         """What has the shape of `own`, in memory as `own` is."""
         return torch.empty_strided(self.own.shape, self.own.stride(), dtype=like.dtype, device=like.device).copy_(like)
 
+    def is_part(self) -> bool:
+        """Is each of its elements one of `own`'s, at a place that no other has?"""
+        reach = 0  # of the axes that move least
+        for extent, stride in sorted(zip(self.shape, self.stride, strict=True), key=lambda axis: axis[1]):
+            if extent > 1 and stride <= reach:
+                return False
+            reach += (extent - 1) * stride
+        last = sum((extent - 1) * stride for extent, stride in zip(self.own.shape, self.own.stride(), strict=True))
+        return 0 not in self.shape and self.offset >= 0 and self.offset + reach <= last
+
 
 @dataclass(frozen=True)
 class Ties:
@@ -44,44 +54,49 @@ class Ties:
 
     def whole(self, output: torch.Tensor) -> torch.Tensor:
         """An output in the shape of the operator's indices; where it has none of them, as in the truth."""
-        if self.view is None:
-            return output
-        laid = self.view.laid(self.view.own.to(output.device, output.dtype))
-        self.view.of(laid).copy_(output)
-        return laid
+        return output if self.view is None else self._filled(output, self.view, self.view.own)
+
+    def repeated(self, output: torch.Tensor) -> int:
+        """How often an index comes again along the axis, of those that the output has."""
+        if self.view is not None:
+            none = -1 - torch.arange(self.view.own.numel(), device=output.device).view(self.view.own.shape)
+            output = self._filled(output, self.view, none)
+        return int((output.sort(self.dim).values.diff(dim=self.dim) == 0).sum()) if output.dim() else 0
 
     def part(self, whole: torch.Tensor) -> torch.Tensor:
         """Of something for each of the operator's indices what belongs to an output's."""
         return whole if self.view is None else self.view.of(self.view.laid(whole))
+
+    @staticmethod
+    def _filled(output: torch.Tensor, view: View, rest: torch.Tensor) -> torch.Tensor:
+        laid = view.laid(rest.to(output.device, output.dtype))
+        view.of(laid).copy_(output)
+        return laid
+
+
+def _version(tensor: torch.Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version  # of those in inference mode torch does not know
 
 
 class Orders:
     """The ties of all tensors of indices that operators return in a call; by the memory they lie in, so that views are found."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[torch.Tensor, Ties]] = {}  # holds them: no address is given to another tensor
+        # They are held, so that no address is given to another tensor.
+        self._known: dict[int, tuple[torch.Tensor, int, Ties]] = {}
 
     def note(self, index: torch.Tensor, ties: Ties) -> None:
-        self._known[index.untyped_storage().data_ptr()] = index, ties
+        self._known[index.untyped_storage().data_ptr()] = index, _version(index), ties
 
     def of(self, output: torch.Tensor) -> Ties | None:
-        """None of what is no view of an operator's indices, or one that has an element in several places."""
-        if output.dtype != torch.int64 or output.layout != torch.strided:
+        """None of what is no part of an operator's indices, or of those that were changed since."""
+        if output.dtype != torch.int64 or output.layout != torch.strided or not output.numel():
             return None
-        own, ties = self._known.get(output.untyped_storage().data_ptr(), (None, None))
-        if own is None or ties is None:
+        known = self._known.get(output.untyped_storage().data_ptr())
+        if known is None or _version(known[0]) != known[1]:
             return None
+        own, _, ties = known
         if (output.data_ptr(), output.shape, output.stride()) == (own.data_ptr(), own.shape, own.stride()):
             return ties
-        offset = output.storage_offset() - own.storage_offset()
-        view = View(own, output.shape, output.stride(), offset)
-        places = torch.arange(view.laid(own).untyped_storage().nbytes() // own.element_size())
-        if offset < 0 or not _within(view, len(places)) or len(view.of(places).unique()) < output.numel():
-            return None
-        all_of_it = output.numel() == own.numel()
-        return replace(ties, view=view, distinct=ties.distinct and all_of_it, stable=ties.stable and all_of_it)
-
-
-def _within(view: View, places: int) -> bool:
-    last = view.offset + sum((extent - 1) * stride for extent, stride in zip(view.shape, view.stride, strict=True))
-    return 0 in view.shape or last < places
+        view = View(own, output.shape, output.stride(), output.storage_offset() - own.storage_offset())
+        return replace(ties, view=view) if view.is_part() else None

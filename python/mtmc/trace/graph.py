@@ -166,7 +166,7 @@ class GraphWriter:
 
 def real_view(value: Any) -> torch.Tensor | None:
     """A complex tensor of fixed shape as a real one with the two parts along a last axis; None of all else."""
-    if not isinstance(value, torch.Tensor) or not value.is_complex():
+    if not isinstance(value, torch.Tensor) or value.dtype not in (torch.complex64, torch.complex128):
         return None
     real = torch.view_as_real(value.resolve_conj())
     return real if type_text(real) else None

@@ -23,7 +23,7 @@ COPIES = (aten.clone.default, aten.contiguous.default)
 # Whose results lie in order, however their operands lie.
 IN_ORDER = frozenset(
     "linear addmm mm bmm baddbmm matmul layer_norm native_layer_norm softmax _softmax log_softmax _log_softmax "
-    "scaled_dot_product_attention embedding".split()
+    "embedding".split()
 )
 
 
@@ -61,8 +61,11 @@ def behind_a_copy(node: Node) -> bool:
         if at in seen or at.op != "call_function" or getattr(at.target, "__name__", "").split(".")[0] in IN_ORDER:
             continue
         seen.add(at)
-        if at.target in COPIES and not at.args[0].meta["val"].is_contiguous() and at.meta["val"].is_contiguous():
-            return True
+        if at.target in COPIES:
+            before, after = at.args[0].meta["val"], at.meta["val"]
+            known = all(isinstance(size, int) for size in before.shape)  # else they depend on data
+            if not known or (after.is_contiguous() and not before.is_contiguous()):
+                return True
         pending += at.all_input_nodes
     return False
 

@@ -352,7 +352,7 @@ def leaf_of(
         )
     if (kind := type_text(value)) is None:
         wrong = f"{leaf['kind']} {leaf['target']} is {value.dtype}"
-        raise TaskError(f"tracing {task.name}", wrong, "", "a real dense tensor")
+        raise TaskError(f"tracing {task.name}", wrong, "", "a dense tensor of a usual type")
     return leaf | {"type": kind, **strides(value)}
 
 
@@ -367,6 +367,11 @@ def results(
     for spec, node in zip(exported.graph_signature.output_specs, returned, strict=True):
         is_node = isinstance(node, torch.fx.Node)
         is_complex = is_node and spec.kind == OutputKind.USER_OUTPUT and real_view(node.meta.get("val")) is not None
+        if spec.kind == OutputKind.BUFFER_MUTATION and node not in writer.names:
+            got = seen.keys.get(spec.target, spec.target)
+            raise TaskError(
+                f"tracing {task.name}", "forward changes complex state", got, "its real and imaginary parts as two"
+            )
         if is_node and not is_complex and node not in writer.names:
             value = node.meta.get("val")
             got = f"{value.dtype} of shape {list(value.shape)}" if isinstance(value, torch.Tensor) else str(value)

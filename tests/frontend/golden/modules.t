@@ -133,6 +133,18 @@ program complex_inside {
   return %1
 }
 
+program complex_of_copies {
+  %0 = input "x" : f32[3,2,5]
+  %1 = input "v" : f32[3,5,2]
+  %2 = transpose(%0, dim0=1, dim1=2) : f32[3,5,2]  @ complex_of_copies.py:7
+  %3 = clone(%2) : f32[3,5,2]
+  %4 = library(%3, args="torch.ops.aten.resolve_conj.default(torch.ops.aten.view_as_complex.default({0}))", call="aten.view_as_real.default", types="f32[3,5,2]") : f32[3,5,2]  @ complex_of_copies.py:7
+  %5 = library(%4, args="torch.ops.aten.view_as_complex.default({0})", call="aten.abs.default", types="f32[3,5]") : f32[3,5]  @ complex_of_copies.py:8
+  %6 = library(%4, args="torch.ops.aten.mul.Tensor(torch.ops.aten.view_as_complex.default({0}), torch.ops.aten.view_as_complex.default({0}))", call="aten.view_as_real.default", types="f32[3,5,2]") : f32[3,5,2]  @ complex_of_copies.py:8
+  %7 = library(%4, %1, args="torch.ops.aten.resolve_conj.default(torch.ops.aten.mul.Tensor(torch.ops.aten.clone.default(torch.ops.aten._conj.default(torch.ops.aten.view_as_complex.default({0}))), torch.ops.aten.view_as_complex.default({1})))", call="aten.view_as_real.default", types="f32[3,5,2]") : f32[3,5,2]  @ complex_of_copies.py:8
+  return %5, %6, %7
+}
+
 program complex_values {
   %0 = input "x" : f32[4,8]
   %1 = input "z" : f32[5,2]
@@ -171,17 +183,18 @@ program copies_decide_the_layout {
   %9 = constant "1" : i64[]
   %10 = permute(%0, dims=[0,3,1,2]) : f32[2,3,6,7]  @ copies_decide_the_layout.py:10
   %11 = relu(%10) : f32[2,3,6,7]  @ copies_decide_the_layout.py:11
-  %12 = add(%11, %8) : f32[2,3,6,7]  @ copies_decide_the_layout.py:12
-  %13 = clone(%11) : f32[2,3,6,7]
-  %14 = conv2d(%13, %1, %2) : f32[2,5,4,5]  @ copies_decide_the_layout.py:12
-  %15 = clone(%10) : f32[2,3,6,7]
-  %16 = max_pool2d(%15, kernel_size=[2,2]) : f32[2,3,3,3]  @ copies_decide_the_layout.py:12
-  %17 = add(%7, %9) : i64[]  @ copies_decide_the_layout.py:12
-  %18, %19, %20, %21, %22 = batch_norm_train(%15, %3, %4, %5, %6, eps=1e-05, momentum=0.1) : f32[2,3,6,7], f32[3], f32[3], f32[3], f32[3]  @ copies_decide_the_layout.py:12
-  state "norm.running_mean" = %21
-  state "norm.running_var" = %22
-  state "norm.num_batches_tracked" = %17
-  return %12, %14, %16, %18
+  %12 = add(%11, %10) : f32[2,3,6,7]  @ copies_decide_the_layout.py:12
+  %13 = add(%11, %8) : f32[2,3,6,7]  @ copies_decide_the_layout.py:13
+  %14 = clone(%12) : f32[2,3,6,7]
+  %15 = conv2d(%14, %1, %2) : f32[2,5,4,5]  @ copies_decide_the_layout.py:13
+  %16 = clone(%10) : f32[2,3,6,7]
+  %17 = max_pool2d(%16, kernel_size=[2,2]) : f32[2,3,3,3]  @ copies_decide_the_layout.py:13
+  %18 = add(%7, %9) : i64[]  @ copies_decide_the_layout.py:13
+  %19, %20, %21, %22, %23 = batch_norm_train(%16, %3, %4, %5, %6, eps=1e-05, momentum=0.1) : f32[2,3,6,7], f32[3], f32[3], f32[3], f32[3]  @ copies_decide_the_layout.py:13
+  state "norm.running_mean" = %22
+  state "norm.running_var" = %23
+  state "norm.num_batches_tracked" = %18
+  return %13, %15, %17, %19
 }
 
 program dict_of_outputs {
