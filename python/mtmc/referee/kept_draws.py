@@ -10,11 +10,13 @@ import time
 from functools import partial
 from typing import Any
 
+import torch
+
 from mtmc.referee.budgets import Draw
 from mtmc.referee.draws import COPIED, make_draw, mixed, seed_of
 from mtmc.referee.in_a_row import InARow
 from mtmc.referee.open_order import in_other_order
-from mtmc.referee.reference import CALLS, EagerError, Reference, State, Truth
+from mtmc.referee.reference import CALLS, Eager, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.slices import LARGE_BYTES, Slices
 from mtmc.referee.truth import widen
@@ -25,6 +27,7 @@ KEPT_WHERE_SHARED = 4 << 30  # on a GPU that other searches use, too (src/base/t
 MOVING = ("task", "weights", "swapped", "repeated")  # kinds that show how a state goes on from call to call
 LATER = "+"  # between a draw's name and the number of a call that has arguments of its own
 MORE_CALLS = 6  # a draw `repeated` has one to so many calls more than others
+COPIES_THERE = 4  # of each result, in memory that is freed before eager is called again
 TIMED_SET, MIXED_DRAWS = 1000, 5  # as src/eval/draw_choice.cpp numbers the draws of timed calls
 
 
@@ -64,6 +67,8 @@ class KeptDraws:
         count = CALLS + 1 + seed % MORE_CALLS if kind == "repeated" else CALLS
         eager = self.reference.run_eager(arguments, state, seed, count, kind in MOVING)
         small = bytes_of_all(arguments) + bytes_of_all(eager.calls[0]) < LARGE_BYTES  # else its truth is of samples
+        if small and kind in self.dispensable and self._returns_what_lay_there(eager, arguments, state, seed):
+            raise EagerError("it returns what lay in memory")
         if kind == "repeated" and small and not (eager.repeats or eager.drawn[0]):
             arguments = InARow(arguments)  # what lasts must tell one call's from another's
             arguments.later = [self.arguments(f"{name}{LATER}{index}") for index in range(1, count)]
@@ -87,6 +92,18 @@ class KeptDraws:
         self.known[name] = draw
         self.seconds = min(self.seconds, time.perf_counter() - start)
         return draw
+
+    def _returns_what_lay_there(self, eager: Eager, arguments: list[Any], state: State, seed: int) -> bool:
+        """Where eager writes no element it has no answer: embedding_bag on one thread, where offsets do not ascend. Only what
+        integers lead astray is looked at."""
+        if all(tensor.is_floating_point() for tensor in tensors(arguments)):
+            return False
+        results = [one for one in tensors(eager.calls[0]) if one.is_floating_point()]
+        there = [torch.full_like(one, math.nan) for one in results for _ in range(COPIES_THERE)]
+        del there  # free, and the first to be used again
+        again = self.reference.run_eager(arguments, state, seed, 1, False)
+        later = [one for one in tensors(again.calls[0]) if one.is_floating_point()]
+        return any(bool((one.isfinite() != other.isfinite()).any()) for one, other in zip(results, later, strict=True))
 
     def arguments(self, name: str) -> list[Any]:
         """The arguments of a draw, without computing anything about them."""
