@@ -16,6 +16,7 @@ from mtmc.trace.layout import made_contiguous, ordered_by_chance
 from mtmc.trace.trace import decompositions
 from mtmc.wire.task_error import TaskError
 from traced_modules import module_text
+from tracing import traced
 
 
 @pytest.mark.parametrize(
@@ -133,3 +134,13 @@ def test_results_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None
     lost[5, 4], alike[5, 4] = math.nan, math.nan
     assert trace_check.difference(lost, theirs) == "other NaN or infinite elements"
     assert trace_check.difference(alike * (1 + 1e-9), lost) == ""
+
+
+def test_what_the_file_remembers_is_no_tensor_of_the_tracer(tmp_path: Path) -> None:
+    text = module_text("if 8 not in KEPT: KEPT[8] = places(8) * 2\nreturn x + places(8) + KEPT[8]")
+    text = (
+        "import functools\n"
+        + text
+        + "\nKEPT = {}\n@functools.lru_cache\ndef places(n):\n    return torch.arange(float(n))\n"
+    )
+    assert traced(tmp_path, text)["checked"]

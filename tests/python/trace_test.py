@@ -234,10 +234,10 @@ def test_what_a_program_cannot_hold_stays_inside_a_call(tmp_path: Path) -> None:
     unique = traced(tmp_path, module_text("return torch.unique(x, return_inverse=True)[1]"))
     assert ops(unique) == ["alias.default"] and unique["nodes"][0]["call"].endswith("[1]")
     message = refused(tmp_path, module_text("return x.sum(), x.nonzero()")).message()
-    assert message == (
-        "tracing m: forward returns what a program cannot hold: got torch.int64 of shape [u0, 2] "
-        "(m4.py:7: return x.sum(), x.nonzero()), wanted tensors of a fixed shape"
+    assert message.startswith(
+        "tracing m: forward returns what a program cannot hold: got torch.int64 of shape [u0, 2] (m"
     )
+    assert message.endswith(".py:7: return x.sum(), x.nonzero()), wanted tensors of a fixed shape")
 
 
 def test_random_operators_and_devices(tmp_path: Path) -> None:

@@ -100,6 +100,8 @@ def trace(task: Task) -> dict[str, Any]:
     model, lacking = task.make_unfilled(0)
     refuse_not_dense(task, inputs, model)
     user = UserCode(str(Path(task.namespace.__file__ or "").resolve()))
+    if remembers(task) and bytes_of_all([inputs, *model.state_dict().values()]) <= CHECKED_BYTES:
+        task.check_runs(task.make_model(0))  # so that what it remembers are no tensors without values
     try:
         exported, seen = export(task, model, inputs, user)
     except TaskError:
@@ -118,6 +120,12 @@ def trace(task: Task) -> dict[str, Any]:
         disordered = not_contiguous(exported) if any(isinstance(m, FASTER) for m in model.modules()) else set()
     data["template"] = made_contiguous(data["template"], disordered | ordered_by_chance(exported))
     return data
+
+
+def remembers(task: Task) -> bool:
+    """Has the file a place of its own where its functions may keep something from call to call?"""
+    own = [value for name, value in vars(task.namespace).items() if not name.startswith("__")]
+    return task.from_file and any(hasattr(one, "cache_info") or isinstance(one, (dict, list, set)) for one in own)
 
 
 def argument_types(task: Task) -> list[Any]:
