@@ -375,7 +375,7 @@ def results(
     for spec, node in zip(exported.graph_signature.output_specs, returned, strict=True):
         is_node = isinstance(node, torch.fx.Node)
         is_complex = is_node and spec.kind == OutputKind.USER_OUTPUT and real_view(node.meta.get("val")) is not None
-        if spec.kind == OutputKind.BUFFER_MUTATION and node not in writer.names:
+        if spec.kind == OutputKind.BUFFER_MUTATION and real_view(node.meta.get("val")) is not None:
             got = seen.keys.get(spec.target, spec.target)
             raise TaskError(
                 f"tracing {task.name}", "forward changes complex state", got, "its real and imaginary parts as two"
