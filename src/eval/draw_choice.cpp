@@ -60,7 +60,12 @@ Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier t
   const bool screens = tier == Tier::screen;
   const int index = met_index_ = !screens ? next_index_ : again ? other_index(facts) : 0;
   if (!screens) draw_index(facts);  // whoever is certified again may have written down what it saw
-  MTMC_TRY(met_, facts.structured(structured_count(tier), index));
+  if (screens) {
+    MTMC_TRY(met_, facts.structured(structured_count(tier), index));
+  } else {
+    met_.clear();
+    for (const std::string& kind : facts.structured()) met_.push_back(fmt::format("{}-{}", kind, index));
+  }
   if (const auto known = refusing_.find(facts.folder()); known != refusing_.end()) {
     const std::string draw = fmt::format("{}-{}", known->second, known->second == "task" ? other_index(facts) : index);
     MTMC_TRY(const DrawFacts* of_draw, facts.draw(draw));
@@ -68,6 +73,12 @@ Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier t
     if (of_draw->usable) met_.insert(met_.begin(), draw);
   }
   return met_;
+}
+
+Result<bool> DrawChoice::meets(TaskFacts& facts, const std::string& draw) {
+  MTMC_TRY(const DrawFacts* known, facts.draw(draw));
+  if (!known->usable) std::erase(met_, draw);
+  return known->usable;
 }
 
 Result<std::vector<std::string>> DrawChoice::structured_instead(TaskFacts& facts, Tier tier) {

@@ -36,8 +36,11 @@ class DrawChoice {
   std::vector<std::string> certified_next(const TaskFacts& facts) const;
   // The index of a certification's draws, structured and others, once the structured ones were chosen.
   int met_index() const { return met_index_; }
-  // The structured draws of a trial, in their order. `again`: the candidate may have met those of before.
+  // The structured draws of a trial, in their order. `again`: the candidate may have met those of before. A screen's
+  // are made by then, a certification's are still to be: so many large ones could not be kept until their turn.
   Result<std::vector<std::string>> structured(TaskFacts& facts, Tier tier, bool again);
+  // Makes one of a certification's, when its turn has come; false: it proves nothing, and is left out.
+  Result<bool> meets(TaskFacts& facts, const std::string& draw);
   // More of them, in place of those that turned out to prove nothing.
   Result<std::vector<std::string>> structured_instead(TaskFacts& facts, Tier tier);
   // The rounds of a trial, after its structured draws were chosen. Screens share one set of arguments, except large

@@ -236,12 +236,12 @@ Status ProcessJudge::prepare(const Task& task, const Candidate& candidate) {
   return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
 }
 
-// Quick draws, as long as they need not be made again for want of memory. What goes wrong with one goes wrong once
-// more, and is told, when somebody asks for it.
+// Quick draws, as long as they can be kept and need not be made again for want of memory. What goes wrong with one goes
+// wrong once more, and is told, when somebody asks for it.
 bool ProcessJudge::get_ahead() {
   if (!on_gpu() || shares() || !facts_ || !referee_.running() || !gets_ahead_) return false;
   const double bytes = facts_->argument_bytes() + facts_->result_bytes();
-  if (bytes > kMostBeside || facts_->draw_seconds() > kQuickDraw) return false;
+  if (facts_->full() || bytes > kMostBeside || facts_->draw_seconds() > kQuickDraw) return false;
   const std::vector<std::string> names = draw_choice_.certified_next(*facts_);
   const auto next =
       std::find_if(names.begin(), names.end(), [&](const std::string& name) { return !facts_->knows(name); });

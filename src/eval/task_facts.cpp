@@ -103,7 +103,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
                                               first ? kReferenceSeconds : patience_ + kManyDraws * draw_seconds_);
   if (!told.ok() && !first && told.error().wrong == kUnanswered) endless_ = name;
   MTMC_TRY(const Json reply, told);
-  draw_seconds_ = reply.value("draw_seconds", draw_seconds_);
+  draw_seconds_ = reply.value("draw_seconds", draw_seconds_), full_ = reply.value("full", full_);
   if (reply.contains("skipped")) {
     facts.usable = false, facts.no_room = reply.value("no_room", false);
     return &(draws_[name] = std::move(facts));

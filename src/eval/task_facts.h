@@ -138,6 +138,7 @@ class TaskFacts {
   // On a draw, if it is known by now: degenerate matrices may take a solver many times as long as the task's own.
   double eager_seconds(const std::string& draw) const;
   double draw_seconds() const { return draw_seconds_; }  // at least, to make a draw with eager's results and the truth
+  bool full() const { return full_; }                    // are draws forgotten by now to make room for others?
   double result_bytes() const { return result_bytes_; }  // the state's included
   double weight_bytes() const { return weight_bytes_; }
   double argument_bytes() const { return argument_bytes_; }
@@ -151,7 +152,7 @@ class TaskFacts {
   std::vector<std::string> by_name_, structured_, others_, files_, asked_, imported_, moving_;
   std::vector<int> written_;
   int weights_ = 0;
-  bool strict_ = false;
+  bool strict_ = false, full_ = false;
   double patience_ = 0, eager_seconds_ = 0, draw_seconds_ = 0, argument_bytes_ = 0, result_bytes_ = 0,
          weight_bytes_ = 0, returned_bytes_ = 0, nominal_bytes_ = 0;
   std::map<std::string, Given> given_, states_;

@@ -85,7 +85,6 @@ Result<bool> Trial::leaves_results(Guest& guest) {
 Result<bool> Trial::certify_answers() {
   tells("drawing arguments");
   MTMC_TRY(const std::vector<std::string> structured, draws_.structured(facts_, tier(), again_));
-  if (structured.size() < 2) verdict_.notes.push_back("few-structured-draws");
   // Before a candidate is there: what it takes of the memory cannot make them too large.
   for (const std::string& kind : facts_.others()) {
     MTMC_TRY([[maybe_unused]] const DrawFacts* known, facts_.draw(kind + "-0"));
@@ -101,10 +100,15 @@ Result<bool> Trial::certify_answers() {
     // Whoever counts calls, or calls on the same values, meets five in a row; of gigabytes once, nobody knows when.
     MTMC_PASS(examination_.run(guest, draw, "first", facts_.large() && draw != often ? 2 : 5));
   }
+  std::vector<std::string> met;
   for (const std::string& draw : structured) {
     next();
+    MTMC_TRY(const bool usable, draws_.meets(facts_, draw));
+    if (!usable) continue;
     MTMC_PASS(run_structured(guest, draw));
+    met.push_back(draw);
   }
+  if (met.size() < 2) verdict_.notes.push_back("few-structured-draws");
   MTMC_PASS(examination_.run_after(guest, "task-0", "swapped-0"));
   if (facts_.moves()) {
     const std::string repeated = fmt::format("repeated-{}", draws_.met_index());
@@ -112,7 +116,7 @@ Result<bool> Trial::certify_answers() {
     MTMC_PASS(examination_.run(guest, repeated, late ? "repeated" : "first", kAllCalls));
     if (late) MTMC_PASS(examination_.set_state(guest, "first", "load"));
   }
-  draws.insert(draws.end(), structured.begin(), structured.end());
+  draws.insert(draws.end(), met.begin(), met.end());
   MTMC_TRY(verdict_.degenerate, facts_.degenerate(draws));
   MTMC_PASS(examination_.stays_quiet(guest));
   MTMC_PASS(examination_.profile(guest, "task-0"));

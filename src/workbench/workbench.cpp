@@ -152,15 +152,18 @@ Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) 
 
 Result<TracedTask> Workbench::trace(const Task& task) {
   if (options_.many) tracer_.begin_next();
-  auto tracing = std::async(std::launch::async, [&] { return tracer_.trace(task.json); });
   if (tuner_ && tuner_->prepares()) MTMC_RETURN_IF_ERROR(tuner_->warm_up());
+  auto tracing = std::async(std::launch::async, [&]() -> Result<TracedTask> {
+    MTMC_TRY(Traced traced, tracer_.trace(task.json));
+    return as_program(task, std::move(traced));
+  });
   const Status ready = judge_ ? judge_->prepare(task) : ok_status();
   const auto goes_on = [&] { return tracing.wait_for(std::chrono::seconds(0)) != std::future_status::ready; };
   while (ready.ok() && judge_ && goes_on() && judge_->get_ahead()) {
   }
-  MTMC_TRY(Traced traced, tracing.get());  // the tracer explains the user's mistakes best
+  MTMC_TRY(TracedTask traced, tracing.get());  // the tracer explains the user's mistakes best
   MTMC_RETURN_IF_ERROR(ready);
-  return as_program(task, std::move(traced));
+  return traced;
 }
 
 Result<TracedTask> Workbench::traced_alone(const Task& task) {

@@ -42,7 +42,7 @@ class OpenRunner(Runner):
 
 def runner_of(model: Callable[..., Any], argument: torch.Tensor) -> OpenRunner:
     """A runner with memory for the argument, which lies there by now."""
-    runner = OpenRunner([], "cpu")
+    runner = OpenRunner([], "cpu", {})
     runner.device = Recorded()
     runner.stopwatch = type(runner.stopwatch)(runner.device)
     runner.model = model
@@ -131,7 +131,7 @@ def test_no_memory_is_given_back_between_calls_in_a_row() -> None:
     conductor = Path(__file__).parents[2].joinpath("python/mtmc/keeper/conduct.py").read_text()
     asked = set(re.findall(r'"op": "(\w+)"', conductor))
     assert asked == {"arm", "wake", "go"}
-    runner, given_back = OpenRunner([], "cpu"), []
+    runner, given_back = OpenRunner([], "cpu", {}), []
     runner.release = lambda: given_back.append(True)
     for op in (*asked, "hello", "after"):
         setattr(runner, "on_" + op, lambda _: {})
@@ -143,7 +143,7 @@ def test_no_memory_is_given_back_between_calls_in_a_row() -> None:
 
 
 def test_weights_that_are_set_anew_between_calls_cost_the_next_one_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    runner, given_back = OpenRunner([], "cpu"), []
+    runner, given_back = OpenRunner([], "cpu", {}), []
     runner.release = lambda: given_back.append(True)
     runner.on_state = lambda _: {}
     lend = {"op": "lend", "state": {"dict": [["w", without_values(form_of(torch.zeros(4)))[0]]]}}

@@ -30,7 +30,7 @@ from mtmc.guest.candidate import Refused, assign, construct, entries_of, import_
 from mtmc.guest.failures import classify
 from mtmc.guest.profile import profile_call, profile_kernels
 from mtmc.guest.stopwatch import Stopwatch
-from mtmc.guest.surroundings import another, elsewhere, operators, other_random_states
+from mtmc.guest.surroundings import Operators, another, elsewhere, operators, other_random_states
 from mtmc.guest.tamper import Snapshot
 from mtmc.wire import outputs
 from mtmc.wire.by_name import by_place
@@ -57,7 +57,7 @@ class Runner:
         *("loaded", "first", "drawn", "operators"),
     )
 
-    def __init__(self, parts: list[str], device: str) -> None:
+    def __init__(self, parts: list[str], device: str, known: Operators) -> None:
         self.parts = parts
         self.device = device_named(device)
         self.device.confine()
@@ -77,7 +77,7 @@ class Runner:
         self.loaded: Message = {}  # the request that loaded the candidate
         self.first: tuple[torch.nn.Module, dict[str, str]] | None = None  # that is judged, beside another one
         self.drawn: dict[str, Any] = {}  # random states that are not torch's
-        self.operators: dict[str, list[str]] = {}  # before the candidate came
+        self.operators = known  # as torch's were before any candidate came
 
     def handle(self, request: Message) -> Message:
         """Any failure of the candidate's is a reply with `fail` and `message`; attempts that the audit saw come first."""
@@ -124,8 +124,6 @@ class Runner:
             self.audit = Audit(request["writable"], request["secret"], request["asked"])
             self.snapshot.begin()
             self.changes = self.snapshot.changes
-        if request["whole"]:
-            self.operators = operators()
         import_candidate(self.file)
         self.loaded, self.first = request, None
         weights = self._begin_with(self._constructed(request["task"]))
@@ -346,10 +344,10 @@ def broken(op: str, error: Exception) -> Message:
     return {"fail": "crashed", "message": f"the judge's runner failed at {op!r}: {first_line(error)}"}
 
 
-def main(line: Line, parts: list[str], device: str) -> None:
+def main(line: Line, parts: list[str], device: str, known: Operators) -> None:
     """The guest's life: answer the judge until it closes the line."""
     sys.dont_write_bytecode = True
     tempfile.tempdir = os.environ.get("TMPDIR")
     faulthandler.register(signal.SIGUSR2)  # who waits in vain for an answer asks where we are (keeper/stuck.py)
-    runner = Runner(parts, device)
+    runner = Runner(parts, device, known)
     serve(line, runner.handle, ("wake",) if device != "cpu" else ())

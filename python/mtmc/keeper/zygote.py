@@ -38,6 +38,7 @@ from mtmc.device import kernel_calls
 from mtmc.guest import ahead, runner
 from mtmc.guest.audit import FORBIDDEN_IMPORTS
 from mtmc.guest.limits import Limits
+from mtmc.guest.surroundings import Operators, operators
 from mtmc.keeper.conduct import Conductor
 from mtmc.keeper.processes import kill_tree, process_tree, usage
 from mtmc.keeper.sandbox import Guest, can_own_proc, level, lock, reach, start_guest
@@ -68,6 +69,7 @@ class Zygote:
         self.limits = Limits(memory_bytes=1 << 62)
         self.ending: list[int] = []  # keepers that were killed
         self.own_proc: bool | None = None  # found out for the first guest on a GPU
+        self.operators: Operators | None = None  # for the first guest, and after each import
         self.draws = int(os.environ["MTMC_DRAWS"])
         self.starter = Starter([REQUESTS, REPLIES, *([self.draws] if self.draws >= 0 else [])])
         self.conductor = Conductor(self, self.draws, self.starter)
@@ -100,13 +102,14 @@ class Zygote:
         folder.mkdir(parents=True, exist_ok=True)
         limits = Limits(**request["limits"])
         writable = reach(request["writable"], limits.device)
+        known = self.operators = self.operators or operators()
 
         def main(line: Line) -> None:
             os.environ.update(request["environment"])
             if os.environ["TRITON_INTERPRET"] == "1":
                 forget("triton")  # its own functions are compiled or interpreted as it was when they were imported
             os.chdir(folder)
-            runner.main(line, lock(writable, limits), limits.device)
+            runner.main(line, lock(writable, limits), limits.device, known)
 
         others = self.standby.guests() + ([self.guest] if self.guest is not None else [])
         # Other candidates' lines, and the folder of all arguments.
@@ -144,6 +147,7 @@ class Zygote:
         """What does not import here does not in guests either, and says so there. Nobody is forked with packages that only
         libraries of the task may ask for: a candidate would find them loaded."""
         before = set(sys.modules)
+        self.operators = None  # a library may bring its own
         for name in request["modules"]:
             try:
                 importlib.import_module(name)

@@ -126,13 +126,18 @@ def _of_blocks(
     return found
 
 
-def worst_block(c: torch.Tensor, t: torch.Tensor, scale: float) -> float:
-    """As Difference.block_error, of a slice and its truth."""
-    if not scale or not t.numel():
+def off_truth(c: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+    """c - t in the type of t, a truth in double; 0 where one of them is not finite."""
+    off = c - t
+    return off if bool(off.sum().isfinite()) else torch.where(c.isfinite() & t.isfinite(), off, 0.0)
+
+
+def worst_block(off: torch.Tensor, scale: float) -> float:
+    """As Difference.block_error, of a slice that is so far off its truth."""
+    if not scale or not off.numel():
         return 0.0
-    off = torch.where(c.isfinite() & t.isfinite(), c.to(t.dtype) - t, 0.0)
     off = torch.view_as_real(off) if off.is_complex() else off
-    return float(_by_block(off.reshape(-1))[1].max().sqrt()) / scale
+    return float(_mean_squares(off.reshape(-1)).max().sqrt()) / scale
 
 
 def _pieces(c: torch.Tensor, e: torch.Tensor) -> Iterator[tuple[int, torch.Tensor, torch.Tensor]]:
@@ -191,13 +196,20 @@ def _count_rules(
 
 
 def _by_block(flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The largest element and the mean square of each block; the last may be shorter."""
+    """The largest element and the mean square of each block."""
+    largest = torch.cat([torch.linalg.vector_norm(block, math.inf, dim=1) for block in _blocks(flat)])
+    return largest.double(), _mean_squares(flat)
+
+
+def _mean_squares(flat: torch.Tensor) -> torch.Tensor:
+    return torch.cat([torch.linalg.vector_norm(b, dim=1).double().square() / b.shape[1] for b in _blocks(flat)])
+
+
+def _blocks(flat: torch.Tensor) -> list[torch.Tensor]:
+    """The last may be shorter."""
     whole = flat.numel() // BLOCK * BLOCK
     blocks = [flat[:whole].view(-1, BLOCK)] if whole else []
-    blocks += [flat[whole:].view(1, -1)] if whole < flat.numel() else []
-    largest = torch.cat([torch.linalg.vector_norm(block, math.inf, dim=1) for block in blocks])
-    squares = torch.cat([torch.linalg.vector_norm(b, dim=1).double().square() / b.shape[1] for b in blocks])
-    return largest.double(), squares
+    return blocks + ([flat[whole:].view(1, -1)] if whole < flat.numel() else [])
 
 
 def _only_finite(x: torch.Tensor) -> torch.Tensor:

@@ -47,6 +47,7 @@ class KeptDraws:
         # What takes longest to compute, and is small: the truth of samples of draws that are forgotten.
         self.samples: dict[str, Slices] = {}
         self.seconds = math.inf  # of the quickest draw
+        self.full = False  # was one forgotten to make room for another?
         self.timed: dict[str, list[Any]] = {}  # arguments of timed calls that may come again
         # Kinds that are done without where the GPU's memory is too small for their truth: at another size it may be larger than it
         # ever is, and the host's may be too small as well (DenseNet-121's first block: a minute, then nobody was left to answer).
@@ -143,6 +144,7 @@ class KeptDraws:
             if draw.slices is not None:
                 self.samples[name] = draw.slices
             del self.known[name]
+            self.full = True
         while sum(bytes_of_all([one.calls, one.states]) for one in self.samples.values()) > self.most_bytes / 2:
             del self.samples[next(iter(self.samples))]
 

@@ -46,6 +46,9 @@ from mtmc.wire.outputs import bytes_of_all, self_overlapping, tensors
 from mtmc.wire.plain import is_plain
 from mtmc.wire.task_error import TaskError, first_cause, first_line, out_of_memory
 
+# Of a GPU's memory: if less is free, the next task begins without what the last one has left here. The driver takes 0.3 to 3 s to take it
+# back, and as long to give it again.
+ENOUGH_BETWEEN = 0.5
 MOST_NUDGED = 1 << 28  # bytes of weights: of larger ones there is no copy with a few other elements
 
 
@@ -118,13 +121,13 @@ class Referee:
         if self.lender is not None:
             self.lender.give_back()
         self._drop_task()
+        if self.device is not None and self.device.name == "cuda":
+            torch.cuda.empty_cache()
         return {}
 
     def _drop_task(self) -> None:
         self.reference = self.budgets = self.draws = self.masked = self.lender = None
         self.states, self.measured = {}, {}
-        if self.device is not None and self.device.name == "cuda":
-            torch.cuda.empty_cache()
 
     def on_open(self, request: Message) -> Message:
         """Loads a task and writes what candidates need of it into the folder: constructor arguments and two states. It takes its turn
@@ -136,7 +139,8 @@ class Referee:
         torch.set_num_threads(request["threads"])
         torch.set_grad_enabled(False)
         self.folder, self.session = Path(request["folder"]), request["seed"]
-        self._drop_task()  # others may need the memory
+        self._drop_task()
+        release(ENOUGH_BETWEEN)
         self.device = self.device or device_named(request["device"])
         with away():
             task = load_task(self.folder / "task.json", self.device.where)
@@ -211,6 +215,7 @@ class Referee:
                 "in_a_row": isinstance(draw.arguments, InARow),
                 "on_host": draw.truth.on_host,
                 "draw_seconds": self.draws.seconds,
+                "full": self.draws.full,
                 "eager_seconds": draw.eager.seconds,
                 "modified": draw.eager.modified,
                 "aliases": draw.eager.shared.any,

@@ -14,7 +14,7 @@ import torch
 
 from mtmc.referee import slices
 from mtmc.referee.draws import seed_of
-from mtmc.referee.elsewhere import difference, lost_in, other_than_lost, rms, unlike, worst_block
+from mtmc.referee.elsewhere import difference, lost_in, off_truth, other_than_lost, rms, unlike, worst_block
 from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, jsonable, measure, settled
 from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
 from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
@@ -181,7 +181,7 @@ def within(draw: RunDraw, found: Slices, calls: list[list[Any]], states: list[St
         rows = []
         for name, e in whole.items():
             c, t, axis = mine[name].to(e.dtype), truth[name], axes[name]
-            block = {} if axis is None else {"block_error": worst_block(c, t, rms(t))}
+            block = {} if axis is None else {"block_error": worst_block(off_truth(c, t), rms(t))}
             rows.append(
                 {"output": name} | measure(c, taken(e, axis, found.places), t, None, draw.copied) | jsonable(block)
             )
@@ -197,9 +197,11 @@ def compare(
     alike = isinstance(c, torch.Tensor) and (c.shape, c.dtype, c.device.type) == (e.shape, e.dtype, e.device.type)
     if not alike:
         return measure(c, e, e, None), []  # says what is not alike
-    first = torch.arange(asked, device=places.device)
     inside, own = taken(c, axis, places), taken(e, axis, places)
-    parts = [taken(x, axis, first) for x in (inside, own, t)]
+    parts = [inside, own, t]
+    if asked < len(places):
+        first = torch.arange(asked, device=places.device)
+        parts = [taken(x, axis, first) for x in parts]
     found, scale = measure(*parts, None, copied), rms(parts[2])
     if asked < len(places):
         found = _with_extremes(found, measure(inside, own, t, None))
@@ -207,9 +209,10 @@ def compare(
     rest = difference(c, e, axis, places, rules, scale)
     for count in COUNTS:
         found[count] += getattr(rest, count)
-    eager_block, eager_max = worst_block(own, t, scale), _largest_finite(own.to(t.dtype) - t)
+    off = off_truth(own, t)
+    eager_block, eager_max = worst_block(off, scale), float(off.abs().max())
     found |= {"exact": rest.exact, "poison": rest.poison, "numel": e.numel(), "compared": t.numel()}
-    found["block_error"] = worst_block(parts[0], parts[2], scale)
+    found["block_error"] = worst_block(off_truth(parts[0], parts[2]), scale)
     found["elsewhere"] = jsonable(
         {
             "numel": rest.numel,
@@ -276,8 +279,3 @@ def recovered(c: torch.Tensor, e: torch.Tensor, t: torch.Tensor) -> bool:
 
 def _with_extremes(found: Measurement, all_known: Measurement) -> Measurement:
     return found | {key: all_known[key] for key in ("max_error", "max_truth", *COUNTS)}
-
-
-def _largest_finite(x: torch.Tensor) -> float:
-    x = x.abs()
-    return float(torch.where(x.isfinite(), x, 0.0).max())
