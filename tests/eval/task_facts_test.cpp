@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/tempdir.h"
+#include "eval/draw_choice.h"
 #include "eval/process_judge.h"
 #include "eval/sandbox_command.h"
 
@@ -171,6 +173,34 @@ TEST_F(TorchTaskFacts, WhereEagerRaisesOnAnotherDrawOfTheKindItProvesNothing) {
     for (const DrawFacts* draw : draws) EXPECT_FALSE(draw->usable) << draw->name;
   EXPECT_FALSE(allows_whole(name));
   EXPECT_TRUE(facts_->allow_other_orders(name).ok()) << "and the referee lives";
+}
+
+// Large ones could not be kept from the beginning of a certification until their turn.
+TEST_F(TorchTaskFacts, ACertificationMakesItsStructuredDrawsOneAfterTheOther) {
+  open(kRaisingModule);
+  const JudgeOptions with = options();
+  Rng rng(1);
+  DrawChoice choice(with, rng);
+  choice.opened(*facts_);
+  std::set<bool> met;
+  for (int certification = 0; certification < 8; ++certification) {  // of other draws
+    const auto names = choice.structured(*facts_, Tier::certify, false);
+    ASSERT_TRUE(names.ok());
+    ASSERT_EQ(names->size(), facts_->structured().size());
+    const std::string scaled = "scaled-up-" + std::to_string(choice.met_index());
+    EXPECT_THAT(*names, testing::Contains(scaled));
+    const auto usable = choice.meets(*facts_, scaled);
+    ASSERT_TRUE(usable.ok());
+    EXPECT_TRUE(facts_->knows(scaled));
+    const auto known_others = std::count_if(
+        names->begin(), names->end(), [&](const std::string& name) { return name != scaled && facts_->knows(name); });
+    EXPECT_EQ(known_others, 0);
+    const auto known = facts_->draw(scaled);
+    ASSERT_TRUE(known.ok());
+    EXPECT_EQ(*usable, (*known)->usable);
+    met.insert(*usable);
+  }
+  EXPECT_EQ(met.size(), 2u) << "on some the module raises; another seed does not show it";
 }
 
 // Whoever is wrong on such a draw only is not refused for it, in none of its calls, and all verdicts of the task say

@@ -1,4 +1,4 @@
-"""Draws for which eager itself has no answer do not count."""
+"""Draws that are kept while there is room; those for which eager itself has no answer do not count."""
 
 from __future__ import annotations
 
@@ -59,3 +59,14 @@ def test_what_is_written_throughout_has_one(tmp_path: Path) -> None:
     nans = kept(tmp_path / "floats", module_text("return (x - x.amax()).log()"))
     nans.dispensable = ["task"]
     assert not nans.draw("task-0").eager.calls[0][0].isfinite().all(), "what is not a number each time is an answer"
+
+
+def test_the_oldest_are_forgotten_for_others_and_it_is_told(tmp_path: Path) -> None:
+    draws = kept(tmp_path, module_text("return x * 2"))
+    size = draws.draw("task-0").bytes
+    draws.most_bytes = 3 * size
+    draws.draw("task-1")
+    assert not draws.full and list(draws.known) == ["task-0", "task-1"]
+    draws.draw("task-2")
+    draws.draw("task-3")
+    assert draws.full and "task-0" not in draws.known and "task-3" in draws.known

@@ -215,3 +215,17 @@ def test_errors_of_a_slice_are_measured_by_the_same_blocks() -> None:
         abs(elsewhere.worst_block(elsewhere.off_truth(c, t), scale) - difference(c, t.float(), 0, []).block_error)
         < 1e-2
     )
+
+
+def test_what_is_not_finite_must_be_so_in_both_truths() -> None:
+    one = x(40, 30).double()
+    other = one * (1 + 1e-13)
+    assert slices.same(one, other) and not slices.same(one, one * (1 + 1e-6))
+    one[3, 4] = other[3, 4] = float("nan")
+    assert slices.same(one, other) and not slices.same(one, one * (1 + 1e-6))
+    other[5, 6] = float("inf")
+    assert not slices.same(one, other)
+    assert slices.alike(one, other.float()), "eager may have lost some"
+    assert not slices.alike(one, -one.float())
+    off = elsewhere.off_truth(other.float(), one)
+    assert off.isfinite().all() and off[3, 4] == 0 and off[5, 6] == 0 and off.abs().max() < 1e-6
