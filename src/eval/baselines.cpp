@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kCallSeconds = 600, kCompileSeconds = 1800;
 constexpr double kForgetSeconds = 3;  // to come up again takes twice that
-constexpr double kMuchMemory = 1e9;   // bytes that a process may hold of a task
+constexpr double kMuchMemory = 8e9;   // bytes that a process may hold of a task: nobody waits until less is given back
 
 }  // namespace
 
