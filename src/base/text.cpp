@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/check.h"
+
 namespace mtmc {
 
 std::vector<std::string> split(std::string_view text, char separator) {
@@ -43,6 +45,22 @@ std::string indent(std::string_view text, int spaces) {
   for (const std::string& line : split(text, '\n')) {
     if (!result.empty()) result += '\n';
     if (!line.empty()) result += std::string(spaces, ' ') + line;
+  }
+  return result;
+}
+
+std::string with_places(std::string_view text, std::span<const std::string> args) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const size_t end = text[i] == '{' ? text.find_first_not_of("0123456789", i + 1) : std::string_view::npos;
+    if (end == std::string_view::npos || end == i + 1 || text[end] != '}') {
+      result += text[i];
+      continue;
+    }
+    const size_t which = std::stoul(std::string(text.substr(i + 1, end - i - 1)));
+    MTMC_CHECK(which < args.size(), "a text has place " + std::to_string(which));
+    result += args[which];
+    i = end;
   }
   return result;
 }

@@ -112,9 +112,11 @@ using OpFile = std::vector<OpDef>;
 std::string torch_dtype(DType dtype);
 
 // The operator's definition, or null when there is none of that name. `library` is the operator that carries any other
-// torch call: attributes `call` ("aten.sort.default"), `args` (its Python argument text, with {0} {1} for operands) and
-// `types` (its outputs: "f32[4,2] i64[4,2]").
+// torch call: attributes `call` ("aten.sort.default"), `args` (its Python argument text, with {0} {1} for operands),
+// `types` (its outputs: "f32[4,2] i64[4,2]") and, where it reads what no Program can hold and one line is not enough
+// for it, `before` (see lines_before in targets/library_call.h).
 const OpDef* find_op(std::string_view name);
+inline constexpr std::string_view kLinesBefore = "before";
 std::vector<const OpDef*> all_ops();  // by name
 
 OpCall call_of(const Program& program, const Node& node);

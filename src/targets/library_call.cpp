@@ -34,6 +34,12 @@ std::optional<std::string> number_for(const Program& program, const Node& node, 
 
 bool is_like(const Node& node) { return node.op == "full_like"; }
 
+std::vector<std::string> lines_before(const Node& node, const std::vector<std::string>& args,
+                                      const std::string& device) {
+  if (!node.attrs.has(kLinesBefore)) return {};
+  return split(replace_all(with_places(node.attrs.text(kLinesBefore), args), "torch.device('cpu')", device), '\n');
+}
+
 std::string library_call(const Program& program, const Node& node, const std::vector<std::string>& args, bool moves,
                          const std::string& device) {
   const OpDef* op = find_op(node.op);

@@ -16,6 +16,11 @@ std::optional<std::string> number_for(const Program& program, const Node& node, 
 // Reads its operand's type, and no value.
 bool is_like(const Node& node);
 
+// What the node's call needs before it, of operands with these Python names: lines that compute what no Program can
+// hold, and last one that says which of their variables are to be deleted behind the call. Mostly nothing.
+std::vector<std::string> lines_before(const Node& node, const std::vector<std::string>& args,
+                                      const std::string& device);
+
 // How torch computes the node's results of operands with these Python names, on `device` (a Python name) if it has
 // none. `moves`: the first result alone, others stay in the module's buffers. An is_like node is spelled without its
 // operand where `args` is empty.

@@ -404,17 +404,26 @@ class ModulePrinter {
   void library(const Kernel& kernel) {
     const int first = line_;
     for (const Node* node : program_.nodes_of(kernel)) {
-      const std::string freed = freed_after(node);
-      statement(call_text(*node, freed.empty() ? "" : "; " + freed));
+      std::vector<std::string> lines = lines_before(*node, operands_of(*node), "_DEVICE"), then;
+      if (!lines.empty()) then.push_back(lines.back()), lines.pop_back();
+      for (const std::string& line : lines) statement(line);
+      then.push_back(freed_after(node));
+      std::erase(then, "");
+      statement(call_text(*node, then.empty() ? "" : "; " + join(then, "; ")));
     }
     code_.kernels[kernel.name] = {first, line_ - 1};
   }
 
-  // "v3 = F.relu(v2)", `then`, and where it comes from.
-  std::string call_text(const Node& node, const std::string& then) const {
-    std::vector<std::string> args, results;
+  std::vector<std::string> operands_of(const Node& node) const {
+    std::vector<std::string> args;
     for (size_t i = 0; i < node.inputs.size(); ++i)
       args.push_back(number_for(program_, node, i).value_or(python_name(node.inputs[i])));
+    return args;
+  }
+
+  // "v3 = F.relu(v2)", `then`, and where it comes from.
+  std::string call_text(const Node& node, const std::string& then) const {
+    std::vector<std::string> args = operands_of(node), results;
     for (ValueId id : node.outputs)
       if (!in_place_.count(id)) results.push_back(python_name(id));
     if (is_like(node) && at_import_.count(node.outputs[0])) args.clear();  // its operand is not there

@@ -33,6 +33,12 @@ TEST(Text, DoublesReadBack) {
   EXPECT_EQ(format_double(1e300), "1e+300");
 }
 
+TEST(Text, PlacesAreFilled) {
+  const std::vector<std::string> args = {"x", "mask"};
+  EXPECT_EQ(with_places("f({0}, [{1}, {0}])", args), "f(x, [mask, x])");
+  EXPECT_EQ(with_places("f('{}', {'a': {1}}, '{x}', '{', {0", args), "f('{}', {'a': mask}, '{x}', '{', {0");
+}
+
 TEST(Text, WriteFileReplacesWhole) {
   TempDir folder;
   const auto path = folder.path() / "a.txt";

@@ -85,6 +85,30 @@ TEST(EveryTarget, WhatNoInputBringsAlongIsOnTheDevice) {
   }
 }
 
+// What a Program cannot hold, since its size depends on data, is computed in lines of its own and deleted behind them.
+TEST(EveryTarget, PrintsTheLinesBeforeALibraryCall) {
+  const std::string text =
+      "program picked {\n  %0 = input \"x\" : f32[8]\n  %1 = input \"mask\" : b1[8]\n"
+      "  %2 = library(%0, %1, args=\"{0}, [{1}], _s1\", before=\"_s0 = torch.ops.aten.index.Tensor({0}, [{1}])\\n"
+      "_s1 = torch.ops.aten.exp.default(_s0); del _s0\\ndel _s1\", call=\"aten.index_put.default\", "
+      "types=\"f32[8]\") : f32[8]\n  return %2\n}\nkernel k0 = { %2 } library\n";
+  const auto program = parse_program(text);
+  ASSERT_TRUE(program.ok()) << program.error().message();
+  EXPECT_NE(print(*program).find("exp.default(_s0); del _s0\\ndel _s1\""), std::string::npos);
+  ModuleShell shell;
+  shell.constructor_source = "class ModelNew:\n    # mtmc: forward\n";
+  shell.arguments = {"x", "mask"};
+  for (const char* target : {"cpu", "triton"}) {
+    const auto code = find_target(target)->emit(*program, Hardware{}, shell);
+    ASSERT_TRUE(code.ok()) << code.error().message();
+    EXPECT_NE(code->text.find("            _s0 = torch.ops.aten.index.Tensor(x, [mask])\n"
+                              "            _s1 = torch.ops.aten.exp.default(_s0); del _s0\n"
+                              "            v2 = torch.ops.aten.index_put.default(x, [mask], _s1); del _s1"),
+              std::string::npos)
+        << code->text;
+  }
+}
+
 // As a tensor of the device a scalar is another call of torch's, and a slower one. Where torch takes none it stays one.
 TEST(EveryTarget, CallsTorchWithTheNumbersThatTheModuleHas) {
   const auto program = parse_program(

@@ -8,6 +8,7 @@ import math
 import operator
 import re
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,8 @@ PROGRAM_NAMES = {dtype: name for name, dtype in DTYPES.items()} | {torch.bool: "
 FRAME = re.compile(r'File "([^"]+)", line (\d+), in')
 ASSERTIONS = ("_assert", "sym_constrain_range", "_check")  # they only guard symbolic sizes
 TORCH_FOLDER = str(Path(torch.__file__).parent)
+PLACE = re.compile(r"\{(@?\w+)\}")
+MOST_INSIDE = 3  # calls that one line may hold inside of another
 
 
 @dataclass
@@ -74,7 +77,8 @@ def type_text(value: Any) -> str | None:
 
 @dataclass
 class Call:
-    """A torch call: the overload, and its arguments as text with `{0}`, `{1}` for values a Program can hold."""
+    """A torch call: the overload, and its arguments as text with `{0}`, `{1}` for values a Program can hold, and `{@name}` for
+    results of nodes that it cannot hold."""
 
     op: str
     text: str
@@ -83,32 +87,36 @@ class Call:
     def __str__(self) -> str:
         return f"torch.ops.{self.op}({self.text})"
 
+    def inner(self) -> list[str]:
+        """The nodes in its text that a Program cannot hold, as often as they stand there."""
+        return [name[1:] for name in PLACE.findall(self.text) if name.startswith("@")]
+
 
 class GraphWriter:
     """Turns call_function nodes into JSON, in order.
 
     A node whose result a Program cannot hold (a complex tensor, a size that depends on data) is never written: its call
-    is placed inside the calls of its users, which then stay library calls. Of a complex tensor with several users, or that
-    forward begins with or returns, a Program holds the real view: real and imaginary parts along a last axis."""
+    is placed inside the calls of its users, which then stay library calls, or, of many or where one has several users, in
+    lines before them. Of a complex tensor with several users, or that forward begins with or returns, a Program holds the
+    real view: real and imaginary parts along a last axis."""
 
     def __init__(self, user: UserCode, device_source: str | None) -> None:
         self.user = user
         self.device_source = device_source  # an input whose device stands for the traced device
         self.nodes: list[dict[str, Any]] = []
         self.names: dict[fx.Node, str] = {}  # values a Program can hold
-        self.opaque: dict[fx.Node, Call] = {}
+        self.opaque: dict[str, Call] = {}  # by the node's name: the others
 
     def add_leaf(self, node: fx.Node) -> None:
         if real_view(node.meta["val"]) is None:
             self.names[node] = node.name
         else:
-            self.opaque[node] = as_complex(node.name)
+            self.opaque[node.name] = as_complex(node.name)
 
     def add(self, node: fx.Node) -> None:
-        if node.target is operator.getitem and node.args[0] in self.opaque:
+        if node.target is operator.getitem and node.args[0].name in self.opaque:
             source, index = node.args
-            inner = self.opaque[source]
-            return self._finish(node, Call("aten.alias.default", f"{inner}[{index}]", inner.operands), None)
+            return self._finish(node, Call("aten.alias.default", f"{{@{source.name}}}[{index}]"), None)
         if node.target is operator.getitem:
             self.names[node] = f"{node.args[0].name}.{node.args[1]}"
             return
@@ -132,14 +140,15 @@ class GraphWriter:
         types = [type_text(one) for one in values]
         real = None if several else real_view(value)
         if real is not None and (uses(node) > 1 or any(user.op == "output" for user in node.users)):
-            self.opaque[node] = as_complex(node.name)
+            self.opaque[node.name] = as_complex(node.name)
             call = Call("aten.view_as_real.default", f"torch.ops.aten.resolve_conj.default({call})", call.operands)
             values, types, args = [real], [type_text(real)], None
         elif not all(types[index] for index in used):
-            self.opaque[node] = call
+            self.opaque[node.name] = call
             return
         elif not several:
             self.names[node] = node.name
+        call, steps = self._whole(call)
         at, source = self.user.location(node.meta.get("stack_trace"))
         self.nodes.append(
             {
@@ -147,6 +156,7 @@ class GraphWriter:
                 "name": node.name,
                 "args": args,
                 "call": call.text,
+                "steps": steps,
                 "operands": call.operands,
                 "several": several,
                 "outputs": [
@@ -162,6 +172,45 @@ class GraphWriter:
                 "source": source,
             }
         )
+
+    def _whole(self, call: Call) -> tuple[Call, list[str]]:
+        """The call with all that it needs inside of it, or in lines before it: then the last one says which of their variables are
+        to be deleted behind it."""
+        found, waiting = set[str](), call.inner()
+        while waiting:
+            if (name := waiting.pop()) not in found:
+                found.add(name)
+                waiting += self.opaque[name].inner()
+        needed = {name: one for name, one in self.opaque.items() if name in found}  # in the order of the graph
+        reads = Counter(name for one in [call, *needed.values()] for name in one.inner())
+        operands: list[str] = []
+        variables: dict[str, str] = {}
+
+        def filled(one: Call) -> str:
+            def put(place: re.Match[str]) -> str:
+                if not place[1].startswith("@"):
+                    name = one.operands[int(place[1])]
+                    if name not in operands:
+                        operands.append(name)
+                    return f"{{{operands.index(name)}}}"
+                name = place[1][1:]
+                return variables[name] if variables else f"torch.ops.{needed[name].op}({filled(needed[name])})"
+
+            return PLACE.sub(put, one.text)
+
+        if len(needed) <= MOST_INSIDE and all(count == 1 for count in reads.values()):
+            return Call(call.op, filled(call), operands), []
+        variables = {name: f"_s{i}" for i, name in enumerate(needed)}
+        last = {name: reader for reader, one in enumerate([*needed.values(), call]) for name in one.inner()}
+
+        def gone(reader: int) -> str:
+            return "del " + ", ".join(variables[name] for name in needed if last[name] == reader)
+
+        lines = []
+        for reader, (name, one) in enumerate(needed.items()):
+            line = f"{variables[name]} = torch.ops.{one.op}({filled(one)})"
+            lines.append(f"{line}; {gone(reader)}" if reader in last.values() else line)
+        return Call(call.op, filled(call), operands), [*lines, gone(len(needed))]
 
 
 def real_view(value: Any) -> torch.Tensor | None:
@@ -247,9 +296,7 @@ class CallWriter:
         if node in self.graph.names:
             return f"{{{self.operand(self.graph.names[node])}}}"
         self.held_opaque = True
-        inner = self.graph.opaque[node]
-        renamed = [f"{{{self.operand(name)}}}" for name in inner.operands]
-        return re.sub(r"\{(\d+)\}", lambda match: renamed[int(match[1])], str(inner))
+        return f"{{@{node.name}}}"
 
     def json(self, value: Any) -> Any:
         if isinstance(value, fx.Node):

@@ -16,20 +16,7 @@ Result<std::vector<TensorType>> infer(const OpCall& call) {
 }
 
 std::string spell(const OpCall& call, std::span<const std::string> args) {
-  std::string text = "torch.ops." + call.attrs.text("call") + "(";
-  const std::string& given = call.attrs.text("args");
-  for (size_t i = 0; i < given.size(); ++i) {
-    const size_t end = given[i] == '{' ? given.find('}', i) : std::string::npos;
-    if (end == std::string::npos) {
-      text += given[i];
-      continue;
-    }
-    const size_t which = std::stoul(given.substr(i + 1, end - i - 1));
-    MTMC_CHECK(which < args.size(), "a library call names operand " + std::to_string(which));
-    text += args[which];
-    i = end;
-  }
-  return text + ")";
+  return "torch.ops." + call.attrs.text("call") + "(" + with_places(call.attrs.text("args"), args) + ")";
 }
 
 }  // namespace
