@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from traced_modules import module_text
-from tracing import traced
+from tracing import refused, traced
 
 PICKED = "h = x[x > 0]\n"
 
@@ -63,3 +63,11 @@ def test_parts_of_results_and_sizes_are_variables_too(tmp_path: Path) -> None:
     assert any("aten.sort.default(" in line for node in data["nodes"] for line in node["steps"])
     assert torch.allclose(names[data["nodes"][-1]["name"]], wanted)
     assert not any(name.startswith("_s") for name in names), "all are deleted"
+
+
+def test_random_numbers_for_what_data_pick_are_drawn_once_or_not_at_all(tmp_path: Path) -> None:
+    drawn = PICKED + "h = nn.functional.dropout(h, 0.5) + h\n"
+    node = traced(tmp_path, module_text(drawn + "return (h * h).sum()"))["nodes"][-1]
+    assert sum("dropout" in line for line in node["steps"]) == 1
+    error = refused(tmp_path, module_text(drawn + "return h.sum(), h.amax()"))
+    assert "which several results need" in str(error) and "h.amax()" in str(error)

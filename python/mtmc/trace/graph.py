@@ -24,7 +24,7 @@ PROGRAM_NAMES = {dtype: name for name, dtype in DTYPES.items()} | {torch.bool: "
 FRAME = re.compile(r'File "([^"]+)", line (\d+), in')
 ASSERTIONS = ("_assert", "sym_constrain_range", "_check")  # they only guard symbolic sizes
 TORCH_FOLDER = str(Path(torch.__file__).parent)
-PLACE = re.compile(r"\{(@?\w+)\}")
+PLACE = re.compile(r"\{(\d+|@\w+)\}")
 MOST_INSIDE = 3  # calls that one line may hold inside of another
 
 
@@ -83,6 +83,7 @@ class Call:
     op: str
     text: str
     operands: list[str] = field(default_factory=list)
+    random: bool = False
 
     def __str__(self) -> str:
         return f"torch.ops.{self.op}({self.text})"
@@ -106,6 +107,7 @@ class GraphWriter:
         self.nodes: list[dict[str, Any]] = []
         self.names: dict[fx.Node, str] = {}  # values a Program can hold
         self.opaque: dict[str, Call] = {}  # by the node's name: the others
+        self.drawn: set[str] = set()  # those of them that are random and written by now
 
     def add_leaf(self, node: fx.Node) -> None:
         if real_view(node.meta["val"]) is None:
@@ -148,8 +150,15 @@ class GraphWriter:
             return
         elif not several:
             self.names[node] = node.name
-        call, steps = self._whole(call)
         at, source = self.user.location(node.meta.get("stack_trace"))
+        needed = self._needed(call)
+        if again := [one.op for name, one in needed.items() if name in self.drawn]:
+            wrong = f"random numbers ({again[0]}) for a tensor whose size data decide, which several results need"
+            raise TaskError(
+                f"tracing {at}", wrong, source, "one result of it, or a size that is known (torch.where, masks)"
+            )
+        self.drawn |= {name for name, one in needed.items() if one.random}
+        call, steps = whole(call, needed)
         self.nodes.append(
             {
                 "op": call.op,
@@ -173,44 +182,48 @@ class GraphWriter:
             }
         )
 
-    def _whole(self, call: Call) -> tuple[Call, list[str]]:
-        """The call with all that it needs inside of it, or in lines before it: then the last one says which of their variables are
-        to be deleted behind it."""
+    def _needed(self, call: Call) -> dict[str, Call]:
+        """What the call reads and no Program can hold, with all that this reads, in the order of the graph."""
         found, waiting = set[str](), call.inner()
         while waiting:
             if (name := waiting.pop()) not in found:
                 found.add(name)
                 waiting += self.opaque[name].inner()
-        needed = {name: one for name, one in self.opaque.items() if name in found}  # in the order of the graph
-        reads = Counter(name for one in [call, *needed.values()] for name in one.inner())
-        operands: list[str] = []
-        variables: dict[str, str] = {}
+        return {name: one for name, one in self.opaque.items() if name in found}
 
-        def filled(one: Call) -> str:
-            def put(place: re.Match[str]) -> str:
-                if not place[1].startswith("@"):
-                    name = one.operands[int(place[1])]
-                    if name not in operands:
-                        operands.append(name)
-                    return f"{{{operands.index(name)}}}"
-                name = place[1][1:]
-                return variables[name] if variables else f"torch.ops.{needed[name].op}({filled(needed[name])})"
 
-            return PLACE.sub(put, one.text)
+def whole(call: Call, needed: dict[str, Call]) -> tuple[Call, list[str]]:
+    """The call with all that it needs inside of it, or in lines before it: then the last one says which of their variables are to be
+    deleted behind it."""
+    reads = Counter(name for one in [call, *needed.values()] for name in one.inner())
+    operands: list[str] = []
+    variables: dict[str, str] = {}
 
-        if len(needed) <= MOST_INSIDE and all(count == 1 for count in reads.values()):
-            return Call(call.op, filled(call), operands), []
-        variables = {name: f"_s{i}" for i, name in enumerate(needed)}
-        last = {name: reader for reader, one in enumerate([*needed.values(), call]) for name in one.inner()}
+    def filled(one: Call) -> str:
+        def put(place: re.Match[str]) -> str:
+            if not place[1].startswith("@"):
+                name = one.operands[int(place[1])]
+                if name not in operands:
+                    operands.append(name)
+                return f"{{{operands.index(name)}}}"
+            name = place[1][1:]
+            return variables[name] if variables else f"torch.ops.{needed[name].op}({filled(needed[name])})"
 
-        def gone(reader: int) -> str:
-            return "del " + ", ".join(variables[name] for name in needed if last[name] == reader)
+        return PLACE.sub(put, one.text)
 
-        lines = []
-        for reader, (name, one) in enumerate(needed.items()):
-            line = f"{variables[name]} = torch.ops.{one.op}({filled(one)})"
-            lines.append(f"{line}; {gone(reader)}" if reader in last.values() else line)
-        return Call(call.op, filled(call), operands), [*lines, gone(len(needed))]
+    if len(needed) <= MOST_INSIDE and all(count == 1 for count in reads.values()):
+        return Call(call.op, filled(call), operands), []
+    variables = {name: f"_s{i}" for i, name in enumerate(needed)}
+    last = {name: reader for reader, one in enumerate([*needed.values(), call]) for name in one.inner()}
+
+    def gone(reader: int) -> str:
+        return "del " + ", ".join(variables[name] for name in needed if last[name] == reader)
+
+    lines = []
+    for reader, (name, one) in enumerate(needed.items()):
+        line = f"{variables[name]} = torch.ops.{one.op}({filled(one)})"
+        lines.append(f"{line}; {gone(reader)}" if reader in last.values() else line)
+    return Call(call.op, filled(call), operands), [*lines, gone(len(needed))]
 
 
 def real_view(value: Any) -> torch.Tensor | None:
@@ -272,7 +285,8 @@ class CallWriter:
                 continue
             if not (argument.has_default_value() and same(value, argument.default_value)):
                 args[argument.name] = self.json(value)
-        return Call(str(node.target), ", ".join(texts), self.operands), args
+        random = torch.Tag.nondeterministic_seeded in node.target.tags
+        return Call(str(node.target), ", ".join(texts), self.operands, random), args
 
     def text(self, value: Any) -> str:
         if isinstance(value, fx.Node):
