@@ -67,9 +67,9 @@ Status PythonTuner::make_room(int64_t task_bytes) {
 }
 
 Result<std::vector<bool>> PythonTuner::in_full_f32(const std::vector<LibraryCall>& calls) {
-  if (device_ == "cpu") return Tuner::in_full_f32(calls);
+  // It ends with the thread that starts it, and this may be one that does not last.
+  if (device_ == "cpu" || !process_ || !process_->alive()) return Tuner::in_full_f32(calls);
   const Span span("library calls in f32");
-  MTMC_RETURN_IF_ERROR(warm_up());
   Json asked = Json::array();
   for (const LibraryCall& call : calls) asked.push_back({{"call", call.text}, {"inputs", texts(call.inputs)}});
   MTMC_RETURN_IF_ERROR(process_->send(Json{{"in_full_f32", asked}}.dump()));

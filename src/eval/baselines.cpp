@@ -38,7 +38,7 @@ std::map<std::string, std::string> Baselines::made() const {
 
 void Baselines::forget() {
   if (facts_ == nullptr) return;  // they may still be coming up
-  const bool much = facts_->most_bytes() > kMuchMemory;
+  const bool much = facts_->most_bytes() + facts_->weight_bytes() > kMuchMemory;
   made_.clear(), lost_.clear(), begun_.clear();
   facts_ = nullptr;
   for (auto& [home, process] : processes_)  // all at a time: each collects its garbage

@@ -63,7 +63,7 @@ Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier t
   if (screens) {
     MTMC_TRY(met_, facts.structured(structured_count(tier), index));
   } else {
-    met_.clear();
+    met_.clear(), left_out_.clear();
     for (const std::string& kind : facts.structured()) met_.push_back(fmt::format("{}-{}", kind, index));
   }
   if (const auto known = refusing_.find(facts.folder()); known != refusing_.end()) {
@@ -77,7 +77,7 @@ Result<std::vector<std::string>> DrawChoice::structured(TaskFacts& facts, Tier t
 
 Result<bool> DrawChoice::meets(TaskFacts& facts, const std::string& draw) {
   MTMC_TRY(const DrawFacts* known, facts.draw(draw));
-  if (!known->usable) std::erase(met_, draw);
+  if (!known->usable) std::erase(met_, draw), left_out_.push_back(draw);
   return known->usable;
 }
 

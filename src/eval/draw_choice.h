@@ -41,6 +41,8 @@ class DrawChoice {
   Result<std::vector<std::string>> structured(TaskFacts& facts, Tier tier, bool again);
   // Makes one of a certification's, when its turn has come; false: it proves nothing, and is left out.
   Result<bool> meets(TaskFacts& facts, const std::string& draw);
+  // Those of the last certification that were.
+  const std::vector<std::string>& left_out() const { return left_out_; }
   // More of them, in place of those that turned out to prove nothing.
   Result<std::vector<std::string>> structured_instead(TaskFacts& facts, Tier tier);
   // The rounds of a trial, after its structured draws were chosen. Screens share one set of arguments, except large
@@ -62,6 +64,7 @@ class DrawChoice {
   Rng indices_;         // that these come from: when they are asked for changes nothing else
   std::map<std::filesystem::path, std::string> refusing_;  // by a task's folder: the kind that refused last
   std::vector<std::string> met_;                           // the structured draws that were chosen last,
+  std::vector<std::string> left_out_;                      // of a certification
   int met_index_ = 0;                                      // each of this index
 };
 

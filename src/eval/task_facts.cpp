@@ -105,7 +105,7 @@ Result<const DrawFacts*> TaskFacts::draw(const std::string& name) {
   MTMC_TRY(const Json reply, told);
   draw_seconds_ = reply.value("draw_seconds", draw_seconds_), full_ = reply.value("full", full_);
   if (reply.contains("skipped")) {
-    facts.usable = false, facts.no_room = reply.value("no_room", false);
+    facts.usable = false, facts.raised = true, facts.no_room = reply.value("no_room", false);
     return &(draws_[name] = std::move(facts));
   }
   facts.whole = timed || reply.at("whole");
@@ -153,6 +153,13 @@ Status TaskFacts::complete(DrawFacts& facts) {
 double TaskFacts::eager_seconds(const std::string& draw) const {
   const auto known = draws_.find(draw);
   return known == draws_.end() ? 0 : known->second.eager_seconds;
+}
+
+Result<bool> TaskFacts::raises_no_more(const std::string& draw) {
+  if (const auto known = draws_.find(draw); known == draws_.end() || !known->second.raised) return false;
+  draws_.erase(draw);
+  MTMC_TRY(const DrawFacts* again, this->draw(draw));
+  return again->usable;
 }
 
 Result<bool> TaskFacts::allow_whole_budget(const std::string& draw) {

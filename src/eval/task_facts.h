@@ -37,6 +37,7 @@ struct DrawFacts {
   Budgets own;                     // of its kind: what these alone, or those of --accuracy, allow
   std::vector<std::string> notes;  // where limits come from, if not from eager's own errors
   bool usable = true;              // false: eager raises on it, or it proves nothing
+  bool raised = false;             // eager does on it, or at least did once
   bool no_room = false;            // the memory is too small for it
   double eager_seconds = 0;        // of eager's own call on it
   std::vector<int> modified;       // arguments that eager itself changes
@@ -61,6 +62,8 @@ class TaskFacts {
   const std::optional<std::string>& endless() const { return endless_; }
   bool knows(const std::string& draw) const { return draws_.contains(draw); }
   void leave_out(const std::set<std::string>& kinds) { left_out_ = kinds; }
+  // Of a draw on which eager raised: asked once more, is it a usable one?
+  Result<bool> raises_no_more(const std::string& draw);
   // Its budget is that of its kind, whose draws take several times as long as it alone: most candidates do without.
   // False when it was before, has no budget of its own, or there is no room for its kind. The draw may turn out to
   // prove nothing.

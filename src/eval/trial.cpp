@@ -53,6 +53,7 @@ Result<bool> Trial::screen(Guest& guest, bool profiled) {
 
 Result<bool> Trial::certify() {
   MTMC_PASS(certify_answers());
+  MTMC_PASS(raised_without_it());
   MTMC_PASS(works_without_kernels());
   if (options_.freeze_weights) {
     MTMC_TRY(const bool others, has_other_weights());
@@ -128,6 +129,18 @@ Result<bool> Trial::certify_answers() {
   if (!facts_.others().empty() && !facts_.huge()) MTMC_PASS(examination_.run(guest, kComesBack, "first"));
   MTMC_PASS(bears_surroundings(guest));
   return uses_kernels(guest);
+}
+
+// A candidate may have taken what eager lacked on a draw that was left out: nobody is there now who could.
+Result<bool> Trial::raised_without_it() {
+  for (const std::string& draw : draws_.left_out()) {
+    MTMC_TRY(const bool usable, facts_.raises_no_more(draw));
+    if (!usable) continue;
+    MTMC_TRY(Guest guest, guests_.enter(like_));
+    MTMC_PASS(examination_.load(guest));
+    MTMC_PASS(examination_.run(guest, draw, "first"));
+  }
+  return true;
 }
 
 // What the program around it may do, and what it may not do to that.

@@ -52,6 +52,7 @@ class Trial {
 
  private:
   Result<bool> certify_answers();
+  Result<bool> raised_without_it();
   Result<bool> run_structured(Guest& guest, const std::string& draw);
   Result<bool> has_other_weights();
   Result<bool> takes_weights();

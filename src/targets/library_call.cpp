@@ -53,7 +53,7 @@ std::string library_call(const Program& program, const Node& node, const std::ve
   }
   const OpCall spelled{op->name, args.empty() ? std::vector<std::optional<TensorType>>{} : call.operands, full};
   std::string text = moves ? op->torch_in_place(spelled, args) : op->torch(spelled, args);
-  if (args.empty() && text.find("device=") == std::string::npos)  // a factory
+  if (args.empty() && !node.attrs.has(kLinesBefore) && text.find("device=") == std::string::npos)  // a factory
     text.insert(text.rfind(')'), ", device=" + device);
   if (!device.empty())
     text = replace_all(text, "torch.device('cpu')", device);  // traced where no input says the device

@@ -16,7 +16,10 @@ UNUSED_BYTES = 1 << 30  # of the GPU's memory, which a process may sit on in any
 ENOUGH, PART_UNUSED = 0.25, 1 / 3
 ENOUGH_SHARED, PART_UNUSED_SHARED = 0.5, 1 / 8  # beside other searches
 ASKED_SECONDS = 0.05  # it takes two milliseconds to say how much is free: it is asked so often
-NO_MEMORY = re.compile(r"can't allocate memory|not enough memory|out of memory|bad_alloc", re.IGNORECASE)
+NO_MEMORY = re.compile(
+    r"can't allocate memory|not enough memory|out of memory|bad_alloc|ALLOC_FAILED|STATUS_NOT_INITIALIZED",
+    re.IGNORECASE,
+)
 POISON = 0xFE  # the pattern of fresh memory, byte by byte: fp32 -1.7e38, fp16 nan, bf16 -1.7e38, integers far from zero
 
 
@@ -32,7 +35,7 @@ def release(enough: float | None = None) -> None:
     unused = held["reserved_bytes"]["all"]["current"] - held["allocated_bytes"]["all"]["current"]
     if unused > UNUSED_BYTES:
         global _asked
-        if time.monotonic() < _asked + ASKED_SECONDS:
+        if enough is None and time.monotonic() < _asked + ASKED_SECONDS:
             return
         _asked = time.monotonic()
         free, of_all = torch.cuda.mem_get_info()

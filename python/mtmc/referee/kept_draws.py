@@ -13,8 +13,9 @@ from typing import Any
 import torch
 
 from mtmc.referee.budgets import Draw
-from mtmc.referee.draws import COPIED, make_draw, mixed, seed_of
+from mtmc.referee.draws import COPIED, LAYOUTS, make_draw, map_tensors, mixed, seed_of
 from mtmc.referee.in_a_row import InARow
+from mtmc.referee.measure import LEGACY
 from mtmc.referee.open_order import in_other_order
 from mtmc.referee.reference import CALLS, Eager, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
@@ -70,6 +71,8 @@ class KeptDraws:
         small = bytes_of_all(arguments) + bytes_of_all(eager.calls[0]) < LARGE_BYTES  # else its truth is of samples
         if small and kind in self.dispensable and self._returns_what_lay_there(eager, arguments, state, seed):
             raise EagerError("it returns what lay in memory")
+        if kind in LAYOUTS and eager.drawn[0] and self._draws_by_place(eager, arguments, state, seed):
+            raise EagerError("its random numbers go by the layout of its arguments")
         if kind == "repeated" and small and not (eager.repeats or eager.drawn[0]):
             arguments = InARow(arguments)  # what lasts must tell one call's from another's
             arguments.later = [self.arguments(f"{name}{LATER}{index}") for index in range(1, count)]
@@ -107,6 +110,13 @@ class KeptDraws:
         if [one.shape for one in results] != [one.shape for one in later]:
             return True
         return any(bool((one.isfinite() != other.isfinite()).any()) for one, other in zip(results, later, strict=True))
+
+    def _draws_by_place(self, eager: Eager, arguments: list[Any], state: State, seed: int) -> bool:
+        """Do elements get other random numbers where the same arguments lie in order? Operators that keep an order draw in it."""
+        in_order = map_tensors(arguments, lambda x: x.contiguous())
+        again = self.reference.run_eager(in_order, state, seed, 1, False)
+        rows = zip(tensors(eager.calls[0]), tensors(again.calls[0]), strict=True)
+        return not all(torch.allclose(one, other, LEGACY, LEGACY, equal_nan=True) for one, other in rows)
 
     def arguments(self, name: str) -> list[Any]:
         """The arguments of a draw, without computing anything about them."""

@@ -34,15 +34,15 @@ def choose_second(draws: KeptDraws) -> None:
 
 
 def moving_entries(draws: KeptDraws, eager: Eager) -> list[str]:
-    """The entries of the state that calls change: on the task's own arguments, or on larger or shifted ones. A running mean
-    of what is 0 there stays 0."""
+    """The entries of the state that calls change: on the task's own arguments, on larger or shifted ones, or with other weights.
+    A running mean of what is 0 there stays 0, and so does what is made of the weights alone."""
     reference = draws.reference
-    moving, first = list(eager.state), draws.states["first"]
+    moving = list(eager.state)
     writes = bool(reference.plain) or any(True for _ in reference.model.buffers())
-    for name in ("scaled-up-0", "offset-0") if writes else ():
+    for name, state in (("scaled-up-0", "first"), ("offset-0", "first"), ("task-0", "second")) if writes else ():
         try:
             arguments = draws.arguments(name)
-            other = reference.run_eager(arguments, first, draws.random_seed(name), 1)
+            other = reference.run_eager(arguments, draws.states[state], draws.random_seed(name), 1)
         except (EagerError, TaskError, torch.OutOfMemoryError):  # who asks for that draw finds out why
             continue
         moving += [entry for entry in other.state if entry not in moving]

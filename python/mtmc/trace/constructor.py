@@ -79,7 +79,7 @@ def check_builds(task: Task, model: torch.nn.Module, text: str, lacking: set[str
         raise NotStandalone(str(error)) from error
     finally:
         del sys.modules[module.__name__]
-    own, theirs = built.state_dict() | plain_tensors(built), model.state_dict() | plain_tensors(model)
+    own, theirs = all_tensors(built), all_tensors(model)
     if list(built.state_dict()) != list(model.state_dict()) or not set(theirs) <= set(own):
         raise NotStandalone("other names")
     again: State = {}  # what the user's own constructor makes when it is called again
@@ -89,10 +89,15 @@ def check_builds(task: Task, model: torch.nn.Module, text: str, lacking: set[str
         if name in lacking or not (values or is_plain(name)) or same_values(own[name], tensor):
             continue
         if not again:
-            other = make(0)[0]
-            again = other.state_dict() | plain_tensors(other)
+            again = all_tensors(make(0)[0])
         if same_values(again[name], tensor):
             raise NotStandalone(f"other values in {name}")
+
+
+def all_tensors(model: torch.nn.Module) -> State:
+    """Of its state; a module may put other things there (get_extra_state)."""
+    held = model.state_dict() | plain_tensors(model)
+    return {name: value for name, value in held.items() if isinstance(value, torch.Tensor)}
 
 
 # The user's text ---------------------------------------------------------------------------------------------------

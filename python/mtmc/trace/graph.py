@@ -66,11 +66,16 @@ class UserCode:
             tracer._filter_traceback_frames = original  # type: ignore[method-assign]
 
 
+def has_size(value: torch.Tensor) -> bool:
+    """Is its size known before it is computed?"""
+    return all(isinstance(size, int) for size in value.shape)
+
+
 def type_text(value: Any) -> str | None:
     """`f32[64,512]`, or None for what a Program cannot hold: other dtypes, sizes that depend on data, symbols."""
     if not isinstance(value, torch.Tensor) or value.dtype not in PROGRAM_NAMES or value.layout != torch.strided:
         return None
-    if not all(isinstance(size, int) for size in value.shape):
+    if not has_size(value):
         return None
     return f"{PROGRAM_NAMES[value.dtype]}[{','.join(map(str, value.shape))}]"
 
@@ -78,7 +83,7 @@ def type_text(value: Any) -> str | None:
 @dataclass
 class Call:
     """A torch call: the overload, and its arguments as text with `{0}`, `{1}` for values a Program can hold, and `{@name}` for
-    results of nodes that it cannot hold."""
+    results of nodes that it cannot hold. Without an overload the text is the call."""
 
     op: str
     text: str
@@ -86,7 +91,11 @@ class Call:
     random: bool = False
 
     def __str__(self) -> str:
-        return f"torch.ops.{self.op}({self.text})"
+        return self.said(self.text)
+
+    def said(self, text: str) -> str:
+        """The call with its arguments, or itself, as this text says them."""
+        return f"torch.ops.{self.op}({text})" if self.op else text
 
     def inner(self) -> list[str]:
         """The nodes in its text that a Program cannot hold, as often as they stand there."""
@@ -108,6 +117,7 @@ class GraphWriter:
         self.names: dict[fx.Node, str] = {}  # values a Program can hold
         self.opaque: dict[str, Call] = {}  # by the node's name: the others
         self.drawn: set[str] = set()  # those of them that are random and written by now
+        self.undrawn: list[str] = []  # those that are random and not written yet
 
     def add_leaf(self, node: fx.Node) -> None:
         if real_view(node.meta["val"]) is None:
@@ -147,17 +157,14 @@ class GraphWriter:
             values, types, args = [real], [type_text(real)], None
         elif not all(types[index] for index in used):
             self.opaque[node.name] = call
+            if call.random and node.users:
+                self.undrawn.append(node.name)
             return
         elif not several:
             self.names[node] = node.name
         at, source = self.user.location(node.meta.get("stack_trace"))
         needed = self._needed(call)
-        if again := [one.op for name, one in needed.items() if name in self.drawn]:
-            wrong = f"random numbers ({again[0]}) for a tensor whose size data decide, which several results need"
-            raise TaskError(
-                f"tracing {at}", wrong, source, "one result of it, or a size that is known (torch.where, masks)"
-            )
-        self.drawn |= {name for name, one in needed.items() if one.random}
+        self._draw(call, needed, at, source)
         call, steps = whole(call, needed)
         self.nodes.append(
             {
@@ -181,6 +188,20 @@ class GraphWriter:
                 "source": source,
             }
         )
+
+    def _draw(self, call: Call, needed: dict[str, Call], at: str, source: str) -> None:
+        """Random numbers for what a Program cannot hold are drawn where it is needed: once, and in the order of the user's code."""
+        doing, size = f"tracing {at}", "for a tensor whose size data decide"
+        if again := [one.op for name, one in needed.items() if name in self.drawn]:
+            wanted = "one result of it, or a size that is known (torch.where, masks)"
+            raise TaskError(doing, f"random numbers ({again[0]}) {size}, which several results need", source, wanted)
+        mine = [name for name in self.undrawn if name in needed]
+        before = self.undrawn if call.random else self.undrawn[: self.undrawn.index(mine[-1]) + 1] if mine else []
+        if early := [self.opaque[name].op for name in before if name not in needed]:
+            wanted = "results in the order of their random numbers, or a size that is known (torch.where, masks)"
+            raise TaskError(doing, f"random numbers ({early[0]}) {size}, needed later than others", source, wanted)
+        self.undrawn = [name for name in self.undrawn if name not in needed]
+        self.drawn |= set(mine)
 
     def _needed(self, call: Call) -> dict[str, Call]:
         """What the call reads and no Program can hold, with all that this reads, in the order of the graph."""
@@ -207,7 +228,7 @@ def whole(call: Call, needed: dict[str, Call]) -> tuple[Call, list[str]]:
                     operands.append(name)
                 return f"{{{operands.index(name)}}}"
             name = place[1][1:]
-            return variables[name] if variables else f"torch.ops.{needed[name].op}({filled(needed[name])})"
+            return variables[name] if variables else needed[name].said(filled(needed[name]))
 
         return PLACE.sub(put, one.text)
 
@@ -221,7 +242,7 @@ def whole(call: Call, needed: dict[str, Call]) -> tuple[Call, list[str]]:
 
     lines = []
     for reader, (name, one) in enumerate(needed.items()):
-        line = f"{variables[name]} = torch.ops.{one.op}({filled(one)})"
+        line = f"{variables[name]} = {one.said(filled(one))}"
         lines.append(f"{line}; {gone(reader)}" if reader in last.values() else line)
     return Call(call.op, filled(call), operands), [*lines, gone(len(needed))]
 
@@ -269,9 +290,7 @@ class CallWriter:
         if not isinstance(node.target, torch._ops.OpOverload):  # arithmetic on sizes that depend on data
             self.held_opaque = True
             text = ", ".join(self.text(arg) for arg in node.args)
-            return Call(
-                "aten.alias.default", f"__import__('operator').{node.target.__name__}({text})", self.operands
-            ), None
+            return Call("", f"__import__('operator').{node.target.__name__}({text})", self.operands), None
         args: dict[str, Any] = {}
         texts: list[str] = []
         for index, argument in enumerate(node.target._schema.arguments):
@@ -299,7 +318,8 @@ class CallWriter:
             if self.graph.device_source is None:
                 return f"torch.device('{value.type}')"
             return f"{{{self.operand(self.graph.device_source)}}}.device"
-        return repr(value)  # numbers, strings, None, torch.float32, torch.contiguous_format
+        said = repr(value)  # numbers, strings, None, torch.float32, torch.contiguous_format
+        return said.replace("{", "\\x7b") if isinstance(value, str) else said
 
     def operand(self, name: str) -> int:
         if name not in self.operands:

@@ -77,7 +77,8 @@ def of_rows(node: Node) -> torch.Tensor:
     looks = node.target in RESHAPES or (
         schema and len(schema.returns) == 1 and schema.returns[0].alias_info is not None
     )
-    if looks and isinstance(source, Node) and source.op != "placeholder" and not node.all_input_nodes[1:]:
+    looks = looks and isinstance(source, Node) and source.op != "placeholder" and not node.all_input_nodes[1:]
+    if looks and all(isinstance(size, int) for size in source.meta["val"].shape):
         look = RESHAPES.get(node.target, node.target)
         return look(of_rows(source), *node.args[1:], **node.kwargs)
     return torch.empty(node.meta["val"].shape, dtype=node.meta["val"].dtype, device="meta")

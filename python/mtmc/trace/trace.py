@@ -28,6 +28,7 @@ import json
 import logging
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -47,7 +48,7 @@ from mtmc.task.task import Task, load_task
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import Held, constructor_source
 from mtmc.trace.gradients import gradients_noticed
-from mtmc.trace.graph import GraphWriter, UserCode, real_view, strides, type_text
+from mtmc.trace.graph import GraphWriter, UserCode, has_size, real_view, strides, type_text
 from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
 from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
@@ -72,6 +73,7 @@ from mtmc.wire.plain import plain_tensors
 from mtmc.wire.task_error import TaskError, first_line
 
 CHECKED_BYTES = 256 << 20  # of all values of a graph: more is compared with eager by the judge alone
+OURS = re.compile(r"v\d+|_[a-z]\d+")  # variables of a printed module
 REAL_VIEW = "@real"  # behind the name of a complex tensor that the module holds (kRealView in src/ir/program.h)
 INLINE_CONSTANT = 64  # elements: larger constants are held by the module instead of the program's text
 # Modules with a faster way of their own where there are no gradients, which is not traced: it returns rows in order.
@@ -151,6 +153,14 @@ def refuse_not_dense(task: Task, inputs: list[Any], model: torch.nn.Module) -> N
             got = "a nested tensor" if value.is_nested else str(value.layout)
             wanted = "dense tensors (.to_dense(); or indices and values as arguments of their own)"
             raise TaskError(f"tracing {task.name}", f"{name} is no dense tensor", got, wanted)
+    for name, part in model.named_modules():
+        if isinstance(part, torch.jit.ScriptModule):
+            wanted = "the module that it was made of"
+            raise TaskError(f"tracing {task.name}", f"{name or 'it'} is made by torch.jit", "a ScriptModule", wanted)
+    for name, value in model.state_dict().items():
+        if isinstance(value, torch.Tensor) and torch._debug_has_internal_overlap(value):
+            wrong = f"{name} is an expanded tensor: no state_dict can be loaded into it"
+            raise TaskError(f"tracing {task.name}", wrong, f"strides {value.stride()}", "memory of its own (.clone())")
 
 
 def stand_ins(inputs: list[Any]) -> list[Any]:
@@ -165,8 +175,9 @@ def stand_ins(inputs: list[Any]) -> list[Any]:
 
 
 def bytes_of_values(exported: ExportedProgram) -> int:
-    """Of all arguments, weights and intermediates together: what comparing with eager costs."""
-    return sum(bytes_of_all(list(pytree.tree_leaves(node.meta.get("val")))) for node in exported.graph.nodes)
+    """Of all arguments, weights and intermediates together, but for those whose size data decide: what comparing with eager costs."""
+    held = [one for node in exported.graph.nodes for one in pytree.tree_leaves(node.meta.get("val"))]
+    return bytes_of_all([one for one in held if isinstance(one, torch.Tensor) and has_size(one)])
 
 
 def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> set[int] | None:
@@ -225,7 +236,12 @@ def export_with(
         except TaskError:
             raise
         except Exception as error:
-            raise refusal(task, model, Failure(error, unaware, gradients), user) from error
+            failure = error
+        try:
+            with torch.no_grad(), unnoticed(), Known():  # as the judge calls it: `out=` and writing to views need that
+                return exported()
+        except Exception:
+            raise refusal(task, model, Failure(failure, unaware, gradients), user) from failure
 
 
 def with_reshapes(program: ExportedProgram) -> ExportedProgram:
@@ -303,9 +319,10 @@ def write_graph(
         if not isinstance(spec.arg, TensorArgument):
             raise TaskError(f"tracing {task.name}", "an argument that is no tensor", str(spec.target or spec.arg))
         leaf = leaf_of(task, placeholders[spec.arg.name], spec, of_user, constants, seen)
-        if leaf["kind"] == "input" and not leaf["target"].isidentifier():
-            opening.append(f"{leaf['name']} = {leaf['target']}")
-            leaf["target"] = leaf["name"]
+        if leaf["kind"] == "input" and (not leaf["target"].isidentifier() or OURS.fullmatch(leaf["target"])):
+            mine = f"given_{leaf['name']}" if OURS.fullmatch(leaf["name"]) else leaf["name"]
+            opening.append(f"{mine} = {leaf['target']}")
+            leaf["target"] = mine
         if spec.kind == InputKind.CONSTANT_TENSOR and not is_attribute(model, spec.target):
             constant = exported.constants[spec.target]
             constant = torch.view_as_real(constant.resolve_conj()) if constant.is_complex() else constant

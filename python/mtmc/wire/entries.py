@@ -35,9 +35,9 @@ def own_entries(model: torch.nn.Module) -> Entries:
     """What state_dict() holds, found in the module's own tables: a candidate's state_dict could answer anything."""
     found: Entries = {}
     for prefix, module in torch.nn.Module.named_modules(model, remove_duplicate=False):
-        transient = module.__dict__["_non_persistent_buffers_set"]
+        transient = module.__dict__.get("_non_persistent_buffers_set", ())
         for table in ("_parameters", "_buffers"):
-            for name, value in module.__dict__[table].items():
+            for name, value in module.__dict__.get(table, {}).items():
                 if value is not None and name not in transient:
                     found[f"{prefix}.{name}" if prefix else name] = (module.__dict__[table], name)
     return found
@@ -46,7 +46,7 @@ def own_entries(model: torch.nn.Module) -> Entries:
 def registered(model: torch.nn.Module) -> State:
     """model.state_dict(), without asking torch where nobody else has a say in it."""
     if not _usual(model):
-        return dict(model.state_dict())
+        return {name: value for name, value in model.state_dict().items() if not _extra(name, value)}
     return {name: table[key].detach() for name, (table, key) in own_entries(model).items()}
 
 
@@ -60,7 +60,13 @@ def load(model: torch.nn.Module, state: State, strict: bool = True) -> None:
         if complete and all(map(_alike, held, values)) and _apart(held):
             _copy_all(held, values)
             return
-    model.load_state_dict(state, strict=strict)
+    theirs = {} if _usual(model) else {n: v for n, v in model.state_dict().items() if _extra(n, v)}
+    model.load_state_dict(state | theirs, strict=strict)
+
+
+def _extra(name: str, value: Any) -> bool:
+    """What a module puts into its state_dict beside parameters and buffers (get_extra_state) is no tensor that anybody could set."""
+    return name.endswith("_extra_state") or not isinstance(value, torch.Tensor)
 
 
 def _copy_all(held: list[torch.Tensor], values: list[torch.Tensor]) -> None:

@@ -38,7 +38,7 @@ def plain_tensors(model: torch.nn.Module) -> State:
 
 
 def _registered(module: torch.nn.Module) -> Iterable[Any]:
-    return [*module.__dict__["_parameters"].values(), *module.__dict__["_buffers"].values()]
+    return [value for table in ("_parameters", "_buffers") for value in module.__dict__.get(table, {}).values()]
 
 
 def put(model: torch.nn.Module, values: State) -> None:
