@@ -29,12 +29,17 @@ class Failure:
     gradients: Stacks
 
 
+def unseen(task: Task, part: str) -> TaskError:
+    wrong = "nothing can be seen of a part of the module"
+    return TaskError(f"tracing {task.name}", wrong, part, "plain modules with tensors")
+
+
 def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode) -> TaskError:
     """What is known to be out of reach, else the user's innermost line on the way to the failure and torch's reason in its
     first line."""
     doing, text = f"tracing {task.name}", str(failure.error)
     if part := opaque(model):
-        return TaskError(doing, "nothing can be seen of a part of the module", part, "plain modules with tensors")
+        return unseen(task, part)
     if failure.gradients and "data-dependent" not in text:
         wanted = "a forward without torch.autograd.grad, backward and torch.func.grad"
         return TaskError(doing, "forward computes gradients", last_line(failure.gradients[0], user), wanted)

@@ -62,7 +62,7 @@ from mtmc.trace.parameters import (
     unused_defaults,
 )
 from mtmc.trace.recurrent import recurrent_shapes
-from mtmc.trace.refusal import Failure, refusal
+from mtmc.trace.refusal import Failure, opaque, refusal, unseen
 from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
 from mtmc.trace.structure import structure
 from mtmc.trace.unnoticed import unnoticed
@@ -153,10 +153,10 @@ def refuse_not_dense(task: Task, inputs: list[Any], model: torch.nn.Module) -> N
             got = "a nested tensor" if value.is_nested else str(value.layout)
             wanted = "dense tensors (.to_dense(); or indices and values as arguments of their own)"
             raise TaskError(f"tracing {task.name}", f"{name} is no dense tensor", got, wanted)
-    for name, part in model.named_modules():
-        if isinstance(part, torch.jit.ScriptModule):
-            wanted = "the module that it was made of"
-            raise TaskError(f"tracing {task.name}", f"{name or 'it'} is made by torch.jit", "a ScriptModule", wanted)
+    if any(
+        isinstance(part, torch.jit.ScriptModule) for part in model.modules()
+    ):  # else something fails before it is said
+        raise unseen(task, opaque(model))
     for name, value in model.state_dict().items():
         if isinstance(value, torch.Tensor) and torch._debug_has_internal_overlap(value):
             wrong = f"{name} is an expanded tensor: no state_dict can be loaded into it"
