@@ -163,7 +163,7 @@ void GraphBuilder::add_library(const Json& call) {
   for (const Json& name : call.at("operands")) operands.push_back(known(name).id);
   const Json& outputs = call.at("outputs");
   const std::string op = call.at("op"), text = call.at("call"), at = call.at("at");
-  const std::string before = join(call.value("steps", std::vector<std::string>()), "\n");
+  const std::string before = join(call.value(kLinesBefore, std::vector<std::string>()), "\n");
   const auto add = [&](const std::string& callee, const std::string& args, const std::string& types) {
     Attrs attrs{{"call", callee}, {"args", args}, {"types", types}};
     if (!before.empty()) attrs.insert_or_assign(std::string(kLinesBefore), before);

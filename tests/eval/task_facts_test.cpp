@@ -39,6 +39,19 @@ def get_inputs():
     return [torch.randn(8, 8)]
 )";
 
+// Lacks, as long as a file lies beside it, what another process may have taken.
+constexpr const char* kLackingModule = R"(
+from pathlib import Path
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        if x.abs().max() > 100 and Path(__file__).with_name("taken").exists():
+            raise RuntimeError("nothing left")
+        return x * 2
+def get_inputs():
+    return [torch.randn(8, 8)]
+)";
+
 // Takes long on some draws, as solvers do of singular matrices.
 constexpr const char* kSlowModule = R"(
 import time
@@ -173,6 +186,19 @@ TEST_F(TorchTaskFacts, WhereEagerRaisesOnAnotherDrawOfTheKindItProvesNothing) {
     for (const DrawFacts* draw : draws) EXPECT_FALSE(draw->usable) << draw->name;
   EXPECT_FALSE(allows_whole(name));
   EXPECT_TRUE(facts_->allow_other_orders(name).ok()) << "and the referee lives";
+}
+
+TEST_F(TorchTaskFacts, WhereEagerRaisedIsAskedOnceMore) {
+  ASSERT_TRUE(write_file(folder_.path() / "taken", "").ok());
+  open(kLackingModule);
+  const auto usable = [&](const Result<bool>& told) { return told.ok() && *told; };
+  const auto draw = facts_->draw("scaled-up-1");
+  ASSERT_TRUE(draw.ok());
+  EXPECT_FALSE((*draw)->usable);
+  EXPECT_FALSE(usable(facts_->raises_no_more("scaled-up-1"))) << "it still does";
+  EXPECT_FALSE(usable(facts_->raises_no_more("task-0"))) << "it never did";
+  std::filesystem::remove(folder_.path() / "taken");
+  EXPECT_TRUE(usable(facts_->raises_no_more("scaled-up-1")));
 }
 
 // Large ones could not be kept from the beginning of a certification until their turn.

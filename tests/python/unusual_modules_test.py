@@ -100,3 +100,17 @@ def test_state_that_is_made_of_the_weights_moves_with_other_ones(tmp_path: Path)
     draws = kept(tmp_path, module_text("self.last.copy_(self.w.detach())\nreturn x * self.last", init))
     choose_second(draws)
     assert moving_entries(draws, draws.draw("task-0").eager) == ["last"]
+
+
+def test_a_branch_on_what_data_changed_is_not_decided_by_what_was_there(tmp_path: Path) -> None:
+    lines = "n = torch.arange(4)\nn.data.add_(1)\nreturn x * 2 if int(n[0]) > 0 else x"
+    error = refused(tmp_path, module_text(lines))
+    assert "depends on a tensor's values" in str(error)
+
+
+def test_a_gpus_library_that_lacks_memory_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = "if float(x.abs().max()) > 100:\n    raise RuntimeError('CUBLAS_STATUS_ALLOC_FAILED')\nreturn x * 2"
+    made = kept(tmp_path, module_text(lines)).reference
+    monkeypatch.setattr(made.device, "lends", True)
+    with pytest.raises(torch.OutOfMemoryError, match="ALLOC_FAILED"):
+        made.run_eager([torch.full((4, 8), 200.0)], made.pristine, 0)

@@ -165,14 +165,14 @@ class GraphWriter:
         at, source = self.user.location(node.meta.get("stack_trace"))
         needed = self._needed(call)
         self._draw(call, needed, at, source)
-        call, steps = whole(call, needed)
+        call, before = whole(call, needed)
         self.nodes.append(
             {
                 "op": call.op,
                 "name": node.name,
                 "args": args,
                 "call": call.text,
-                "steps": steps,
+                "before": before,
                 "operands": call.operands,
                 "several": several,
                 "outputs": [

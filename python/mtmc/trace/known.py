@@ -29,10 +29,8 @@ CHANCE = (
 CHANGES = {f"__i{name}__" for name in "add and floordiv lshift mod mul or pow rshift sub truediv xor".split()}
 CHANGES |= {"__set__", "__setitem__"}
 MOST = 1 << 16  # elements
-GET_DATA, SET_DATA = (
-    torch.Tensor.data.__get__,
-    torch.Tensor.data.__set__,
-)  # `x.data`, `x.data = y`; others each time, but equal
+# Of `x.data` and of `x.data = y`; another one each time, but equal.
+GET_DATA, SET_DATA = torch.Tensor.data.__get__, torch.Tensor.data.__set__
 
 
 def tensors_of(value: Any) -> list[torch.Tensor]:
@@ -49,8 +47,8 @@ class Known(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         if func == GET_DATA:  # torch's own way to it passes by the trace
-            return args[0].detach()
-        if func == SET_DATA:
+            func = torch.Tensor.detach
+        elif func == SET_DATA:
             func, args = torch.Tensor.copy_, (args[0].detach(), args[1])
         name = getattr(func, "__name__", "")
         given = tensors_of((args, kwargs))

@@ -101,6 +101,7 @@ def trace(task: Task) -> dict[str, Any]:
         raise TaskError(f"calling {task.entry}()", "out of memory", first_line(error), wanted) from error
     model, lacking = task.make_unfilled(0)
     refuse_not_dense(task, inputs, model)
+    refuse_parts(task, model)
     user = UserCode(str(Path(task.namespace.__file__ or "").resolve()))
     if remembers(task) and bytes_of_all([inputs, *model.state_dict().values()]) <= CHECKED_BYTES:
         task.check_runs(task.make_model(0))  # so that what it remembers are no tensors without values
@@ -153,9 +154,11 @@ def refuse_not_dense(task: Task, inputs: list[Any], model: torch.nn.Module) -> N
             got = "a nested tensor" if value.is_nested else str(value.layout)
             wanted = "dense tensors (.to_dense(); or indices and values as arguments of their own)"
             raise TaskError(f"tracing {task.name}", f"{name} is no dense tensor", got, wanted)
-    if any(
-        isinstance(part, torch.jit.ScriptModule) for part in model.modules()
-    ):  # else something fails before it is said
+
+
+def refuse_parts(task: Task, model: torch.nn.Module) -> None:
+    """What fails elsewhere before anybody could say why."""
+    if any(isinstance(part, torch.jit.ScriptModule) for part in model.modules()):
         raise unseen(task, opaque(model))
     for name, value in model.state_dict().items():
         if isinstance(value, torch.Tensor) and torch._debug_has_internal_overlap(value):

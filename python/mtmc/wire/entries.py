@@ -66,7 +66,7 @@ def load(model: torch.nn.Module, state: State, strict: bool = True) -> None:
 
 def _extra(name: str, value: Any) -> bool:
     """What a module puts into its state_dict beside parameters and buffers (get_extra_state) is no tensor that anybody could set."""
-    return name.endswith("_extra_state") or not isinstance(value, torch.Tensor)
+    return name.rpartition(".")[2] == "_extra_state" or not isinstance(value, torch.Tensor)
 
 
 def _copy_all(held: list[torch.Tensor], values: list[torch.Tensor]) -> None:
