@@ -83,7 +83,9 @@ class Member {
     MTMC_TRY(auto bench, Workbench::open(wanted, *store, llm));
     return Member(options, std::move(store), std::move(bench));
   }
-  Json work(const SuiteTask& task, ProgressListener& listener) {
+  // `next`: what it will be given then; null: nobody knows.
+  Json work(const SuiteTask& task, const SuiteTask* next, ProgressListener& listener) {
+    bench_->expect(next != nullptr && !worker_ ? &next->task : nullptr);
     return row_or_failure(*bench_, options_, task, *store_, listener, worker_.get());
   }
 
@@ -106,10 +108,10 @@ Status run_here(const BenchOptions& options, const Tasks& tasks, const std::vect
                 LlmAccess& llm) {
   MTMC_TRY(Member member, Member::open(options, left.size() > 1, llm));
   Watcher watcher(run.progress(), store_path(options.search.store));
-  for (const std::string& task : left) {
-    if (!run.begins(task)) break;
-    const Json reply = member.work(tasks.at(task), watcher);
-    run.ended(task, reply.at("row"), reply.at("bug"));
+  for (size_t i = 0; i < left.size() && run.begins(left[i]); ++i) {
+    const SuiteTask* next = i + 1 < left.size() ? &tasks.at(left[i + 1]) : nullptr;
+    const Json reply = member.work(tasks.at(left[i]), next, watcher);
+    run.ended(left[i], reply.at("row"), reply.at("bug"));
   }
   return ok_status();
 }
@@ -117,7 +119,9 @@ Status run_here(const BenchOptions& options, const Tasks& tasks, const std::vect
 Result<int> run_as_member(const BenchOptions& options, const Tasks& tasks, LlmAccess& llm) {
   MTMC_TRY(Member member, Member::open(options, true, llm));
   Silence silence;
-  serve_crew([&](const std::string& task) { return member.work(tasks.at(task), silence); });
+  serve_crew([&](const std::string& task, const std::string& next) {
+    return member.work(tasks.at(task), next.empty() ? nullptr : &tasks.at(next), silence);
+  });
   return kDone;
 }
 

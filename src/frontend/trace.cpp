@@ -1,5 +1,7 @@
 #include "frontend/trace.h"
 
+#include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -25,6 +27,8 @@ Error too_long(const std::string& task_json, double seconds) {
   return {doing(task_json), "it took too long", format_double(seconds) + " s", "a module that traces in that time"};
 }
 
+}  // namespace
+
 // Where the task lies for the tracer, and where it writes what it found.
 struct Desk {
   TempDir folder;
@@ -35,8 +39,6 @@ struct Desk {
     return import_trace(Json::parse(text));
   }
 };
-
-}  // namespace
 
 Result<Traced> trace(const std::string& task_json, double timeout_seconds) {
   const Desk desk;
@@ -56,24 +58,46 @@ Result<Traced> trace(const std::string& task_json, double timeout_seconds) {
   return desk.found();
 }
 
+struct Tracer::Waiting {
+  LineProcess process;
+  std::string task_json = {};  // what it traces; empty: nothing yet
+  std::unique_ptr<const Desk> desk = {};
+
+  Status begin(const std::string& json) {
+    task_json = json, desk = std::make_unique<const Desk>();
+    MTMC_RETURN_IF_ERROR(write_file(desk->task, json));
+    return process.send(Json{{"op", "trace"}, {"task", desk->task.string()}, {"out", desk->out.string()}}.dump());
+  }
+};
+
+Tracer::Tracer() = default;
+Tracer::~Tracer() = default;
+
 void Tracer::begin_next() {
-  ready_ = std::move(next_);
-  next_.reset();
-  auto started = LineProcess::start({{python_program(), "-m", "mtmc.trace.trace", "--wait"}});
-  if (started.ok()) next_ = std::move(started).value();  // else trace() says what is wrong
+  while (waiting_.size() < 2) {
+    auto started = LineProcess::start({{python_program(), "-m", "mtmc.trace.trace", "--wait"}});
+    if (!started.ok()) return;  // trace() says what is wrong
+    waiting_.push_back({std::move(started).value()});
+  }
+}
+
+void Tracer::foresee(const std::string& task_json) {
+  std::erase_if(waiting_, [&](const Waiting& one) { return one.desk && one.task_json != task_json; });
+  if (waiting_.empty() || waiting_.front().desk) return;
+  if (!waiting_.front().begin(task_json).ok()) waiting_.erase(waiting_.begin());
 }
 
 Result<Traced> Tracer::trace(const std::string& task_json, double timeout_seconds) {
-  std::optional<LineProcess> waiting = std::move(ready_);
-  ready_.reset();
-  if (!waiting) return mtmc::trace(task_json, timeout_seconds);
-  const Desk desk;
-  MTMC_RETURN_IF_ERROR(write_file(desk.task, task_json));
-  const Json request = {{"op", "trace"}, {"task", desk.task.string()}, {"out", desk.out.string()}};
+  auto found = std::ranges::find(waiting_, task_json, &Waiting::task_json);
+  if (found == waiting_.end()) found = std::ranges::find(waiting_, std::string(), &Waiting::task_json);
+  if (found == waiting_.end()) return mtmc::trace(task_json, timeout_seconds);
+  Waiting mine = std::move(*found);
+  waiting_.erase(found);
   const double until = now_seconds() + timeout_seconds;
-  const Status sent = waiting->send(request.dump());
-  const Result<std::string> reply = sent.ok() ? waiting->receive(timeout_seconds) : Result<std::string>(sent.error());
-  if (reply.ok()) return desk.found();
+  const Status begun = mine.desk ? ok_status() : mine.begin(task_json);
+  const Result<std::string> reply =
+      begun.ok() ? mine.process.receive(timeout_seconds) : Result<std::string>(begun.error());
+  if (reply.ok()) return mine.desk->found();
   if (now_seconds() >= until) return too_long(task_json, timeout_seconds);
   return mtmc::trace(task_json, timeout_seconds);  // what ended that process, one of its own explains
 }

@@ -1,9 +1,8 @@
 // Traces the user's module: python -m mtmc.trace.trace in a process of its own, then import_trace.
 #pragma once
-#include <optional>
 #include <string>
+#include <vector>
 
-#include "base/process.h"
 #include "frontend/import.h"
 
 namespace mtmc {
@@ -16,12 +15,18 @@ Result<Traced> trace(const std::string& task_json, double timeout_seconds = 600)
 // Traces one task after the other, each in a process of its own that has imported torch before it is needed.
 class Tracer {
  public:
-  // Starts the process of the task after the next one. It ends with the thread that calls this.
+  Tracer();
+  ~Tracer();
+  // To be called before each trace(): starts its process, where none waits yet, and that of the task after it. They end
+  // with the thread that calls this.
   void begin_next();
+  // Traces this task already, in a process that waits: trace() then finds it done.
+  void foresee(const std::string& task_json);
   Result<Traced> trace(const std::string& task_json, double timeout_seconds = 600);
 
  private:
-  std::optional<LineProcess> ready_, next_;
+  struct Waiting;
+  std::vector<Waiting> waiting_;  // the oldest first
 };
 
 }  // namespace mtmc

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <future>
 #include <limits>
+#include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -24,25 +25,55 @@ constexpr double kForever = std::numeric_limits<int>::max();
 constexpr double kReady = 600;  // seconds to measure a new machine, and to load weights
 constexpr const char* kReadyWord = "ready";
 
+constexpr char kThen = '\t';  // between a task's name and that of the next one
+
+// A member's task, and the one that is kept for it; empty: none is.
+struct Given {
+  std::string task, next;
+};
+
 // The tasks, and what may be done with them by whoever holds the lock.
 struct Shared {
   std::mutex lock;
   std::vector<std::string> tasks;  // the next one last
   const CrewListener& listener;
-  double limit;  // seconds of a task
+  double limit;                             // seconds of a task
+  size_t newcomers;                         // members that have had no task yet
+  std::map<size_t, std::string> kept = {};  // by member
 
-  std::optional<std::string> next() {
+  std::optional<Given> next(size_t member, bool is_new) {
     const std::lock_guard held(lock);
-    if (tasks.empty()) return std::nullopt;
-    std::string task = tasks.back();
-    tasks.pop_back();
-    if (listener.begins(task)) return task;
-    tasks.clear();
-    return std::nullopt;
+    if (is_new) --newcomers;
+    const std::optional<std::string> task = take(member);
+    if (!task) return std::nullopt;
+    if (!listener.begins(*task)) {
+      tasks.clear(), kept.clear();
+      return std::nullopt;
+    }
+    if (tasks.size() <= newcomers) return Given{*task, ""};
+    const auto then = tasks.end() - 1 - static_cast<std::ptrdiff_t>(newcomers);  // they take the ones before it
+    const Given given{*task, kept[member] = std::move(*then)};
+    tasks.erase(then);
+    return given;
   }
   void ended(const std::string& task, const Result<Json>& reply) {
     const std::lock_guard held(lock);
     listener.ended(task, reply);
+  }
+
+ private:
+  // What is kept for it, else the next one, else what is kept for a member that is busy.
+  std::optional<std::string> take(size_t member) {
+    if (!kept.contains(member) && !tasks.empty()) {
+      std::string task = std::move(tasks.back());
+      tasks.pop_back();
+      return task;
+    }
+    const auto mine = kept.contains(member) ? kept.find(member) : kept.begin();
+    if (mine == kept.end()) return std::nullopt;
+    std::string task = std::move(mine->second);
+    kept.erase(mine);
+    return task;
   }
 };
 
@@ -55,8 +86,9 @@ Result<LineProcess> begin(const Command& command) {
   return member;
 }
 
-Result<Json> reply_of(LineProcess& member, const std::string& task, double limit) {
-  const Status sent = member.send(task);
+Result<Json> reply_of(LineProcess& member, const Given& given, double limit) {
+  const std::string& task = given.task;
+  const Status sent = member.send(given.next.empty() ? task : task + kThen + given.next);
   const Result<std::string> line = sent.ok() ? member.receive(limit) : sent.error();
   if (!line.ok() && line.error().wrong == "timed out")
     return Error{"optimising " + task, kTookTooLong, "no end", fmt::format("one within {:.0f} s", limit)};
@@ -72,17 +104,17 @@ Result<Json> reply_of(LineProcess& member, const std::string& task, double limit
 Command remote(const std::string& address) { return {.argv = {python_program(), "-m", "mtmc.crew.remote", address}}; }
 
 // One member's life. A member dies with the thread that began it, so this is its thread.
-Status keep_at_work(const Command& command, Shared& shared) {
+Status keep_at_work(const Command& command, size_t which, Shared& shared) {
   std::optional<LineProcess> member;
-  while (true) {
+  for (bool is_new = true;; is_new = false) {
     if (!member) {  // before a task is taken: one that cannot be begun takes none with it
       MTMC_TRY(LineProcess begun, begin(command));
       member.emplace(std::move(begun));
     }
-    const std::optional<std::string> task = shared.next();
-    if (!task) return ok_status();
-    const Result<Json> reply = reply_of(*member, *task, shared.limit);
-    shared.ended(*task, reply);
+    const std::optional<Given> given = shared.next(which, is_new);
+    if (!given) return ok_status();
+    const Result<Json> reply = reply_of(*member, *given, shared.limit);
+    shared.ended(given->task, reply);
     if (!reply.ok()) member.reset();
   }
 }
@@ -138,22 +170,26 @@ Result<size_t> remote_places(const std::string& address) {
 
 Status work_off(const std::vector<Command>& members, const std::vector<std::string>& tasks,
                 const CrewListener& listener, double limit) {
-  Shared shared{{}, {tasks.rbegin(), tasks.rend()}, listener, limit > 0 ? limit : kForever};
+  Shared shared{{}, {tasks.rbegin(), tasks.rend()}, listener, limit > 0 ? limit : kForever, members.size()};
   std::vector<std::future<Status>> all;
-  for (const Command& command : members)
-    all.push_back(std::async(std::launch::async, [&] { return keep_at_work(command, shared); }));
+  for (size_t i = 0; i < members.size(); ++i)
+    all.push_back(std::async(std::launch::async, [&, i] { return keep_at_work(members[i], i, shared); }));
   Status status = ok_status();
   for (std::future<Status>& one : all)
     if (const Status ended = one.get(); !ended.ok()) status = ended;
   return status;
 }
 
-void serve_crew(const std::function<Json(const std::string& task)>& work) {
+void serve_crew(const std::function<Json(const std::string& task, const std::string& next)>& work) {
   for (const int line : {3, 4}) fcntl(line, F_SETFD, FD_CLOEXEC);  // nothing for this member's own children
   std::ifstream requests("/proc/self/fd/3");
   std::ofstream replies("/proc/self/fd/4");
   replies << kReadyWord << "\n" << std::flush;
-  for (std::string task; std::getline(requests, task);) replies << work(task).dump() << "\n" << std::flush;
+  for (std::string line; std::getline(requests, line);) {
+    const size_t then = line.find(kThen);
+    const std::string next = then == std::string::npos ? "" : line.substr(then + 1);
+    replies << work(line.substr(0, then), next).dump() << "\n" << std::flush;
+  }
 }
 
 }  // namespace mtmc

@@ -37,9 +37,10 @@ struct CrewListener {
   std::function<void(const std::string& task, const Result<Json>& reply)> ended;
 };
 
-// Hands out `tasks` in order. A member that dies is begun anew for the next task, and so is one that works on a task
-// for longer than `limit` seconds (0: as long as it takes). An Error: one ended before it was ready, and has said on
-// standard error why; what others have begun is ended first.
+// Hands out `tasks`, nearly in order: each member is told which one is kept for it to do next. A member that dies is
+// begun anew for the next task, and so is one that works on a task for longer than `limit` seconds (0: as long as it
+// takes). An Error: one ended before it was ready, and has said on standard error why; what others have begun is ended
+// first.
 Status work_off(const std::vector<Command>& members, const std::vector<std::string>& tasks,
                 const CrewListener& listener, double limit = 0);
 
@@ -49,7 +50,8 @@ class Silence final : public ProgressListener {
   void on_attempt(const NodeRecord&, bool, const RunStatus&) override {}
 };
 
-// The member's side: reads names of tasks until there are no more, and answers with what `work` makes of each.
-void serve_crew(const std::function<Json(const std::string& task)>& work);
+// The member's side: reads names of tasks until there are no more, and answers with what `work` makes of each. `next`
+// is what it will most likely be given then; empty: nobody knows.
+void serve_crew(const std::function<Json(const std::string& task, const std::string& next)>& work);
 
 }  // namespace mtmc

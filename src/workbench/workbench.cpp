@@ -150,11 +150,21 @@ Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) 
   MTMC_CHECK(false, "whoever is alone is not sent away");
 }
 
+void Workbench::expect(const Task* next) {
+  expected_ = next != nullptr && target().device == Device::cuda ? next->json : "";
+}
+
+Result<Traced> Workbench::trace_and_foresee(const Task& task) {
+  Result<Traced> traced = tracer_.trace(task.json);
+  if (!expected_.empty()) tracer_.foresee(expected_);
+  return traced;
+}
+
 Result<TracedTask> Workbench::trace(const Task& task) {
   if (options_.many) tracer_.begin_next();
   if (tuner_ && tuner_->prepares()) MTMC_RETURN_IF_ERROR(tuner_->warm_up());
   auto tracing = std::async(std::launch::async, [&]() -> Result<TracedTask> {
-    MTMC_TRY(Traced traced, tracer_.trace(task.json));
+    MTMC_TRY(Traced traced, trace_and_foresee(task));
     return as_program(task, std::move(traced));
   });
   const Status ready = judge_ ? judge_->prepare(task) : ok_status();
@@ -170,7 +180,7 @@ Result<TracedTask> Workbench::traced_alone(const Task& task) {
   if (options_.many) tracer_.begin_next();
   if (tuner_ && tuner_->prepares()) MTMC_RETURN_IF_ERROR(tuner_->warm_up());
   if (judge_) MTMC_RETURN_IF_ERROR(judge_->start());
-  MTMC_TRY(Traced traced, tracer_.trace(task.json));
+  MTMC_TRY(Traced traced, trace_and_foresee(task));
   return as_program(task, std::move(traced));
 }
 

@@ -75,6 +75,9 @@ class Workbench {
   Status search_by(const Way& way, uint64_t seed);
   // What a coder of this workbench may use; `shell` must outlive it.
   CoderContext coder_context(const ModuleShell& shell, std::string argument = "");
+  // After the next task that is worked on, this one most likely follows: on a GPU, which has the processors to spare,
+  // it is traced while that one is searched for. Null: nobody knows.
+  void expect(const Task* next);
   // Traces the task. Whoever will judge it and tune for it gets ready meanwhile.
   Result<TracedTask> trace(const Task& task);
   // Searches for a faster implementation; the run and all its attempts are in the store afterwards.
@@ -96,6 +99,7 @@ class Workbench {
   Status open_policy(const Chosen<PolicyDef>& policy);
   bool needs_all(const Result<TracedTask>& task) const;
   Result<TracedTask> traced_alone(const Task& task);  // nobody takes memory for it meanwhile
+  Result<Traced> trace_and_foresee(const Task& task);
   Result<TracedTask> as_program(const Task& task, Traced traced);
   void make_judge();
 
@@ -103,6 +107,7 @@ class Workbench {
   Store& store_;
   LlmAccess& llm_;
   Tracer tracer_;
+  std::string expected_;  // the task of expect(), as JSON; empty: none
   TargetHere here_;
   std::vector<Chosen<CoderDef>> coders_;  // asked in this order
   const StrategyDef* strategy_;

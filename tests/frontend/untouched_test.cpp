@@ -93,6 +93,25 @@ TEST(TorchTrace, ProcessesThatWaitAnswerAsNewOnesDo) {
   }
 }
 
+TEST(TorchTrace, WhatWasForeseenIsFoundAndWhatWasNotIsTraced) {
+  (void)python();
+  const TempDir folder;
+  const std::string one = task_of(folder.path(), "one", "return x + 1").dump(),
+                    two = task_of(folder.path(), "two", "return x * 2").dump(),
+                    other = task_of(folder.path(), "other", "return x - 3").dump();
+  Tracer tracer;
+  tracer.begin_next();
+  ASSERT_TRUE(tracer.trace(one).ok());
+  tracer.foresee(two);
+  tracer.foresee(two);
+  for (const auto& [task, operation] : {std::pair(other, "sub("), std::pair(two, "mul(")}) {
+    tracer.begin_next();
+    const auto traced = tracer.trace(task);
+    ASSERT_TRUE(traced.ok());
+    EXPECT_NE(print(traced->program).find(operation), std::string::npos) << print(traced->program);
+  }
+}
+
 TEST(TorchTrace, MissingInterpreterAndMissingPackage) {
   const char* before = std::getenv("MTMC_PYTHON");
   const std::string kept = before ? before : "python3";

@@ -6,16 +6,19 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cores.h"
+#include "base/tempdir.h"
 
 namespace mtmc {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 // Members that speak the crew's language in a few words of bash.
 Command member(const std::string& per_task, const std::string& first = "echo ready >&4") {
-  return {.argv = {"bash", "-c", first + "; while read -r task <&3; do " + per_task + "; done"}};
+  return {.argv = {"bash", "-c", first + "; while read -r task next <&3; do " + per_task + "; done"}};
 }
 
 struct Heard {
@@ -41,9 +44,27 @@ TEST(Crew, EachTaskIsDoneOnceByWhoeverIsFree) {
   Heard heard;
   const Command one = member(R"(echo "{\"done\": \"$task\"}" >&4)");
   ASSERT_TRUE(work_off({one, one, one}, {"a", "b", "c", "d", "e"}, heard.listener()).ok());
-  EXPECT_THAT(heard.begun, ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(heard.begun, UnorderedElementsAre("a", "b", "c", "d", "e"));
   EXPECT_EQ(heard.ended.size(), 5u);
   EXPECT_EQ(heard.ended["d"], R"({"done":"d"})");
+}
+
+TEST(Crew, AMemberIsToldWhatIsKeptForIt) {
+  Heard heard;
+  const Command one = member(R"(echo "\"$next\"" >&4)");
+  ASSERT_TRUE(work_off({one}, {"a", "b", "c"}, heard.listener()).ok());
+  EXPECT_THAT(heard.ended, ElementsAre(Pair("a", "\"b\""), Pair("b", "\"c\""), Pair("c", "\"\"")));
+}
+
+TEST(Crew, WhatIsKeptForABusyMemberIsDoneByAFreeOne) {
+  Heard heard;
+  // Whoever has the first task waits until all others are done.
+  const TempDir folder;
+  const std::string done = (folder.path() / "done").string();
+  const Command one = member("if [ \"$task\" = a ]; then until [ -e " + done + " ]; do sleep .01; done; fi; " +
+                             "[ \"$task\" = e ] && touch " + done + "; echo \"\\\"$task\\\"\" >&4");
+  ASSERT_TRUE(work_off({one, one}, {"a", "b", "c", "d", "e"}, heard.listener()).ok());
+  EXPECT_EQ(heard.ended.size(), 5u);
 }
 
 TEST(Crew, AMemberThatDiesTakesOnlyItsTaskWithIt) {

@@ -330,7 +330,7 @@ Result<int> collect(const CollectOptions& options) {
   if (options.member) {
     MTMC_TRY(Explorer explorer, Explorer::open(options));
     Silence silence;
-    serve_crew([&](const std::string& line) {
+    serve_crew([&](const std::string& line, const std::string&) {
       if (!options.sends) return explorer.work(tasks.at(line), silence);
       const Json asked = Json::parse(line);
       return explorer.work(tasks.at(asked.at("task").get<std::string>()), silence, asked.at("ways"));
