@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 OPENED = re.compile(r"^(?:inline )?namespace ?([\w:]*) \{$")
-TYPE = re.compile(r"^(?:struct|class|union|enum class|enum) (\w+)(?: final)?(?: ?:[^;{]*)? ?\{")
+TYPE = re.compile(r"^(?:struct|class|union|enum class|enum) (\w+)(?: final)?(?: ?:(?!:)[^;{]*)? ?\{")
 
 
 def types_of(text):
