@@ -11,12 +11,13 @@
 
 namespace mtmc {
 
-// What went wrong, in the four parts every message of ours has.
+// What went wrong, in the four parts that every message of ours has.
 struct Error {
   std::string doing;   // what was being done: "parsing a program"
   std::string wrong;   // what is wrong: "unknown operator"
   std::string got;     // what was found (may be empty)
   std::string wanted;  // what would have been right (may be empty)
+  bool ours = false;   // is it a bug of ours rather than a mistake of the user's, or what machines do?
 
   // "parsing a program: unknown operator: got 'foo', wanted one of relu, gelu"
   std::string message() const {

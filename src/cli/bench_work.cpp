@@ -65,7 +65,7 @@ Json row_or_failure(Workbench& bench, const BenchOptions& options, const SuiteTa
   try {
     const Result<Json> row = row_for(bench, options, task, store, listener, worker);
     if (row.ok()) return {{"row", *row}, {"bug", false}};
-    error = row.error();
+    error = row.error(), is_bug = error.ours;
   } catch (const std::exception& bug) {
     is_bug = true;
     error = {"optimising " + task.name, std::string("a bug of ours: ") + bug.what(), "", ""};

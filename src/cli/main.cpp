@@ -146,6 +146,7 @@ int main(int argc, char** argv) {
   try {
     const Result<int> code = run_command_line(argc, argv);
     if (code.ok()) return *code;
+    if (code.error().ours) return report(code.error().message());
     fmt::print(stderr, "mtmc: {}\n", code.error().message());
     return kUserMistake;
   } catch (const std::bad_alloc&) {

@@ -111,6 +111,8 @@ std::string lead(const ReportData& data) {
                   verdict->estimated() ? "priced" : "judged", data.run.seconds);
   if (data.answer() == "at-roofline")
     return "The module already runs at the roofline of this machine: nothing to gain.";
+  if (data.answer() == "unclear")
+    return "Nothing is surely faster than eager: this machine was too busy to say; " + work + ".";
   if (steps == 0) return "Nothing that was tried is faster than the untouched module: " + work + ".";
   std::string text;
   if (const Speedup* eager = speedup_over(*verdict, "eager")) {
@@ -164,7 +166,7 @@ std::string headline_section(const ReportData& data) {
 }
 
 std::string usage_section(const ReportData& data) {
-  if (data.best == kNoNode) return "";
+  if (data.best == kNoNode || !data.is_module) return "";
   const Json task = Json::parse(data.run.task.json, nullptr, false);
   const auto [target, options] = task_command(task, data.run.task.name);
   const std::string attr = task.is_object() ? task.value("attr", "Model") : "Model";

@@ -70,7 +70,9 @@ std::string format_claim(const Speedup* speedup) {
   if (!speedup) return "–";
   switch (claim(*speedup)) {
     case Claim::clear: return format_speedup(headline(*speedup));
-    case Claim::at_least: return "≥" + format_speedup(headline(*speedup));
+    case Claim::at_least:
+      if (speedup->high < 1) return format_speedup(speedup->low) + "–" + format_speedup(speedup->high);
+      return "≥" + format_speedup(headline(*speedup));
     case Claim::faster: return ">1×";
     case Claim::unclear: return "?";
   }

@@ -24,6 +24,7 @@ struct ReportData {
   std::vector<NodeRecord> nodes;      // as the store gives them: parents before children
   NodeId best = kNoNode;              // the run's result, or the best so far; kNoNode when nothing is certified
   std::string software;               // what kernel.py needs beside torch: "a C++ compiler"; may be empty
+  bool is_module = true;              // false: of a target without code of its own kernel.py only shows the Program
   std::string account;                // what its coder has cost, as JSON; empty: nothing costs
   std::vector<std::string> rewrites;  // what the best Program's graph rewrites say: "simplify: ..."
   double roofline_seconds = 0;        // the least time for the whole task; 0: unknown

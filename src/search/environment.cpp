@@ -25,11 +25,16 @@ constexpr double kLikeScreens = 2;        // how many times as long as the start
 constexpr double kMeasuring = 0.2;        // of the time limit, what is kept for measuring numbers where that comes last
 constexpr double kLeastMeasured = 0.02;   // of the predicted time, what a kernel takes that is worth it
 
-// The median of a step's result that may be faster than eager or slower; 0 when it is known, or hardly faster.
-double hope(const SearchNode& node) {
+// May a step's result be faster than eager or slower?
+bool is_unclear(const SearchNode& node) {
   const Speedup* eager = speedup_over(node.verdict(), "eager");
-  if (node.parent == nullptr || !node.verdict().certified() || eager == nullptr) return 0;
-  return claim(*eager) == Claim::unclear && eager->median > 1 ? eager->median : 0;
+  return node.parent != nullptr && node.verdict().certified() && eager != nullptr && claim(*eager) == Claim::unclear;
+}
+
+// The median of such a one, where that is a gain; else 0.
+double hope(const SearchNode& node) {
+  const double median = is_unclear(node) ? speedup_over(node.verdict(), "eager")->median : 0;
+  return median > 1 ? median : 0;
 }
 
 // Whether a verdict says how fast the candidate is beside each of `baselines`, or why it cannot.
@@ -148,9 +153,7 @@ SearchNode* Environment::hopeful() {
   return hopeful;
 }
 
-bool Environment::unclear() const {
-  return std::any_of(nodes_.begin(), nodes_.end(), [](const SearchNode& node) { return hope(node) > 0; });
-}
+bool Environment::unclear() const { return std::any_of(nodes_.begin(), nodes_.end(), is_unclear); }
 
 std::vector<SearchNode*> Environment::sample(uint64_t seed, double share) {
   std::vector<SearchNode*> drawn;

@@ -146,7 +146,6 @@ Optimized conclude(const OptimizeRequest& request, const Environment& environmen
   done.steps = steps_to(best);
   const double seconds = time_of(best.verdict());
   if (seconds > 0) done.roofline_share = roofline_seconds(*request.program, request.hardware) / seconds;
-  done.unclear = environment.unclear();
   done.evaluations = environment.evaluations();
   done.seconds = environment.seconds();
   done.certify_seconds = environment.certify_seconds();
@@ -177,7 +176,10 @@ Result<Optimized> search(const OptimizeRequest& request, const Opened& run, Envi
   MTMC_RETURN_IF_ERROR(certify_sample(environment, request.seed));
   if (winner == nullptr) return conclude(request, environment, run, *start, Answer::refused);
   const bool faster = winner != start && winner->score() > 1;
-  const Answer answer = nothing_to_gain ? Answer::at_roofline : faster ? Answer::faster : Answer::not_faster;
+  const Answer answer = nothing_to_gain         ? Answer::at_roofline
+                        : faster                ? Answer::faster
+                        : environment.unclear() ? Answer::unclear
+                                                : Answer::not_faster;
   Optimized done = conclude(request, environment, run, *winner, answer);
   if (done.evaluations == 0) done.seconds_for_one = seconds_for_one, done.refusal = environment.last_refusal();
   return done;
@@ -243,6 +245,7 @@ std::string to_string(Answer answer) {
     case Answer::faster: return "faster";
     case Answer::at_roofline: return "at-roofline";
     case Answer::not_faster: return "not-faster";
+    case Answer::unclear: return "unclear";
     case Answer::refused: return "refused";
     case Answer::explored: return "explored";
   }

@@ -36,6 +36,7 @@ enum class Answer {
   faster,       // something certified is faster than eager
   at_roofline,  // the untouched start is within 5 % of the roofline
   not_faster,   // nothing that was tried is certified and faster than the untouched start
+  unclear,      // likewise, but something may be faster: the machine was too busy to say
   refused,      // not even the untouched start is certified: its verdict says why
   explored,     // nothing was certified: that was not asked for
 };
@@ -55,7 +56,6 @@ struct Optimized {
   Code code;
   Verdict verdict;                   // certify tier, of the best node
   std::vector<OptimizedStep> steps;  // from the start (without an action) to the best node
-  bool unclear = false;              // something may be faster than eager: the machine was too busy to say
   double roofline_share = 0;         // the least possible time over the measured one
   double seconds_for_one = 0;        // time was up before a candidate was judged: the limit that one needs; else 0
   std::optional<Error> given_up;     // why coder or policy could not go on

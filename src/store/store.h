@@ -26,7 +26,7 @@ std::string to_string(RunState state);
 
 // How a search ended.
 struct Conclusion {
-  std::string answer;     // faster | at-roofline | not-faster | refused | explored
+  std::string answer;     // faster | at-roofline | not-faster | unclear | refused | explored
   NodeId node = kNoNode;  // the run's result; kNoNode: nothing is certified
   bool operator==(const Conclusion&) const = default;
 };

@@ -32,7 +32,7 @@ std::vector<KernelShare> shares_of(const Program& program, const TargetDef& targ
 Result<ReportData> full_report(Store& store, RunId run) {
   MTMC_TRY(ReportData data, load_report(store, run));
   const TargetDef* target = find_target(data.run.target);
-  if (target != nullptr) data.software = target->software;
+  if (target != nullptr) data.software = target->software, data.is_module = target->device != Device::none;
   const auto shares = [&](const Program& program) {
     return target == nullptr ? std::vector<KernelShare>() : shares_of(program, *target, data.run.hardware);
   };
@@ -51,8 +51,14 @@ Result<ReportData> full_report(Store& store, RunId run) {
 
 Result<ResultFiles> result_files(Store& store, RunId run) {
   MTMC_TRY(const ReportData data, full_report(store, run));
+  if (data.nodes.empty())
+    return Error{"writing the result of run " + std::to_string(run), "it has no attempt yet", "", ""};
   const NodeRecord* best = data.best_node();
-  const std::string kernel = best != nullptr ? best->code : data.nodes.empty() ? "" : data.nodes.front().code;
+  std::string kernel = best != nullptr ? best->code : data.nodes.front().code;
+  if (!data.is_module) {
+    kernel = "# Nothing to run: the Program that was priced.\n# " +
+             replace_all(std::string(trim(kernel)), "\n", "\n# ") + "\n";
+  }
   return ResultFiles{kernel, result_json(data).dump(2) + "\n", html_report(data)};
 }
 

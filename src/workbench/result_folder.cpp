@@ -1,6 +1,12 @@
 #include "workbench/result_folder.h"
 
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
 #include "base/file.h"
+#include "base/json.h"
+#include "base/text.h"
 
 namespace mtmc {
 
@@ -18,6 +24,16 @@ Status ready_result_folder(const std::filesystem::path& folder) {
                  "--out with a folder that can be written to"};
   std::filesystem::remove(probe, code);
   return ok_status();
+}
+
+std::string other_result(const std::filesystem::path& folder, const ResultFiles& files) {
+  const Result<std::string> text = read_file(folder / "result.json");
+  if (!text.ok()) return "";
+  const Json old = Json::parse(*text, nullptr, false), now = Json::parse(files.result);
+  const auto same = [&](const char* field) { return old.value(field, Json()) == now.value(field, Json()); };
+  if (!old.is_object() || (same("task_hash") && same("target"))) return "";
+  const auto word = [&](const char* field) { return replace_all(old.value(field, Json()).dump(), "\"", ""); };
+  return fmt::format("run {} ({}, {})", word("run"), word("task"), word("target"));
 }
 
 Status write_result(const std::filesystem::path& folder, const ResultFiles& files) {

@@ -45,6 +45,7 @@ TEST(JudgeProcess, TheUsersMistakeIsNotTheEndOfIt) {
   const auto refused = process.ask({{"op", "fail"}}, 20);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().doing, "doubling");
+  EXPECT_FALSE(refused.error().ours);
   EXPECT_TRUE(process.running());
 }
 
@@ -71,6 +72,7 @@ TEST(JudgeProcess, SaysWhatEndedIt) {
   ASSERT_FALSE(ended.ok());
   EXPECT_EQ(ended.error().wrong, "it has ended");
   EXPECT_NE(ended.error().got.find("ZeroDivisionError: "), std::string::npos) << ended.error().message();
+  EXPECT_TRUE(ended.error().ours);
   EXPECT_FALSE(process.running());
   EXPECT_EQ(process.ask({{"op", "divide"}, {"n", 1}}, 20)->at("n"), 1);
 }

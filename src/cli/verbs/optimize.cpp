@@ -36,11 +36,16 @@ void print_conclusion(Progress& progress, const Optimized& done, const std::stri
   const Verdict& verdict = done.verdict;
   switch (done.answer) {
     case Answer::faster:
-      progress.line(fmt::format("done: {}, certified ({})", gains_text(verdict), verdict.accuracy_class));
+      progress.line(verdict.estimated()
+                        ? fmt::format("done: {}, estimated: nothing was run", gains_text(verdict))
+                        : fmt::format("done: {}, certified ({})", gains_text(verdict), verdict.accuracy_class));
       break;
     case Answer::at_roofline:
       progress.line(
           fmt::format("done: already at the roofline ({:.0f} % of it): nothing to gain", done.roofline_share * 100));
+      break;
+    case Answer::unclear:
+      progress.line("done: nothing certified is surely faster than eager: this machine was too busy to say");
       break;
     case Answer::not_faster:
       if (done.refusal && !done.given_up) {
@@ -53,9 +58,7 @@ void print_conclusion(Progress& progress, const Optimized& done, const std::stri
                         done.seconds_for_one));
         break;
       }
-      progress.line(done.unclear
-                        ? "done: nothing certified is surely faster than eager: this machine was too busy to say"
-                        : "done: nothing certified is faster than eager");
+      progress.line("done: nothing certified is faster than eager");
       break;
     case Answer::explored:  // `mtmc collect` asks for that
     case Answer::refused:
@@ -137,6 +140,9 @@ Result<int> optimize_task(const OptimizeOptions& options) {
   MTMC_TRY(const Optimized done, bench->optimize(traced, watcher));
   print_account(progress, done);
   MTMC_TRY(const ResultFiles files, result_files(*store, done.run));
+  if (const std::string other = other_result(folder, files); !other.empty())
+    progress.line(
+        fmt::format("{}/ held the result of {}, which is replaced; --out DIR keeps both", folder.string(), other));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
   if (options.json) fmt::print("{}\n", files.result);
   const bool offline = !bench->times() && bench->target().device != Device::none;

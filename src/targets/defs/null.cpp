@@ -1,5 +1,4 @@
-// The null target: no compiler and no clock. Its kernel.py is the Program's text in a comment; times come from the cost
-// model.
+// The null target: no compiler and no clock. Its code is the Program's text; times come from the cost model.
 #include "targets/cost.h"
 #include "targets/frame.h"
 #include "targets/module_printer.h"
