@@ -24,6 +24,12 @@ CASES = {
         "self.cache = x if self.cache is None else torch.cat([self.cache, x])\nreturn self.cache.sum(0)",
         "cache: None, then a tensor [4, 8]",
     ),
+    "buffer": (
+        "self.register_buffer('cache', None, persistent=False)",
+        "if self.cache is None: self.register_buffer('cache', torch.zeros_like(x), persistent=False)\n"
+        "self.cache.mul_(0.5).add_(x)\nreturn self.cache * 2",
+        "cache: None, then a tensor [4, 8]",
+    ),
     "dict": (
         "self.state = {'h': torch.zeros(8)}",
         "self.state['h'] = self.state['h'] + x.sum(0)\nreturn x + self.state['h']",
@@ -38,6 +44,10 @@ FREE = {
         "if len(x) not in self.tables: self.tables[len(x)] = torch.ones(8)\nreturn x + self.tables[len(x)]",
     ),
     "built late": ("self.mask = None", "if self.mask is None: self.mask = torch.ones(8)\nreturn x * self.mask"),
+    "registered late": (
+        "self.register_buffer('mask', None, persistent=False)",
+        "if self.mask is None: self.register_buffer('mask', torch.ones(8), persistent=False)\nreturn x * self.mask",
+    ),
     "grows": ("self.cache = torch.zeros(0, 8)", "self.cache = torch.cat([self.cache, x])\nreturn self.cache.sum(0)"),
     "random": ("self.steps = 0", COUNTS + "return torch.dropout(x, 0.5, True)"),
 }

@@ -16,6 +16,7 @@ from mtmc.referee.weights import second_weights
 from mtmc.task.task import load_task
 from mtmc.wire.forms import form_of
 from mtmc.wire.plain import Attributes, changed_by, get, is_plain, load_state, plain_tensors, put
+from traced_modules import module_text
 
 CELL = """
 import torch
@@ -77,6 +78,57 @@ def test_keys_values_and_changes() -> None:
     given = {**model.state_dict(), ".1.h": torch.full((2,), 5.0)}
     load_state(model, given)
     assert torch.equal(inner.h, given[".1.h"]) and inner.h is not given[".1.h"]
+
+
+def test_buffers_that_are_not_persistent_are_among_them() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    cell = model[0]
+    for name, value in {"cache": torch.zeros(2), "mask": None, "mean": model[1].running_mean}.items():
+        cell.register_buffer(name, value, persistent=False)
+    cell.view = cell.cache  # another name, which no value may part from it
+    cache = cell.cache
+    assert list(plain_tensors(model)) == [".0.cache"]  # the mean is state by its name in the state_dict
+
+    def call() -> None:
+        cell.cache = torch.cat([cell.cache, torch.ones(1)])
+        cell.register_buffer("late", torch.ones(1), persistent=False)
+        cell.mask = torch.ones(2)
+
+    attributes = Attributes(model)
+    assert changed_by(model, call) == [".0.cache"] and get(model, ".0.cache").shape == (3,)
+    attributes.restore()
+    assert not hasattr(cell, "late") and cell.mask is None and cell.cache is cache
+    load_state(model, {**model.state_dict(), ".0.cache": torch.ones(2)})
+    assert cell.view is cell.cache is cache and torch.equal(cache, torch.ones(2))
+    load_state(model, {**model.state_dict(), ".0.cache": torch.ones(5)})
+    assert torch.equal(cell.cache, torch.ones(5)) and "cache" not in vars(cell)
+    cell.cache = torch.ones(1).expand(5)
+    load_state(model, {**model.state_dict(), ".0.cache": torch.arange(5.0)})
+    assert torch.equal(cell.cache, torch.arange(5.0))
+
+
+def test_the_reference_knows_which_of_them_are_state(tmp_path: Path) -> None:
+    init = (
+        "for name, value in [('cache', torch.zeros(4, 8)), ('hidden', torch.zeros(4, 8)), ('drawn', torch.randn(8)),\n"
+        "        ('table', torch.ones(8)), ('scale', torch.rand(()) + 1)]:\n"
+        "    self.register_buffer(name, value, persistent=False)"
+    )
+    forward = (
+        "self.cache.add_(x)\nself.hidden.data.add_(1)\nreturn self.cache * self.drawn * self.table * self.scale.item()"
+    )
+    (tmp_path / "model.py").write_text(module_text(forward, init))
+    with torch.no_grad():
+        made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
+        runs = [made.run_eager([torch.ones(4, 8)], made.pristine, 3) for _ in range(2)]
+        truth = made.run_truth([torch.ones(4, 8)], made.pristine, runs[0], widen)
+    assert made.plain == [".cache", ".drawn", ".hidden", ".scale"] and made.scalars.names == {".scale"}
+    for run in runs:
+        assert torch.equal(run.state[".cache"], torch.full((4, 8), 2.0)) and list(run.state) == [".cache", ".hidden"]
+    assert truth.state[".cache"].dtype == torch.float64 and torch.equal(truth.calls[1][0].float(), runs[0].calls[1][0])
+    other = second_weights(made.pristine, 1, made.scalars.names)
+    assert torch.equal(other[".scale"], made.pristine[".scale"]) and not torch.equal(
+        other[".drawn"], made.pristine[".drawn"]
+    )
 
 
 def test_hooks_that_a_call_installed_go_with_the_flag_that_says_so() -> None:

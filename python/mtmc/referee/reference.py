@@ -34,7 +34,7 @@ from mtmc.wire.by_name import by_place, split
 from mtmc.wire.entries import registered
 from mtmc.wire.forms import ALIGNED, form_of, make, sharing, tell_of_memory
 from mtmc.wire.modes import DispatchMode
-from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors
+from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors, transient_buffers
 from mtmc.wire.task_error import first_line
 
 SHARING_CALLS = 3  # tell whether results lie where earlier ones do, two buffers in turn included
@@ -135,20 +135,24 @@ class Reference:
         self.attributes = {self.model: Attributes(self.model)}
         plain, own = plain_tensors(self.model), registered(self.model)
         before = {name: value.clone() for name, value in (own | plain).items()}
-        versions = {name: (buffer, buffer._version) for name, buffer in self.model.named_buffers() if name in own}
+        held = {name: buffer for name, buffer in self.model.named_buffers() if name in own} | transient_buffers(
+            self.model
+        )
+        versions = {name: (buffer, buffer._version) for name, buffer in held.items()}
         self.scalars = ScalarReads()  # whose names no draw may exchange
-        tensors = dict(self.model.named_parameters()) | dict(self.model.named_buffers())
+        tensors = dict(self.model.named_parameters()) | dict(self.model.named_buffers()) | transient_buffers(self.model)
         self.scalars.follow(tensors, tensors)
         objects = objects_of(self.model)
         with self.scalars:
             changed = changed_by(self.model, lambda: task.check_runs(self.model))
         lasting = objects_of(self.model) != objects
         drawn = drawn_at_random(task, {key: before[key] for key in plain})
-        self.plain = sorted({*changed, *drawn})  # the keys of those plain attributes that are state
         # Does it write where no version tells (`.data`)? Then values do.
-        same = (version == buffer._version for buffer, version in versions.values())
-        moved = (not torch.equal(buffer, before[name]) for name, (buffer, _) in versions.items())
-        self.unnoticed = any(a and b for a, b in zip(same, moved, strict=True))
+        same = {name for name, (buffer, version) in versions.items() if version == buffer._version}
+        hidden = {name for name in same if not torch.equal(versions[name][0], before[name])}
+        self.unnoticed = bool(hidden)
+        # The keys of those plain attributes and buffers that are state.
+        self.plain = sorted({*changed, *filter(is_plain, hidden), *drawn})
         self.pristine: State = {name: before[name] for name in (*own, *self.plain)}
         self.load(self.model, self.pristine)
         if lasting:
@@ -357,12 +361,18 @@ class Reference:
                 raise
             torch.cuda.empty_cache()
         try:
-            model.to("cpu")
+            self._move(model, CPU)
             on_host = replace(eager, drawn=blobs.moved(eager.drawn, CPU))
             arguments, state = moved_in_a_row(arguments, CPU), blobs.moved(state, CPU)
             return replace(self._replay(model, arguments, state, on_host, move, widths), on_host=True)
         finally:
-            model.to(self.device.where)
+            self._move(model, self.device.where)
+
+    def _move(self, model: torch.nn.Module, where: torch.device) -> None:
+        """And the buffers that the constructor left there, which `load` puts back."""
+        self.attributes.setdefault(model, Attributes(model)).restore()
+        model.to(where)
+        self.attributes[model] = Attributes(model)
 
     def run_samples(self, eager: Eager, move: Callable[[torch.Tensor], torch.Tensor], widths: Widths = WIDER) -> Run:
         """As run_truth, for some of the samples and what the state holds of them: for slices.py. With no widths the module runs

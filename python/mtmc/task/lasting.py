@@ -15,7 +15,7 @@ from mtmc.device.random_state import seed_all
 from mtmc.task.task import Task
 from mtmc.wire.blobs import identical, leaves
 from mtmc.wire.by_name import by_place
-from mtmc.wire.plain import TABLES, Attributes, State, load_state, plain_tensors
+from mtmc.wire.plain import TABLES, Attributes, State, load_state, plain_tensors, transient
 from mtmc.wire.task_error import TaskError
 
 OF_TORCH = frozenset(vars(torch.nn.Module()))  # attributes that every module has
@@ -27,11 +27,11 @@ Objects = dict[str, tuple[str, str]]  # by dotted name: what tells a change, and
 
 
 def objects_of(model: torch.nn.Module) -> Objects:
-    """All of them as they are now. Tensors that are attributes by themselves, or in one of its lists, are state: of these only
-    how many there are."""
+    """All of them as they are now. Tensors that are attributes or buffers by themselves, or in one of its lists, are state: of
+    these only how many there are."""
     found: Objects = {}
     for prefix, module in torch.nn.Module.named_modules(model):
-        for name, value in module.__dict__.items():
+        for name, value in (module.__dict__ | transient(module)).items():
             if name not in OF_TORCH and name not in TABLES:
                 found[f"{prefix}.{name}" if prefix else name] = _text(value, 0), _said(value)
     return found

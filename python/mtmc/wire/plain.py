@@ -1,4 +1,5 @@
-"""Plain tensor attributes of a module: neither parameters nor buffers, and yet state where forward assigns them anew.
+"""Tensors of a module that no state_dict holds, and yet state where forward changes them: plain attributes, and buffers that
+are not persistent (the cache of a decoder, a counter).
 
 Their key is the dotted name behind a point, `.rnn.hidden`, and for the tensors of a tuple or a list with their place,
 `.rnn.state.0`: names that no state_dict has. A module's state is what state_dict holds and these.
@@ -22,7 +23,12 @@ def is_plain(key: str) -> bool:
 
 
 def plain_tensors(model: torch.nn.Module) -> State:
-    """All of them by key, in the order in which they were made."""
+    """All of them by key, attributes first."""
+    return attribute_tensors(model) | transient_buffers(model)
+
+
+def attribute_tensors(model: torch.nn.Module) -> State:
+    """Those that are neither parameters nor buffers, in the order in which they were made."""
     found: State = {}
     registered = {id(value) for module in torch.nn.Module.modules(model) for value in _registered(module)}
     for prefix, module in torch.nn.Module.named_modules(model):
@@ -37,15 +43,46 @@ def plain_tensors(model: torch.nn.Module) -> State:
     return found
 
 
+def transient_buffers(model: torch.nn.Module) -> State:
+    """The buffers that are not persistent. One that is also a parameter or a persistent buffer is state by that name."""
+    modules = list(torch.nn.Module.named_modules(model))
+    saved = {id(value) for _, module in modules for value in _saved(module)}
+    found: State = {}
+    for prefix, module in modules:
+        for name, value in transient(module).items():
+            if isinstance(value, torch.Tensor) and id(value) not in saved:
+                found[f".{prefix}.{name}" if prefix else f".{name}"] = value
+    return found
+
+
 def _registered(module: torch.nn.Module) -> Iterable[Any]:
     return [value for table in ("_parameters", "_buffers") for value in module.__dict__.get(table, {}).values()]
 
 
+def transient(module: torch.nn.Module) -> dict[str, Any]:
+    """The buffers of one module that are not persistent, by name; None for those that are still to come."""
+    names = module.__dict__.get("_non_persistent_buffers_set", ())
+    return {name: value for name, value in module.__dict__.get("_buffers", {}).items() if name in names}
+
+
+def _saved(module: torch.nn.Module) -> list[Any]:
+    buffers, others = module.__dict__.get("_buffers", {}), transient(module)
+    own = [value for name, value in buffers.items() if name not in others]
+    return [*module.__dict__.get("_parameters", {}).values(), *own]
+
+
+def is_buffer(model: torch.nn.Module, key: str) -> bool:
+    owner, name, index = _place(model, key)
+    return index is None and name in owner.__dict__.get("_buffers", {})
+
+
 def put(model: torch.nn.Module, values: State) -> None:
-    """Assigns plain attributes; a tuple or list is made again, of its own type, with the tensors that are given."""
+    """Assigns them; a tuple or list is made again, of its own type, with the tensors that are given."""
     for key, value in values.items():
         owner, name, index = _place(model, key)
-        if index is None:
+        if is_buffer(model, key):
+            owner.__dict__["_buffers"][name] = value
+        elif index is None:
             owner.__dict__[name] = value
         else:
             held = owner.__dict__[name]
@@ -55,7 +92,7 @@ def put(model: torch.nn.Module, values: State) -> None:
 def get(model: torch.nn.Module, key: str) -> torch.Tensor | None:
     """What is there now; None where it is no tensor any more."""
     owner, name, index = _place(model, key)
-    value = owner.__dict__.get(name)
+    value = owner.__dict__.get("_buffers", {}).get(name, owner.__dict__.get(name))
     if index is not None:
         value = value[index] if type(value) in (tuple, list) and index < len(value) else None
     return value if isinstance(value, torch.Tensor) else None
@@ -80,14 +117,26 @@ def changed_by(model: torch.nn.Module, call: Callable[[], Any]) -> list[str]:
 
 def load_state(model: torch.nn.Module, state: State, strict: bool = True) -> None:
     """load_state_dict, and of plain attributes copies, since forward may write to them. Buffers that have grown since are made
-    anew before."""
+    anew before: those that are not persistent get their values where they lie, too, since other names may share them."""
     fit_buffers(model, state)
     load(model, {key: value for key, value in state.items() if not is_plain(key)}, strict=strict)
-    put(model, {key: value.clone() for key, value in state.items() if is_plain(key)})
+    for key, value in state.items():
+        if not is_plain(key):
+            continue
+        held = get(model, key) if is_buffer(model, key) else None
+        if held is None or torch._debug_has_internal_overlap(held):  # an expanded one cannot be written to
+            put(model, {key: value.clone()})
+        else:
+            with torch.no_grad():
+                held.copy_(value)
 
 
 def fit_buffers(model: torch.nn.Module, state: State) -> None:
-    """Buffers that forward gave another shape have that of the state again, whatever they hold: load_state_dict copies into them."""
+    """Buffers that forward gave another shape have that of the state again, whatever they hold: values are copied into them."""
+    for key in filter(is_plain, state):
+        held = get(model, key)
+        if held is not None and held.shape != state[key].shape:
+            put(model, {key: held.new_empty(state[key].shape)})
     grown = {name: held for name, held in torch.nn.Module.named_buffers(model, remove_duplicate=False) if name in state}
     for name, held in grown.items():
         if held.shape != state[name].shape:
@@ -97,7 +146,7 @@ def fit_buffers(model: torch.nn.Module, state: State) -> None:
 
 
 class PlainTable(Mapping[str, Any]):
-    """A module's plain tensor attributes by key, as they are at the moment of asking."""
+    """What no state_dict holds, by key, as it is at the moment of asking."""
 
     def __init__(self, model: torch.nn.Module) -> None:
         self.model = model
@@ -113,16 +162,21 @@ class PlainTable(Mapping[str, Any]):
 
 
 class Attributes:
-    """What a module's attributes are beside parameters, buffers and submodules: `restore` puts the same objects back, and
-    into lists and dicts, those of hooks included, what they held."""
+    """What a module's attributes are beside parameters, persistent buffers and submodules: `restore` puts the same objects
+    back, and into lists, dicts and sets, those of hooks included, what they held. Without `buffers` these are left alone."""
 
-    def __init__(self, model: torch.nn.Module) -> None:
+    def __init__(self, model: torch.nn.Module, buffers: bool = True) -> None:
         self.kept = [(module, self._of(module)) for module in model.modules()]
+        self.buffers = [(module, transient(module)) for module, _ in self.kept if buffers]
         values = [value for _, kept in self.kept for value in kept.values()]
         self.lists = [(value, value.copy()) for value in values if type(value) is list]
-        self.dicts = [(value, value.copy()) for value in values if type(value) in (dict, OrderedDict)]
+        self.dicts = [(value, value.copy()) for value in values if type(value) in (dict, OrderedDict, set)]
 
     def restore(self) -> None:
+        for module, kept in self.buffers:
+            for name in transient(module).keys() - kept.keys():
+                del module.__dict__["_buffers"][name]
+            module.__dict__["_buffers"].update(kept)
         for module, kept in self.kept:
             for name in self._of(module).keys() - kept.keys():
                 del module.__dict__[name]
