@@ -265,6 +265,23 @@ def test_plain_attributes_are_state(tmp_path: Path) -> None:
     assert returned == {".pair.0": True, ".pair.1": False, ".c.0": False, ".total": False}
 
 
+def test_buffers_that_are_not_persistent_are_state(tmp_path: Path) -> None:
+    data = traced(tmp_path, MODULES["transient_buffers"])
+    buffers = {leaf["target"] for leaf in data["leaves"] if leaf["kind"] == "buffer"}
+    assert buffers == {"cell.past", "cache", "steps", "table"} and data["checked"]
+    assert {state["target"] for state in data["states"]} == {"cell.past", "cache", "steps"}
+
+
+def test_buffers_that_a_trace_cannot_hold(tmp_path: Path) -> None:
+    init = "self.net = nn.Module()\nself.net.register_buffer('late', torch.ones(2, 8), persistent=False)"
+    late = "if len(x) > len(self.net.late): self.net.register_buffer('late', x * 2, persistent=False)\nreturn self.net.late"
+    grown = refused(tmp_path, module_text(late, init))
+    assert grown.wrong == "forward gives the buffer net.late another type or shape" and "[4, 8]" in str(grown.got)
+    late = "if not hasattr(self, 'late'): self.register_buffer('late', x.detach() * 2)\nreturn self.late + x"
+    kept = refused(tmp_path, module_text(late))
+    assert (kept.wrong, kept.got) == ("forward adds a buffer to the state_dict", "late")
+
+
 def test_numbers_read_from_the_state_are_checked(tmp_path: Path) -> None:
     forward = "if self.gate[0] > self.net.bias.detach().sum().item() - 100:\n    x = x * 2\nreturn self.net(x) * (self.gate[1] * 3).item()"
     data = traced(

@@ -155,6 +155,14 @@ MODULES = {
         "self.drawn = torch.randn(8)\nself.total = torch.zeros(())\nself.gain = torch.full((8,), 0.5)\nself.last = None\n"
         "self.register_buffer('eps', torch.tensor(2.0))",
     ),
+    "transient_buffers": module_text(
+        "h = self.net(x)\nself.cache[:, 2:3] = h[:, None]\nself.cell.past = torch.cat([self.cell.past[:, 4:], h[:, :4]], 1)\n"
+        "if self.mask is None:\n    self.register_buffer('mask', torch.arange(8.0), persistent=False)\n"
+        "self.steps += 1\nreturn self.cache.sum(1) * self.mask + self.cell.past * self.table / self.steps",
+        "self.net, self.cell = nn.Linear(8, 8), nn.Module()\nself.cell.register_buffer('past', torch.zeros(4, 8), persistent=False)\n"
+        "for name, value in [('cache', torch.zeros(4, 3, 8)), ('steps', torch.zeros(())), ('table', torch.arange(8.0)), ('mask', None)]:\n"
+        "    self.register_buffer(name, value, persistent=False)",
+    ),
     "complex_inside": module_text("return torch.fft.irfft(torch.fft.rfft(x) * 2j, n=8)"),
     "complex_values": module_text(
         "f = torch.fft.rfft(x) * self.turn * self.drawn * z\nreturn f, f * f.conj(), torch.view_as_real(f * self.w)",

@@ -17,7 +17,7 @@ from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import Task
 from mtmc.trace.parameters import all_by_place
 from mtmc.wire.by_name import by_place
-from mtmc.wire.plain import Attributes, State, get, is_plain, plain_tensors, put
+from mtmc.wire.plain import Attributes, State, attribute_tensors, get, is_plain, plain_tensors, put
 from mtmc.wire.task_error import TaskError
 
 BUFFER = "_plain_attribute_"
@@ -38,7 +38,7 @@ def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str], count: i
     """The model with a forward that takes the plain attributes `keys` from buffers and leaves their new values there, and all of
     its `count` arguments by their places."""
     seen = Exported({f"{BUFFER}{index}": key for index, key in enumerate(keys)})
-    before, forward, plain = Attributes(model), model.forward, plain_tensors(model)
+    before, forward, plain = Attributes(model), model.forward, attribute_tensors(model)
     for name, key in seen.keys.items():
         model.register_buffer(name, plain[key].detach().clone())
     values = {seen.keys.get(name, name): tensor for name, tensor in registered_tensors(model).items()}
@@ -50,24 +50,29 @@ def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str], count: i
         here = {seen.keys.get(name, name): tensor for name, tensor in registered_tensors(model).items()}
         seen.scalars.follow(here, values)
         put(model, {key: here[key] for key in seen.keys.values()})
+        buffers = [(prefix, module, dict(module._buffers)) for prefix, module in model.named_modules()]
         others = {} if seen.keys else {key: get(model, key) for key in plain}
         try:
-            with seen.scalars:
+            with seen.scalars, unwatched_buffers():
                 result = called(*args, **kwargs)
             if lost := [key[1:] for key, value in others.items() if get(model, key) is not value]:
                 raise TaskError(f"tracing {task.name}", f"forward changes the tensor attribute {lost[0]}")
             results = pytree.tree_leaves(result)
             seen.returned = {key for key in seen.keys.values() if is_one_of(get(model, key), results)}
             keep_new_values(task, model, {key: here[key] for key in seen.keys.values()})
+            keep_new_buffers(task, buffers)
             return result
         finally:
             inside.restore()
+            for _, module, held in buffers:
+                module._buffers.clear()
+                module._buffers.update(held)
 
     if task.by_name:
         parameters = task.forward_signature.parameters
         wrapped.__signature__ = all_by_place(parameters, count, task.by_name)  # type: ignore[attr-defined]
     model.forward = wrapped
-    inside = Attributes(model)
+    inside = Attributes(model, buffers=False)  # export itself follows these
     try:
         yield seen
     finally:
@@ -93,13 +98,47 @@ def keep_new_values(task: Task, model: torch.nn.Module, buffers: State) -> None:
     for key, buffer in buffers.items():
         value = get(model, key)
         if value is None or value.shape != buffer.shape or value.dtype != buffer.dtype:
-            got = "no tensor" if value is None else f"{value.dtype} {list(value.shape)}"
-            wrong = f"forward gives the tensor attribute {key[1:]} another type or shape"
-            raise TaskError(f"tracing {task.name}", wrong, got, f"{buffer.dtype} {list(buffer.shape)}, as before")
+            raise other_type(task, f"tensor attribute {key[1:]}", value, buffer)
         if value is not buffer:
             new[key] = value.clone()  # it may be what another attribute held
     for key, value in new.items():
         buffers[key].copy_(value)
+
+
+@contextlib.contextmanager
+def unwatched_buffers() -> Iterator[None]:
+    """Export watches for buffers that are assigned anew: it sees those of the root alone, and takes one that is new for others."""
+    hooks = torch.nn.modules.module._global_buffer_registration_hooks
+    before = hooks.copy()
+    hooks.clear()
+    try:
+        yield
+    finally:
+        hooks.update(before)
+
+
+def keep_new_buffers(task: Task, buffers: list[tuple[str, torch.nn.Module, dict[str, Any]]]) -> None:
+    """The new values of buffers that forward assigned anew are what the old ones hold. One that it registers, such as a mask, is
+    no state: what later calls make of it is compared with eager."""
+    new = []
+    for prefix, module, before in buffers:
+        for name, value in module._buffers.items():
+            old, path = before.get(name), f"{prefix}.{name}".lstrip(".")
+            if old is None and value is not None and name not in module._non_persistent_buffers_set:
+                wanted = "one that the constructor registers, or that is not persistent"
+                raise TaskError(f"tracing {task.name}", "forward adds a buffer to the state_dict", path, wanted)
+            if old is not None and value is not old:
+                if value is None or value.shape != old.shape or value.dtype != old.dtype:
+                    raise other_type(task, f"buffer {path}", value, old)
+                new.append((old, value.clone()))  # it may be what another one held
+    for old, value in new:
+        old.copy_(value)
+
+
+def other_type(task: Task, what: str, now: torch.Tensor | None, before: torch.Tensor) -> TaskError:
+    got = "no tensor" if now is None else f"{now.dtype} {list(now.shape)}"
+    wrong = f"forward gives the {what} another type or shape"
+    return TaskError(f"tracing {task.name}", wrong, got, f"{before.dtype} {list(before.shape)}, as before")
 
 
 def expression(key: str) -> str:
@@ -124,7 +163,7 @@ def constant_attributes(task: Task, model: torch.nn.Module, exported: ExportedPr
     """The plain attributes that are the same in every module and after every call. What the constructor draws at random is
     part of the state: no other module has it."""
     kept = set(seen.keys.values()) - state_updates(exported, seen)
-    return kept - set(drawn_at_random(task, plain_tensors(model))) if kept else kept
+    return kept - set(drawn_at_random(task, attribute_tensors(model))) if kept else kept
 
 
 def scalar_checks(task: Task, model: torch.nn.Module, exported: ExportedProgram, seen: Exported) -> list[str]:

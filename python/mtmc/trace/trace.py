@@ -63,13 +63,13 @@ from mtmc.trace.parameters import (
 )
 from mtmc.trace.recurrent import recurrent_shapes
 from mtmc.trace.refusal import Failure, opaque, refusal, unseen
-from mtmc.trace.state import Exported, constant_attributes, exportable, scalar_checks
+from mtmc.trace.state import Exported, constant_attributes, exportable, registered_tensors, scalar_checks
 from mtmc.trace.structure import structure
 from mtmc.trace.unnoticed import unnoticed
 from mtmc.trace.value_checks import without_value_checks
 from mtmc.wire.line import REPLIES, REQUESTS, Line, serve
 from mtmc.wire.outputs import bytes_of_all
-from mtmc.wire.plain import plain_tensors
+from mtmc.wire.plain import attribute_tensors, plain_tensors, transient_buffers
 from mtmc.wire.task_error import TaskError, first_line
 
 CHECKED_BYTES = 256 << 20  # of all values of a graph: more is compared with eager by the judge alone
@@ -185,11 +185,14 @@ def bytes_of_values(exported: ExportedProgram) -> int:
 
 def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> set[int] | None:
     eager, module = task.make_model(0), exported.module()
-    state = eager.state_dict() | {name: plain_tensors(eager)[key] for name, key in seen.keys.items()}
+    held = plain_tensors(eager)
+    state = eager.state_dict() | {name: held[key] for name, key in seen.keys.items()}
     module.load_state_dict(state, strict=False)
+    transient = {key[1:]: key for key in transient_buffers(eager)}  # under the names that export has for them
 
     def traced_state() -> dict[str, torch.Tensor]:
-        return {seen.keys.get(name, name): value for name, value in module.state_dict().items()}
+        keys = transient | seen.keys
+        return {keys.get(name, name): value for name, value in registered_tensors(module).items()}
 
     try:
         return check_against_eager(task, eager, module, traced_state)
@@ -200,7 +203,7 @@ def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> set[in
 
 def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode) -> tuple[ExportedProgram, Exported]:
     """With the module's plain attributes as state; where they cannot be seen so, they are constants, as torch takes them."""
-    plain = list(plain_tensors(model))
+    plain = list(attribute_tensors(model))
     try:
         return export_with(task, model, inputs, user, plain)
     except TaskError:

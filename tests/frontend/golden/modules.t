@@ -408,3 +408,31 @@ program tied {
   return %3
 }
 
+program transient_buffers {
+  %0 = input "x" : f32[4,8]
+  %1 = param "net.weight" : f32[8,8]
+  %2 = param "net.bias" : f32[8]
+  %3 = buffer "cache" : f32[4,3,8]
+  %4 = buffer "steps" : f32[]
+  %5 = buffer "table" : f32[8]
+  %6 = buffer "cell.past" : f32[4,8]
+  %7 = constant "1.0" : f32[]
+  %8 = linear(%0, %1, %2) : f32[4,8]  @ transient_buffers.py:13
+  %9 = unsqueeze(%8, dim=1) : f32[4,1,8]  @ transient_buffers.py:14
+  %10 = slice_scatter(%3, %9, dim=1, end=3, start=2) : f32[4,3,8]  @ transient_buffers.py:14
+  %11 = slice(%6, dim=1, end=9223372036854775807, start=4) : f32[4,4]  @ transient_buffers.py:15
+  %12 = slice(%8, dim=1, end=4, start=0) : f32[4,4]  @ transient_buffers.py:15
+  %13 = cat(%11, %12, dim=1) : f32[4,8]  @ transient_buffers.py:15
+  %14 = arange(end=8.0) : f32[8]  @ transient_buffers.py:17
+  %15 = add(%4, %7) : f32[]  @ transient_buffers.py:18
+  %16 = sum(%10, dim=[1]) : f32[4,8]  @ transient_buffers.py:19
+  %17 = mul(%16, %14) : f32[4,8]  @ transient_buffers.py:19
+  %18 = mul(%13, %5) : f32[4,8]  @ transient_buffers.py:19
+  %19 = div(%18, %15) : f32[4,8]  @ transient_buffers.py:19
+  %20 = add(%17, %19) : f32[4,8]  @ transient_buffers.py:19
+  state "cache" = %10
+  state "steps" = %15
+  state "cell.past" = %13
+  return %20
+}
+
