@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from mtmc.device.device import made_on
-from mtmc.device.random_state import seed_all
+from mtmc.device.random_state import FILE_SEED, seed_all
 from mtmc.device.unfilled import built
 from mtmc.guest.failures import classify
 from mtmc.wire.arguments import load_arguments
@@ -36,6 +36,7 @@ def import_candidate(file: Path) -> type[torch.nn.Module]:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["candidate"] = module
+    seed_all(FILE_SEED)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:

@@ -28,6 +28,7 @@ from mtmc.task.lasting import objects_of, refuse_lasting
 from mtmc.task.plain_state import drawn_at_random
 from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import CPU, Task
+from mtmc.task.unheld import refuse_unheld
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import identical, structure_of
 from mtmc.wire.by_name import by_place, split
@@ -135,12 +136,10 @@ class Reference:
         self.attributes = {self.model: Attributes(self.model)}
         plain, own = plain_tensors(self.model), registered(self.model)
         before = {name: value.clone() for name, value in (own | plain).items()}
-        held = {name: buffer for name, buffer in self.model.named_buffers() if name in own} | transient_buffers(
-            self.model
-        )
-        versions = {name: (buffer, buffer._version) for name, buffer in held.items()}
+        buffers = dict(self.model.named_buffers()) | transient_buffers(self.model)
+        versions = {name: (buffer, buffer._version) for name, buffer in buffers.items() if name in before}
         self.scalars = ScalarReads()  # whose names no draw may exchange
-        tensors = dict(self.model.named_parameters()) | dict(self.model.named_buffers()) | transient_buffers(self.model)
+        tensors = dict(self.model.named_parameters()) | buffers
         self.scalars.follow(tensors, tensors)
         objects = objects_of(self.model)
         with self.scalars:
@@ -148,15 +147,14 @@ class Reference:
         lasting = objects_of(self.model) != objects
         drawn = drawn_at_random(task, {key: before[key] for key in plain})
         # Does it write where no version tells (`.data`)? Then values do.
-        same = {name for name, (buffer, version) in versions.items() if version == buffer._version}
-        hidden = {name for name in same if not torch.equal(versions[name][0], before[name])}
+        hidden = {n for n, (b, version) in versions.items() if b._version == version and not torch.equal(b, before[n])}
         self.unnoticed = bool(hidden)
-        # The keys of those plain attributes and buffers that are state.
-        self.plain = sorted({*changed, *filter(is_plain, hidden), *drawn})
+        self.plain = sorted({*changed, *filter(is_plain, hidden), *drawn})  # the keys of those that are state
         self.pristine: State = {name: before[name] for name in (*own, *self.plain)}
         self.load(self.model, self.pristine)
         if lasting:
             refuse_lasting(task, self.model, f"judging {task.name}")
+        refuse_unheld(task, self.model, self.pristine, f"judging {task.name}")
         self.written: list[int] | None = None  # see Eager; known after the first run
         self.reads_only = False  # no run has changed its arguments; known after the first
         self.wide = self._copy().double()

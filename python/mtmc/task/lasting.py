@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from mtmc.device.digest import digest
 from mtmc.device.random_state import seed_all
 from mtmc.task.task import Task
 from mtmc.wire.blobs import identical, leaves
@@ -26,14 +27,14 @@ MOST_NAMED = 3  # attributes that a message names
 Objects = dict[str, tuple[str, str]]  # by dotted name: what tells a change, and what a message says
 
 
-def objects_of(model: torch.nn.Module) -> Objects:
+def objects_of(model: torch.nn.Module, values: bool = False) -> Objects:
     """All of them as they are now. Tensors that are attributes or buffers by themselves, or in one of its lists, are state: of
-    these only how many there are."""
+    these only how many there are. Others are told by their memory, or by their `values`."""
     found: Objects = {}
     for prefix, module in torch.nn.Module.named_modules(model):
         for name, value in (module.__dict__ | transient(module)).items():
             if name not in OF_TORCH and name not in TABLES:
-                found[f"{prefix}.{name}" if prefix else name] = _text(value, 0), _said(value)
+                found[f"{prefix}.{name}" if prefix else name] = _text(value, 0, values), _said(value)
     return found
 
 
@@ -53,7 +54,7 @@ def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
         with torch.no_grad():
             result = by_place(model, task.by_name)(*inputs)
         plain = {key: value for key, value in plain_tensors(model).items() if key in first}
-        return _copies([leaves(result), list(model.state_dict().values()), list(plain.values())])
+        return copies([leaves(result), list(model.state_dict().values()), list(plain.values())])
 
     try:
         result, after = call(), objects_of(model)
@@ -75,28 +76,32 @@ def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
     raise TaskError(doing, wrong, "; ".join(got), wanted)
 
 
-def _copies(value: Any) -> Any:
+def copies(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if isinstance(value, list):
-        return [_copies(part) for part in value]
+        return [copies(part) for part in value]
     return value
 
 
-def _text(value: Any, depth: int) -> str:
+def _text(value: Any, depth: int, values: bool) -> str:
     if isinstance(value, PLAIN):
         return repr(value)
     if isinstance(value, torch.Tensor):
-        return f"tensor {value.data_ptr()} {value._version}" if depth > 1 else "tensor"
+        if depth <= 1:
+            return "tensor"
+        return f"tensor {digest(value) if values else (value.data_ptr(), value._version)}"
     if isinstance(value, torch.nn.Module) or depth > MOST_DEPTH:
         return type(value).__name__
     if isinstance(value, Mapping):  # its tensors are nobody's state
-        parts = [part for key, one in list(value.items())[:MOST_PARTS] for part in (str(key), _text(one, depth + 2))]
+        parts = [
+            part for key, one in list(value.items())[:MOST_PARTS] for part in (str(key), _text(one, depth + 2, values))
+        ]
     elif isinstance(value, (list, tuple, set, frozenset)) or type(value).__name__ == "deque":
-        parts = [_text(one, depth + 1) for one in list(value)[:MOST_PARTS]]
+        parts = [_text(one, depth + 1, values) for one in list(value)[:MOST_PARTS]]
     else:
         held = getattr(value, "__dict__", {}) if not callable(value) else {}
-        return f"{type(value).__name__} {_text(held, depth + 1)}" if held else type(value).__name__
+        return f"{type(value).__name__} {_text(held, depth + 1, values)}" if held else type(value).__name__
     return f"{type(value).__name__} of {len(value)}: {', '.join(parts)}"
 
 

@@ -26,7 +26,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 
 from mtmc.device.device import made_on
 from mtmc.device.memory import NO_MEMORY
-from mtmc.device.random_state import seed_all
+from mtmc.device.random_state import FILE_SEED, seed_all
 from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
 from mtmc.task.input_spec import InputSpec, parse_input
@@ -70,6 +70,7 @@ def import_file(path: Path, doing: str) -> ModuleType:
         raise TaskError(doing, "not a Python file", str(path), "a file that ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    seed_everything(FILE_SEED)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:

@@ -45,8 +45,9 @@ from torch.utils import _pytree as pytree
 from mtmc.device.memory import NO_MEMORY
 from mtmc.task.lasting import refuse_lasting
 from mtmc.task.task import Task, load_task
+from mtmc.task.unheld import refuse_unheld
 from mtmc.trace.check import check_against_eager
-from mtmc.trace.constructor import Held, constructor_source
+from mtmc.trace.constructor import Held, all_tensors, constructor_source
 from mtmc.trace.gradients import gradients_noticed
 from mtmc.trace.graph import GraphWriter, UserCode, has_size, real_view, strides, type_text
 from mtmc.trace.grouped import grouped_products
@@ -117,6 +118,9 @@ def trace(task: Task) -> dict[str, Any]:
     if lacking and data["checked"]:
         model, lacking = task.make_model(0), set()
     data["constructor_source"] = constructor_source(task, model, data.pop("held"), lacking)
+    if data["checked"]:
+        state = {name: value.clone() for name, value in all_tensors(model).items()}
+        refuse_unheld(task, model, state, f"tracing {task.name}")
     disordered = check_trace(task, exported, seen) if data["checked"] else None
     data["checked"] = disordered is not None
     if disordered is None:  # not looked at: a copy too many does no harm

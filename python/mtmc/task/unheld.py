@@ -1,0 +1,56 @@
+"""What a constructor draws at random and no state holds: tensors in a dict, in a list of lists or in an object, and numbers.
+
+Every process that builds the module has other ones, the candidate's among them, and nobody can lend them. A task whose results
+depend on such a thing is refused, and the user is told where to put it.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from mtmc.device.random_state import seed_all
+from mtmc.task.lasting import MOST_NAMED, copies, objects_of
+from mtmc.task.plain_state import OTHER_SEED
+from mtmc.task.task import Task
+from mtmc.wire.blobs import identical, leaves
+from mtmc.wire.by_name import by_place
+from mtmc.wire.plain import Attributes, State, load_state
+from mtmc.wire.task_error import TaskError
+
+
+def refuse_unheld(task: Task, model: torch.nn.Module, state: State, doing: str) -> None:
+    """TaskError where the task's module, built under another seed and given the same state, answers something else. The model is
+    left with that state."""
+    try:
+        other, _ = task.make_unfilled(OTHER_SEED)
+    except TaskError:  # no memory for two
+        return
+    mine, theirs = objects_of(model, values=True), objects_of(other, values=True)
+    drawn = [name for name in mine if mine[name] != theirs.get(name)]
+    if not drawn:
+        return
+    objects = {one: Attributes(one) for one in (model, other)}
+
+    def call(one: torch.nn.Module) -> list[object]:
+        inputs = task.make_inputs(0)
+        load_state(one, state)
+        seed_all(0)
+        with torch.no_grad():
+            result = copies(leaves(by_place(one, task.by_name)(*inputs)))
+        objects[one].restore()
+        return result
+
+    try:
+        result = call(model)
+        if not identical(call(model), result) or identical(call(other), result):
+            return
+    except Exception:
+        return  # who asks for more than one call hears about it
+    finally:
+        objects[model].restore()
+        load_state(model, state)
+    got = "; ".join(f"{name}: {mine[name][1]}" for name in drawn[:MOST_NAMED])
+    wrong = "what forward returns depends on what the constructor draws at random and nobody can set"
+    raise TaskError(
+        doing, wrong, got, "buffers, tensor attributes or lists of tensors, or a generator with a seed of its own"
+    )

@@ -1,0 +1,68 @@
+"""What a constructor draws at random and no state holds is told to the user where results depend on it, and only there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from mtmc.device.device import device_named
+from mtmc.guest.candidate import import_candidate
+from mtmc.referee.reference import Reference
+from mtmc.task.task import load_task
+from mtmc.wire.task_error import TaskError
+from traced_modules import HEADER, module_text
+from tracing import refused, traced
+
+WRONG = "what forward returns depends on what the constructor draws at random and nobody can set"
+CASES = {
+    "dict": ("self.w = {'a': torch.randn(8)}", "return x * self.w['a']", "w: a dict of 1"),
+    "tuples": ("self.w = [(torch.randn(8), torch.ones(8))]", "return x * self.w[0][0]", "w: a list of 1"),
+    "number": ("self.w = torch.rand(()).item() + 1", "return x * self.w", "w: 1."),
+    "order": ("self.w = torch.randperm(8).tolist()", "return x[:, self.w]", "w: a list of 8"),
+}
+FREE = {
+    "list": ("self.w = [torch.randn(8), torch.ones(8)]", "return x * self.w[0] + self.w[1]"),
+    "buffer": ("self.register_buffer('w', torch.randn(8), persistent=False)", "return x * self.w"),
+    "own seed": (
+        "self.w = {'a': torch.randn(8, generator=torch.Generator().manual_seed(3))}",
+        "return x * self.w['a']",
+    ),
+    "unused": ("self.w = {'a': torch.randn(8)}", "return x * 2"),
+    "random": ("self.w = torch.rand(()).item()", "return torch.dropout(x, 0.5, True)"),
+}
+
+
+def reference(folder: Path, text: str) -> Reference:
+    (folder / "model.py").write_text(text)
+    return Reference(load_task({"name": "t", "file": str(folder / "model.py")}), 1, device_named("cpu"))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_decides_about_results_is_named(tmp_path: Path, name: str) -> None:
+    init, body, got = CASES[name]
+    with pytest.raises(TaskError, match="judging t: " + WRONG) as told:
+        reference(tmp_path, module_text(body, init))
+    assert told.value.got.startswith(got)
+
+
+@pytest.mark.parametrize("name", FREE)
+def test_what_can_be_set_or_decides_about_nothing_may_be_drawn(tmp_path: Path, name: str) -> None:
+    init, body = FREE[name]
+    reference(tmp_path, module_text(body, init))
+
+
+def test_a_trace_says_so_too(tmp_path: Path) -> None:
+    init, body, _ = CASES["dict"]
+    assert refused(tmp_path, module_text(body, init)).wrong == WRONG
+    assert traced(tmp_path, module_text(*reversed(FREE["own seed"])))["checked"]
+
+
+def test_what_a_file_draws_is_the_same_wherever_it_is_imported(tmp_path: Path) -> None:
+    text = HEADER + "W = torch.randn(8)\nclass Model(nn.Module):\n    def forward(self, x):\n        return x * W\n"
+    made = reference(tmp_path, text + "def get_inputs():\n    return [torch.ones(4, 8)]\n")
+    torch.manual_seed(7)
+    (tmp_path / "kernel.py").write_text(text.replace("Model", "ModelNew"))
+    candidate = import_candidate(tmp_path / "kernel.py")()
+    assert torch.equal(candidate(torch.ones(4, 8)), made.model(torch.ones(4, 8)))
