@@ -187,6 +187,11 @@ def test_a_candidate_has_its_attributes_lent_and_measured_and_may_do_without(ref
         assert now()[".calls"] == 0
         model.calls += 1
     del model.calls
+    model.register_buffer("calls", torch.ones(()))  # as well as an attribute
+    assert candidate.match(model, forms) == ("by-name", names | {".calls": "calls"})
+    candidate.load_weights(model, reference.pristine, names | {".calls": "calls"})
+    assert model.calls == 0
+    del model.calls
     _, names = candidate.match(model, forms)
     assert ".calls" not in names and ".calls" not in candidate.entries_of(model, names)
     candidate.assign(model, reference.pristine, names, in_place=False)

@@ -81,13 +81,15 @@ def entries_of(model: torch.nn.Module, names: dict[str, str]) -> Entries:
 
 def match(model: torch.nn.Module, state: dict[str, Form]) -> tuple[str, dict[str, str]]:
     """Where the reference's state belongs: by name, else by constructor order. Returns how, and reference name -> own name.
-    Plain attributes belong where the model has them: who does without is judged by what it returns."""
-    plain = plain_tensors(model)
-    attributes = {key: key for key, form in state.items() if key in plain and _fits(plain[key], form)}
+    What no state_dict of the reference's holds belongs where the model has it, be it in its state_dict: who does without is
+    judged by what it returns."""
+    own: State = {name: table[key] for name, (table, key) in own_entries(model).items()}
+    beside = {f".{name}": (name, value) for name, value in own.items()}
+    beside |= {key: (key, value) for key, value in plain_tensors(model).items()}
+    attributes = {key: beside[key][0] for key, form in state.items() if key in beside and _fits(beside[key][1], form)}
     state = {name: form for name, form in state.items() if not is_plain(name)}
     if not state:
         return "none", attributes
-    own: State = {name: table[key] for name, (table, key) in own_entries(model).items()}
     if not all(name in own for name in state):
         own = {name: value for name, value in model.state_dict().items() if isinstance(value, torch.Tensor)}
     if all(name in own and _fits(own[name], form) for name, form in state.items()):
