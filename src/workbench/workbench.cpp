@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cores.h"
-#include "base/file.h"
 #include "base/json.h"
+#include "base/source_text.h"
 #include "base/text.h"
 #include "base/turn.h"
 #include "coder/chain.h"
@@ -24,7 +24,7 @@ namespace {
 Result<std::string> source_of(const Task& task) {
   const Json json = Json::parse(task.json);
   if (json.at("file").is_null()) return json.at("module").get<std::string>();
-  return read_file(json.at("file").get<std::string>());
+  return read_source(json.at("file").get<std::string>());
 }
 
 Result<std::vector<Chosen<CoderDef>>> chosen_coders(const std::string& words) {

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/kernel_headers.h"
 #include "base/process.h"
+#include "base/source_text.h"
 #include "base/tempdir.h"
 #include "base/text.h"
 #include "base/trace.h"
@@ -31,6 +32,16 @@ TEST(Text, DoublesReadBack) {
   EXPECT_EQ(format_double(1), "1.0");
   EXPECT_EQ(format_double(0.1), "0.1");
   EXPECT_EQ(format_double(1e300), "1e+300");
+}
+
+TEST(SourceText, IsUtf8WhateverTheFileIs) {
+  const TempDir folder;
+  const auto file = folder.path() / "a.py";
+  for (const auto& [written, read] :
+       {std::pair("# caf\xc3\xa9\n", "# caf\xc3\xa9\n"), std::pair("# caf\xe9 \xa0\n", "# caf\xc3\xa9 \xc2\xa0\n")}) {
+    ASSERT_TRUE(write_file(file, written).ok());
+    EXPECT_EQ(*read_source(file), read);
+  }
 }
 
 TEST(Text, PlacesAreFilled) {

@@ -105,6 +105,16 @@ def test_inputs_on_a_missing_gpu(folder: Path) -> None:
     )
 
 
+def test_a_file_in_another_encoding(folder: Path) -> None:
+    text = GOOD.replace("import torch", "# -*- coding: latin-1 -*-\nimport torch  # caf\xe9 \x85", 1)
+    (folder / "net.py").write_bytes(text.replace("super()", '"\xe9"; super()').lstrip().encode("latin-1"))
+    done = optimize(folder, folder / "net.py", "--target", "null", "--evaluations", 1)
+    assert done.returncode in (0, 1), done.stderr
+    applied = run_mtmc("apply", folder / "net.py", "--target", "cpu", "--write", folder / "kernel.py")
+    assert applied.returncode == 0, applied.stderr
+    assert '"\xe9"; super()' in (folder / "kernel.py").read_text()
+
+
 def test_a_name_of_torchs_own_in_this_folder(folder: Path) -> None:
     (folder / "cuda.py").write_text(FILES["cuda.py"])
     done = optimize(folder, "cuda.py", cwd=folder)

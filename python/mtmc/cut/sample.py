@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from mtmc.scan.scan import WithoutData
+from mtmc.wire.source import read_source
 
 MODES = {"set_grad_enabled", "_set_grad_enabled", "_enter_autocast", "_exit_autocast", "_enter_inference_mode"}
 
@@ -43,7 +44,7 @@ class Sample:
 
 def metas_of(path: Path) -> dict[str, Meta]:
     found = {}
-    for node in ast.parse(path.read_text()).body if path.is_file() else []:
+    for node in ast.parse(read_source(path)).body if path.is_file() else []:
         if not isinstance(node, ast.ClassDef):
             continue
         fields: dict[str, Any] = {}
@@ -135,7 +136,7 @@ def run_on_meta(statements: list[ast.stmt], values: dict[str, Any]) -> list[dict
 def read_sample(folder: Path, root: Path) -> Sample | None:
     """None where the folder's graph cannot be read."""
     try:
-        forward = forward_of(ast.parse((folder / "model.py").read_text()))
+        forward = forward_of(ast.parse(read_source(folder / "model.py")))
         metas = metas_of(folder / "weight_meta.py") | metas_of(folder / "input_meta.py")
     except (SyntaxError, OSError):
         return None

@@ -23,6 +23,7 @@ from mtmc.scan.operators import NotRun, called_graphs, operator_hash
 from mtmc.scan.syntax import hashes
 from mtmc.task.task import load_task
 from mtmc.wire.report import report
+from mtmc.wire.source import read_source
 from mtmc.wire.task_error import first_line
 
 SEPARATOR = "#" * 146
@@ -88,10 +89,10 @@ def graphs_of(path: Path, source: str) -> list[str]:
 
 
 def fingerprint(path: Path) -> dict[str, Any]:
-    source = path.read_text()
-    code = source.partition(SEPARATOR)[0]
     found: dict[str, Any] = {"syntax": [], "graphs": [], "unread": ""}
     try:
+        source = read_source(path)
+        code = source.partition(SEPARATOR)[0]
         found["syntax"] = sorted(hashes(code).values())
         with limited(SECONDS), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             found["graphs"] = graphs_of(path, source)

@@ -25,6 +25,7 @@ from mtmc.task.plain_state import same_values
 from mtmc.task.task import Task, is_module_class
 from mtmc.wire.arguments import classes_of
 from mtmc.wire.plain import State, is_plain, plain_tensors
+from mtmc.wire.source import read_source
 from mtmc.wire.task_error import TaskError
 
 MARKER = "# mtmc: forward"
@@ -112,7 +113,7 @@ def from_user_file(task: Task, own: list[str]) -> str:
 
 
 def user_file(task: Task, needed: list[str]) -> UserFile:
-    return UserFile(Path(task.namespace.__file__ or "").read_text(), task.namespace, task.attr, needed)
+    return UserFile(read_source(task.namespace.__file__ or ""), task.namespace, task.attr, needed)
 
 
 def own_classes(task: Task, held: Held) -> list[str]:
@@ -142,7 +143,7 @@ class UserFile:
 
     def __init__(self, source: str, namespace: ModuleType, attr: str, needed: Iterable[str] = ()) -> None:
         """`needed`: more names to keep, of classes that the constructor's arguments or the results are objects of."""
-        self.lines = source.splitlines()
+        self.lines = source.split("\n")  # as ast counts them
         self.namespace, self.attr, self.needed = namespace, attr, list(needed)
         self.body = ast.parse(source).body
         self.definers: dict[str, list[ast.stmt]] = {}  # module-level name -> the statements that bind it

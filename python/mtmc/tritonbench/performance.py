@@ -21,6 +21,7 @@ from mtmc.tritonbench import inputs
 from mtmc.tritonbench.dispatch import tensors_of
 from mtmc.tritonbench.heard import heard
 from mtmc.tritonbench.task_file import TaskFile, run_script
+from mtmc.wire.source import read_source
 from mtmc.wire.task_error import TaskError, first_line
 
 CLASS = "performance_metrics"  # as the benchmark's files call it
@@ -49,7 +50,7 @@ def script_of(task: TaskFile, file: Path, without: tuple[str, ...] = MEASURING) 
     if not file.is_file():
         raise TaskError(doing, "no such file", str(file), "a whole checkout of github.com/thunlp/TritonBench")
     try:
-        tree = ast.parse(file.read_text())
+        tree = ast.parse(read_source(file))
     except SyntaxError as error:
         raise TaskError(doing, f"{file.name} is no Python", str(error)) from error
     kept = [node for node in tree.body if isinstance(node, ast.Assign | ast.FunctionDef | ast.ClassDef)]

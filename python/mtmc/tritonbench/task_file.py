@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from mtmc.task.task import seed_everything
+from mtmc.wire.source import read_source
 from mtmc.wire.task_error import TaskError
 
 SEPARATOR = "#" * 146
@@ -48,7 +49,11 @@ class TaskFile:
 def read_task_file(path: Path) -> TaskFile:
     """A TaskError: not a task of TritonBench."""
     doing = f"reading {path.name}"
-    parts = re.split(rf"^{SEPARATOR}$", path.read_text(), flags=re.MULTILINE)
+    try:
+        text = read_source(path)
+    except SyntaxError as error:
+        raise TaskError(doing, "its text cannot be read", str(error), "UTF-8, or the encoding that it names") from error
+    parts = re.split(rf"^{SEPARATOR}$", text, flags=re.MULTILINE)
     if len(parts) != 2:
         raise TaskError(doing, "not a task of TritonBench", f"{len(parts) - 1} separators", "one line of 146 #")
     try:

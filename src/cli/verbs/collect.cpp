@@ -7,11 +7,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/process.h"
 #include "base/progress.h"
+#include "base/source_text.h"
 #include "base/tempdir.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
@@ -152,7 +152,7 @@ class Explorer {
   }
 
   Status explore(const SuiteTask& task, ProgressListener& listener, const Json& some, Json& reply) {
-    MTMC_TRY(const std::string source, read_file(Json::parse(task.task.json).at("file").get<std::string>()));
+    MTMC_TRY(const std::string source, read_source(Json::parse(task.task.json).at("file").get<std::string>()));
     std::vector<size_t> open;
     for (size_t i = 0; i < ways_.size(); ++i) {
       if (!some.is_null() && std::find(some.begin(), some.end(), i) == some.end()) continue;
@@ -265,7 +265,7 @@ class Cluster {
   Status explore(const std::vector<std::string>& names, const Tasks& tasks, Ledger& ledger) {
     std::vector<std::string> left;
     for (const std::string& name : names) {
-      MTMC_TRY(sources_[name], read_file(Json::parse(tasks.at(name).task.json).at("file").get<std::string>()));
+      MTMC_TRY(sources_[name], read_source(Json::parse(tasks.at(name).task.json).at("file").get<std::string>()));
       Json open = Json::array();
       for (size_t i = 0; i < ways_.size(); ++i) {
         MTMC_TRY(const auto known, store_->recall(kElsewhere, key_of(name, i)));
