@@ -66,7 +66,7 @@ Result<Verdict> parse_verdict(const std::string& json) { return verdict_from_jso
 
 constexpr const char* kRunColumns =
     "id, task_name, task_json, source, task_hash, target, hardware, options, options_hash, shell, seed, evaluator, "
-    "started, state, seconds, result";
+    "started, state, seconds, result, owner";
 
 Result<RunRecord> run_from(const Row& row) {
   RunRecord run;
@@ -77,7 +77,8 @@ Result<RunRecord> run_from(const Row& row) {
   run.options = text(row[7]), run.options_hash = text(row[8]), run.shell = text(row[9]);
   run.seed = std::stoull(text(row[10])), run.evaluator = text(row[11]), run.started = text(row[12]);
   const std::string& state = text(row[13]);
-  run.state = state == "done" ? RunState::done : state == "running" ? RunState::running : RunState::interrupted;
+  const bool goes_on = state == "running" && alive(text(row[16]));  // an interrupt or a kill leaves the word as it was
+  run.state = state == "done" ? RunState::done : goes_on ? RunState::running : RunState::interrupted;
   run.seconds = std::get<double>(row[14]);
   if (const Json ended = Json::parse(text(row[15]), nullptr, false); ended.is_object())
     run.conclusion = Conclusion{ended.value("answer", ""), ended.value("node", kNoNode)};
@@ -128,13 +129,14 @@ class SqliteStore : public Store {
     std::optional<RunRecord> found;
     const Status kept = database_.transaction([&]() -> Status {
       MTMC_TRY(const auto rows,
-               database_.query(fmt::format("SELECT {}, owner FROM runs WHERE task_hash = ? AND options_hash = ? AND "
+               database_.query(fmt::format("SELECT {} FROM runs WHERE task_hash = ? AND options_hash = ? AND "
                                            "state != 'done' ORDER BY id DESC",
                                            kRunColumns),
                                {task_hash, options_hash}));
       for (const Row& row : rows) {
-        if (text(row[13]) == "running" && alive(text(row.back()))) continue;
-        MTMC_TRY(found, run_from(row));
+        MTMC_TRY(RunRecord run, run_from(row));
+        if (run.state == RunState::running) continue;
+        found = std::move(run);
         found->state = RunState::running;
         return database_.run("UPDATE runs SET state = 'running', owner = ? WHERE id = ?", {this_process(), found->id});
       }

@@ -126,6 +126,15 @@ TEST(StoreFaults, ARunningRunBelongsToItsProcess) {
   EXPECT_FALSE(store->find_resumable(run.task_hash, sha256(run.options)).value().has_value());
 }
 
+TEST(StoreFaults, ARunWhoseProcessIsGoneWasInterrupted) {
+  TempDir dir;
+  const Path path = dir.path() / "store.db";
+  const pid_t other = in_child([&] { return open_store(path).value()->begin_run(sample_run()).ok() ? 0 : 1; });
+  ASSERT_EQ(exit_status(other), 0);
+  const auto store = open_store(path, OpenFor::reading).value();
+  EXPECT_EQ(store->runs().value().at(0).state, RunState::interrupted);
+}
+
 TEST(StoreFaults, AFullDiskIsAnErrorAndTheStoreStaysWhole) {
   TempDir dir;
   const Path path = dir.path() / "store.db";
