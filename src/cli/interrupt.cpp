@@ -22,8 +22,8 @@ std::mutex note_mutex;
 std::string note;
 
 // Async-signal-safe: the work is done by the thread that waits at the other end of the pipe.
-void on_signal(int) {
-  const char byte = 1;
+void on_signal(int number) {
+  const char byte = static_cast<char>(number);
   [[maybe_unused]] const ssize_t written = write(wake_up[1], &byte, 1);
 }
 
@@ -35,7 +35,7 @@ void wait_and_stop() {
   TempDir::remove_all();
   const std::lock_guard lock(note_mutex);
   fmt::print(stderr, "\nmtmc: stopped: interrupted{}{}\n", note.empty() ? "" : "; ", note);
-  _exit(kUserMistake);
+  _exit(kSignalled + byte);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Ctrl-C (SIGINT) and SIGTERM: end the children, remove the temporary folders, say so, exit with code 2. What the store
-// holds stays whole, since every attempt is one transaction.
+// Ctrl-C (SIGINT) and SIGTERM: end the children, remove the temporary folders, say so, exit with 130 or 143. What the
+// store holds stays whole, since every attempt is one transaction.
 #pragma once
 #include <string>
 

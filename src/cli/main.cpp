@@ -105,7 +105,7 @@ Result<int> run_command_line(int argc, char** argv) {
       "./mtmc lm and ./mtmc train are a program of their own: the language model that --policy lm:MODEL runs.\n"
       "./mtmc --python PATH ... uses that Python (also: MTMC_PYTHON, an active virtual environment).\n"
       "Exit codes: 0 done, 1 nothing certified is faster than eager (verify: refused; bench: a task failed), 2 your "
-      "mistake, 3 our bug.");
+      "mistake, 3 our bug, 130 or 143 stopped by Ctrl-C or SIGTERM.");
   std::vector<Bound> verbs = declare_verbs(app);
   MTMC_RETURN_IF_ERROR(check_values(verbs, {argv + 1, argv + argc}));
   try {

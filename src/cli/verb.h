@@ -13,8 +13,9 @@ namespace mtmc {
 enum ExitCode {
   kDone = 0,         // done; verify: certified at any speed
   kNotBetter = 1,    // nothing certified is faster than eager; verify: refused; bench: a task failed
-  kUserMistake = 2,  // the user's mistake, told in one message; also Ctrl-C
+  kUserMistake = 2,  // the user's mistake, told in one message
   kOurBug = 3,
+  kSignalled = 128,  // and the signal's number: 130 after Ctrl-C, 143 after SIGTERM
 };
 
 // Runs the verb after the command line is read: an exit code, or the user's mistake.

@@ -276,7 +276,7 @@ def test_an_interrupt_ends_everything(folder: Path, verb: str, number: signal.Si
     assert process.poll() is None
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert process.returncode == 2, (out, err)
+    assert process.returncode == 128 + number, (out, err)
     assert [line for line in err.splitlines() if line.strip()][0].startswith("mtmc: stopped: interrupted")
     assert store_is_whole(folder / "s.db")
     deadline = time.monotonic() + 20

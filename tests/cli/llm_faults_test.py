@@ -117,7 +117,7 @@ def test_money_that_was_spent_before_an_interrupt_counts(world: World) -> None:
     words = ("--coder", "llm", "--target", "null", "--max-cost", 2.06, "--evaluations", 4)
     process = world.start(world.folder / "small.py", *words)
     code, said = world.interrupt(process, 3)
-    assert code == 2 and "stopped: interrupted; 3 attempts are kept" in said, said
+    assert code == 130 and "stopped: interrupted; 3 attempts are kept" in said, said
     code, said = world.optimize(world.folder / "small.py", *words)
     assert "the model gave up: asking the language model: this request could pass the cost limit: got $2.0" in said, (
         said
@@ -138,7 +138,7 @@ def test_a_tracer_ends_with_whoever_asked_it(world: World) -> None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     code, said = world.end(process)
-    assert code == 2 and "stopped: interrupted" in said, said
+    assert code == 130 and "stopped: interrupted" in said, said
     end = time.monotonic() + 20
     while Path("/proc", pid.read_text()).exists() and time.monotonic() < end:
         time.sleep(0.05)
