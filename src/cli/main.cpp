@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/verb.h"
+#include "cli/version.h"
 #include "cli_verbs.h"
 
 namespace mtmc {
@@ -108,10 +109,11 @@ Result<int> run_command_line(int argc, char** argv) {
       "mistake, 3 our bug, 130 or 143 stopped by Ctrl-C or SIGTERM.");
   std::vector<Bound> verbs = declare_verbs(app);
   MTMC_RETURN_IF_ERROR(check_values(verbs, {argv + 1, argv + argc}));
+  app.set_version_flag("--version", version_line, "print what this mtmc is");
   try {
     app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+  } catch (const CLI::Success& shown) {  // --help and --version
+    return app.exit(shown);
   } catch (const CLI::ArgumentMismatch&) {
     return Error{kReading, "an option has no value", argv[argc - 1], "a value after it; see --help"};
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -190,6 +191,12 @@ def test_words_that_mean_nothing(folder: Path, words: list[str], message: str, m
     if words[:1] == ["show"]:
         assert optimize(folder, folder / "net.py", "--target", "null", "--evaluations", 1).returncode in (0, 1)
     expect_mistake(run_mtmc(*words), folder, message)
+
+
+def test_what_this_mtmc_is() -> None:
+    told = run_mtmc("--version")
+    assert told.returncode == 0 and re.fullmatch(r"mtmc, judge \d+, commit (unknown|[0-9a-f]{7,})\n", told.stdout)
+    assert run_mtmc("doctor").stdout.startswith(told.stdout)
 
 
 def test_a_kind_of_tests_that_there_is_not() -> None:

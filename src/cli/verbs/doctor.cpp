@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/variables.h"
 #include "cli/verb.h"
+#include "cli/version.h"
 
 namespace mtmc {
 namespace {
@@ -108,11 +109,12 @@ Result<int> diagnose(bool as_json) {
   find_python(python, findings);
   const bool usable = !version.empty() && python.at("torch_error").is_null();
   if (as_json) {
-    Json all = Json::object();
+    Json all = {{"mtmc", version_line()}};
     for (const Finding& f : findings) all[f.name] = f.found.empty() ? Json(nullptr) : Json(f.found);
     fmt::print("{}\n", all.dump(2));
     return usable ? kDone : kNotBetter;
   }
+  fmt::print("{}\n", version_line());
   for (const Finding& f : findings) {
     fmt::print("{:<8} {:<9} {}\n", f.found.empty() ? "missing" : "ok", f.name, f.found.empty() ? f.cost : f.found);
     if (!f.found.empty() && !f.cost.empty() && f.name == "sandbox") fmt::print("{:18} {}\n", "", f.cost);

@@ -1,0 +1,10 @@
+// What this mtmc is.
+#pragma once
+#include <string>
+
+namespace mtmc {
+
+// "mtmc, judge 49, commit 0123abcd": the commit is that of the checkout now, "unknown" where git cannot tell.
+std::string version_line();
+
+}  // namespace mtmc
