@@ -227,6 +227,12 @@ def test_mistakes_say_what_is_wrong(model_file: Path, tmp_path: Path) -> None:
     assert "cannot be multiplied" in failure(model_file, inputs=["f32[2,9]"]).wrong
     unfit = failure(model_file, weights=str(tmp_path / "w.pt"))
     assert unfit.got.startswith("linear.weight is missing; linear.bias is missing; weight is not in the module")
+    torch.save(torch.nn.Linear(3, 4), tmp_path / "whole.pt")
+    whole = failure(model_file, weights=str(tmp_path / "whole.pt"))
+    assert (whole.wrong, whole.got) == ("this is a whole module", "torch.nn.modules.linear.Linear")
+    assert whole.wanted == "what torch.save(model.state_dict(), FILE) writes"
+    none = failure(model_file, weights=str(model_file))
+    assert (none.wrong, none.got) == ("this is no checkpoint that torch can read", "")
 
 
 OUT = """

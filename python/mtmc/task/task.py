@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 from torch.nn.parameter import UninitializedTensorMixin
+from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from mtmc.device.device import made_on
 from mtmc.device.memory import NO_MEMORY
@@ -237,6 +238,19 @@ class Task:
             raise TaskError(doing, text, line_in(error, str(self.namespace.__file__))) from error
 
 
+def what_it_holds(path: Path, error: Exception) -> tuple[str, str]:
+    """Why torch refused it as a checkpoint: what is wrong, and which classes it names."""
+    try:
+        named = get_unsafe_globals_in_checkpoint(path)
+    except Exception:  # no archive: the old format, or none at all
+        named = re.findall(r"GLOBAL (\S+)", str(error))
+    if not named:
+        return "this is no checkpoint that torch can read", ""
+    whole = any(name.startswith("torch.nn.modules.") for name in named)
+    wrong = "this is a whole module" if whole else "it holds more than tensors"
+    return wrong, ", ".join(sorted(named)[:3]).encode("ascii", "replace").decode()
+
+
 def load_weights(model: torch.nn.Module, path: Path) -> None:
     """Loads a checkpoint (a state_dict, or a dict that holds one under `state_dict`) into the model, strictly."""
     doing = f"loading weights from {path}"
@@ -244,10 +258,11 @@ def load_weights(model: torch.nn.Module, path: Path) -> None:
         raise TaskError(doing, "no such file")
     try:
         state = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise TaskError(doing, "it cannot be read", first_line(error), "a checkpoint") from error
     except Exception as error:
-        raise TaskError(
-            doing, "not a checkpoint", first_line(error), "a file written by torch.save(state_dict)"
-        ) from error
+        wrong, got = what_it_holds(path, error)
+        raise TaskError(doing, wrong, got, "what torch.save(model.state_dict(), FILE) writes") from error
     if isinstance(state, dict) and isinstance(state.get("state_dict"), dict):
         state = state["state_dict"]
     if not isinstance(state, dict):
