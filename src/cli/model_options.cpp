@@ -12,6 +12,7 @@ PromptStyle prompt_named(const std::string& prompt) {
 }
 
 void ModelOptions::declare(Options& options) {
+  options_ = &options, first_ = options.names().size();
   options.section(
       "Asking a language model, for --coder llm, agent, free, single_pass and --policy chat (docs/CODERS.md)");
   options.text(given_.model, "--model", "NAME",
@@ -30,6 +31,14 @@ void ModelOptions::declare(Options& options) {
   options.text(given_.knowledge, "--knowledge", "DIR",
                "notes for --coder agent beside those that are shipped; what it learns is added there");
   declare_prompt(options, prompt_);
+  behind_ = options.names().size();
+}
+
+std::vector<std::string> ModelOptions::given() const {
+  std::vector<std::string> found;
+  for (size_t i = first_; i < behind_; ++i)
+    if (options_->given(options_->names()[i])) found.push_back(options_->names()[i]);
+  return found;
 }
 
 LlmOptions ModelOptions::read() const {

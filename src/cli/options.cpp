@@ -114,6 +114,8 @@ void Options::flag(bool& value, const std::string& name, const std::string& doc)
   names_.push_back(name);
 }
 
+bool Options::given(const std::string& name) const { return app_.get_option(name)->count() > 0; }
+
 Status Options::read() const {
   for (const auto& reader : readers_) MTMC_RETURN_IF_ERROR(reader());
   return ok_status();

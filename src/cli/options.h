@@ -40,6 +40,7 @@ class Options {
   // After the parse: reads the words into the variables. An Error names the option, what it got and what it takes.
   Status read() const;
   const std::vector<std::string>& names() const { return names_; }
+  bool given(const std::string& name) const;
   // Whether `--name VALUE` is one of these options: a flag takes none.
   bool takes_value(const std::string& name) const { return with_value_.contains(name); }
 

@@ -1,5 +1,10 @@
 #include "cli/search_options.h"
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <iterator>
+
 #include "base/text.h"
 #include "cli/task_options.h"
 
@@ -19,6 +24,25 @@ std::vector<std::string> names_of(const std::vector<const Def*>& all) {
   std::vector<std::string> names;
   for (const Def* def : all) names.emplace_back(def->name);
   return names;
+}
+
+// Whether a coder or a policy asks a large language model: its line of help then names the option for it.
+template <typename Def>
+bool asks_model(const Def& def) {
+  return def.doc.find("--model") != def.doc.npos;
+}
+
+template <typename Def>
+std::vector<std::string> asking(const std::vector<const Def*>& all) {
+  std::vector<const Def*> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found), [](const Def* def) { return asks_model(*def); });
+  return names_of(found);
+}
+
+// Of one that there is not somebody else will say so.
+template <typename Def>
+bool may_ask(const Def* def) {
+  return def == nullptr || asks_model(*def);
 }
 
 }  // namespace
@@ -49,6 +73,18 @@ void SearchOptions::declare(Options& options) {
   options.section("Results");
   options.text(store, "--store", "FILE",
                "where all attempts are kept ($MTMC_STORE, else ~/.local/share/mtmc/store.db)");
+}
+
+Status SearchOptions::check_model() const {
+  const std::vector<std::string> given = model_.given(), coders = split(bench.coder, ',');
+  const auto name_of = [](const std::string& word) { return word.substr(0, word.find(':')); };
+  if (given.empty() || may_ask(find_policy(name_of(bench.policy)))) return ok_status();
+  for (const std::string& coder : coders)
+    if (may_ask(find_coder(name_of(coder)))) return ok_status();
+  return Error{"reading the command line",
+               fmt::format("{} is for --coder {} or --policy {}", given[0], join(asking(all_coders()), ", "),
+                           join(asking(all_policies()), ", ")),
+               fmt::format("--coder {} and --policy {}", bench.coder, bench.policy), ""};
 }
 
 void SearchOptions::search_by(const Way& way) {

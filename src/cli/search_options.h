@@ -16,6 +16,8 @@ struct SearchOptions {
   std::string store;
 
   void declare(Options& options);
+  // An Error: an option for a language model is given, and neither coder nor policy asks one.
+  Status check_model() const;
   // As if --policy, --strategy and --actions had been given so.
   void search_by(const Way& way);
   // As the words were given. An Error for a baseline that there is not.

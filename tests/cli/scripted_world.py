@@ -55,8 +55,9 @@ class World:
         return self.begin("optimize", task, "--strategy", "rollout", "--time", 300, *words)
 
     def begin(self, verb: str, *words: object) -> subprocess.Popen[str]:
-        argv = [BINARY, verb, *words, "--model", "scripted", "--store", self.folder / "store.db"]
-        argv += ["--out", self.folder / "out"]
+        asks = {"--coder", "--policy", "--ways"} & set(map(str, words))
+        argv = [BINARY, verb, *words, *(["--model", "scripted"] if asks else [])]
+        argv += ["--store", self.folder / "store.db", "--out", self.folder / "out"]
         environment = {**os.environ, "SCRIPTED_KEY": KEY, "MTMC_MODELS": str(self.folder / "models.json")}
         pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen([str(word) for word in argv], env=environment, text=True, **pipes)

@@ -78,6 +78,7 @@ Result<int> bench(BenchOptions& options) {
   if (options.root.empty())
     return Error{"opening the suite " + options.suite, "--root is missing", "", "the folder that holds it"};
   MTMC_RETURN_IF_ERROR(options_fit(options, ablation));
+  if (!ablation) MTMC_RETURN_IF_ERROR(options.search.check_model());  // its ways name who asks one
   if (ablation && !options.way.empty()) options.ways = {options.way};
   MTMC_TRY(const WorkbenchOptions wanted, options.search.read());
   LlmAccess llm(wanted.llm);  // one for all ways: it takes the keys, and holds the limit of cost

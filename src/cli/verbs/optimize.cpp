@@ -119,6 +119,7 @@ Status print_offline(Progress& progress, const Workbench& bench, const Task& tas
 }
 
 Result<int> optimize_task(const OptimizeOptions& options) {
+  MTMC_RETURN_IF_ERROR(options.search.check_model());
   MTMC_TRY(const Task task, options.task.task());
   MTMC_TRY(const WorkbenchOptions wanted, options.search.read());
   const fs::path folder =
