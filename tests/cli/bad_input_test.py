@@ -199,6 +199,37 @@ def test_what_this_mtmc_is() -> None:
     assert run_mtmc("doctor").stdout.startswith(told.stdout)
 
 
+def test_what_cannot_be_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MTMC_STORE", str(folder / "s.db"))
+    for seed in (1, 2):
+        done = optimize(folder, folder / "net.py", "--target", "null", "--evaluations", 2, "--seed", seed)
+        assert done.returncode == 0, done.stderr
+    assert run_mtmc("show", 2, "--code").stdout == (folder / "out" / "kernel.py").read_text()
+    listed, run = json.loads(run_mtmc("show", "--json").stdout)[0], json.loads(run_mtmc("show", 1, "--json").stdout)
+    assert (
+        listed["attempts"] == len(run["nodes"]) - 1
+        and f" {listed['attempts']} attempts in " in run_mtmc("show", 1).stdout
+    )
+    expect_mistake(run_mtmc("show", "--code"), folder, "nothing says whose: wanted RUN, or --node N")
+    expect_mistake(
+        run_mtmc("show", 2, "--node", 1), folder, "showing attempt 1: it is another run's: got run 2, wanted run 1"
+    )
+    with sqlite3.connect(folder / "s.db") as store:
+        store.execute("UPDATE nodes SET code_hash = NULL, failure = 'it broke' WHERE id = 1")
+    expect_mistake(
+        run_mtmc("show", "--node", 1, "--code"), folder, "attempt 1: it has no code: got it broke, wanted one"
+    )
+
+
+def test_a_dataset_that_is_packed(folder: Path) -> None:
+    (folder / "trees.xz").write_bytes(lzma.compress(b"{}"))
+    (folder / "noise").write_bytes(b"\x00\x1b[31m\xff")
+    packed = run_mtmc("dataset", "describe", folder / "trees.xz")
+    expect_mistake(packed, folder, "it is packed: got", f"wanted it unpacked: xz -dk {folder}/trees.xz")
+    noise = run_mtmc("dataset", "describe", folder / "noise")
+    expect_mistake(noise, folder, "another format: got", "bytes that are no text, wanted mtmc-trees")
+
+
 def test_a_kind_of_tests_that_there_is_not() -> None:
     wrong, asked = (
         subprocess.run([ROOT / "test", word], capture_output=True, text=True, timeout=60, check=False)
