@@ -41,16 +41,24 @@ int levenshtein(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-// "--target" for "--traget"; everything on offer when nothing is near.
+// "--target" for "--traget"; empty where nothing is near.
 std::string nearest(const std::string& word, const std::vector<std::string>& offered) {
   const auto best = std::min_element(offered.begin(), offered.end(), [&](const auto& a, const auto& b) {
     return levenshtein(word, a) < levenshtein(word, b);
   });
-  if (best != offered.end() && levenshtein(word, *best) <= 3) return *best;
-  return (offered.size() > 1 ? "one of " : "") + join(offered, ", ");
+  const bool near = best != offered.end() && 3 * levenshtein(word, *best) <= static_cast<int>(word.size());
+  return near ? *best : "";
 }
 
 constexpr const char* kReading = "reading the command line";
+
+// `read`: the part of the word that is looked for.
+Error unknown(const std::string& wrong, const std::string& word, const std::string& read,
+              const std::vector<std::string>& offered) {
+  const std::string meant = nearest(read, offered);
+  if (!meant.empty()) return {kReading, wrong, fmt::format("'{}': did you mean {}?", word, meant), ""};
+  return {kReading, wrong, "'" + word + "'", (offered.size() > 1 ? "one of " : "") + join(offered, ", ")};
+}
 
 // What CLI11 left over, or stumbled over, in our words.
 Status check_words(const std::vector<Bound>& verbs, const CLI::App& app) {
@@ -60,8 +68,8 @@ Status check_words(const std::vector<Bound>& verbs, const CLI::App& app) {
     if (!bound.app->parsed()) continue;
     for (const std::string& word : bound.app->remaining()) {
       if (word.starts_with("-") && word != "-")
-        return Error{kReading, fmt::format("unknown option of {}", bound.verb->name), "'" + word + "'",
-                     nearest(word.substr(0, word.find('=')), bound.options->names())};
+        return unknown(fmt::format("unknown option of {}", bound.verb->name), word, word.substr(0, word.find('=')),
+                       bound.options->names());
       return Error{kReading, fmt::format("one word too many for {}", bound.verb->name), "'" + word + "'",
                    fmt::format("what `mtmc {} --help` shows", bound.verb->name)};
     }
@@ -69,8 +77,7 @@ Status check_words(const std::vector<Bound>& verbs, const CLI::App& app) {
   }
   const auto left = app.remaining();
   if (left.empty()) return Error{kReading, "no verb", "nothing", "one of " + join(names, ", ")};
-  return Error{kReading, left[0].starts_with("-") ? "unknown option" : "unknown verb", "'" + left[0] + "'",
-               nearest(left[0], names)};
+  return unknown(left[0].starts_with("-") ? "unknown option" : "unknown verb", left[0], left[0], names);
 }
 
 // "--out --json": the parser would take the second option for the first one's value.

@@ -71,15 +71,23 @@ void Options::choice(std::string& value, const std::string& name, std::vector<st
               });
 }
 
-void Options::integer(int64_t& value, const std::string& name, int64_t least, const std::string& doc) {
+void Options::integer(int64_t& value, const std::string& name, int64_t least, const std::string& doc, int64_t most) {
   const std::string usual = value < least ? "" : fmt::format(" ({})", value);  // below: not given is no number
-  text_option(name, "N", doc + usual, [&value, name, least](const std::string& word) -> Status {
+  text_option(name, "N", doc + usual, [&value, name, least, most](const std::string& word) -> Status {
     int64_t number = 0;
-    if (!read_number(word, number) || number < least)
-      return wrong_value(name, word, "a whole number of at least " + std::to_string(least));
+    const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), number);
+    const bool whole = code != std::errc::invalid_argument && end == word.data() + word.size();
+    const bool too_large = whole && (code == std::errc() ? number > most : !word.starts_with("-"));
+    if (too_large) return wrong_value(name, word, fmt::format("a whole number from {} to {}", least, most));
+    if (!whole || code != std::errc() || number < least)
+      return wrong_value(name, word, fmt::format("a whole number of at least {}", least));
     value = number;
     return ok_status();
   });
+}
+
+void Options::seed(int64_t& value, const std::string& name, const std::string& doc) {
+  integer(value, name, 0, doc, std::numeric_limits<int64_t>::max());
 }
 
 void Options::seconds(double& value, const std::string& name, const std::string& doc) {

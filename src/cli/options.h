@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,7 +30,9 @@ class Options {
   void positional_words(std::vector<std::string>& value, const std::string& name, const std::string& doc);
   void text(std::string& value, const std::string& name, const std::string& kind, const std::string& doc);
   void choice(std::string& value, const std::string& name, std::vector<std::string> allowed, const std::string& doc);
-  void integer(int64_t& value, const std::string& name, int64_t least, const std::string& doc);
+  void integer(int64_t& value, const std::string& name, int64_t least, const std::string& doc,
+               int64_t most = std::numeric_limits<int>::max());
+  void seed(int64_t& value, const std::string& name, const std::string& doc);  // any integer from 0
   void seconds(double& value, const std::string& name, const std::string& doc);
   // A number of at least 0; none when the option is not given.
   void amount(std::optional<double>& value, const std::string& name, const std::string& kind, const std::string& doc);

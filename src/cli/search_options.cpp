@@ -62,7 +62,7 @@ void SearchOptions::declare(Options& options) {
   options.integer(steps_, "--steps", 1, "the most steps in a row");
   options.seconds(bench.limits.seconds, "--time", "how long to search; tracing and certification come on top");
   options.integer(evaluations_, "--evaluations", 0, "the most candidates to judge; 0: no limit");
-  options.integer(seed_, "--seed", 0, "random numbers of the search and of the judge's hidden draws");
+  options.seed(seed_, "--seed", "random numbers of the search and of the judge's hidden draws");
   options.choice(actions_, "--actions", {"all", "paper"}, "which action types to use: all, or the paper's");
   options.section("Judging (docs/JUDGE.md)");
   options.words(baselines_, "--baselines", "NAME...",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import os
 import re
 import shutil
@@ -168,13 +170,22 @@ def test_a_target_that_nobody_prints(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["optimize", "--tragets", "cpu"], "unknown option of optimize: got '--tragets', wanted --target"),
-        (["optimise", "x.py"], "unknown verb: got 'optimise', wanted optimize"),
+        (["optimize", "--tragets", "cpu"], "unknown option of optimize: got '--tragets': did you mean --target?"),
+        (["optimise", "x.py"], "unknown verb: got 'optimise': did you mean optimize?"),
+        (["optimize", "--xyz"], "unknown option of optimize: got '--xyz', wanted one of --"),
         (["optimize"], "FILE is missing: wanted a Python file with Model"),
         (["verify", "x.py"], "CANDIDATE is missing: wanted FILE CANDIDATE, or --list FILE"),
         (["bench"], "SUITE is missing: wanted files, kernelbench"),
         (["knowledge", "add"], "nothing is named: wanted mtmc knowledge add FILE..."),
-        (["optimize", "x.py", "--steps", "many"], "wrong value for --steps: got 'many', wanted a whole number"),
+        (
+            ["optimize", "x.py", "--steps", "many"],
+            "wrong value for --steps: got 'many', wanted a whole number of at least 1",
+        ),
+        (["optimize", "x.py", "--steps", "9" * 20], f"got '{'9' * 20}', wanted a whole number from 1 to 2147483647"),
+        (
+            ["optimize", "x.py", "--max-cost", "1"],
+            "--max-cost is for --coder agent, free, llm, single_pass or --policy chat: got --coder builtin and --policy",
+        ),
         (
             ["optimize", "x.py", "--out", "--json"],
             "--out has no value: got '--json', wanted a value; --out=--json if that",

@@ -119,7 +119,8 @@ VerbBody declare(Options& options) {
   options.integer(given->performance.each, "--sizes-each", 1,
                   "how many performance sizes of each task, spread evenly, the largest among them");
   options.integer(given->performance.largest, "--sizes-largest", 1,
-                  "leave out performance sizes of more bytes (a sixteenth of the memory, or of the GPU's)");
+                  "leave out performance sizes of more bytes (a sixteenth of the memory, or of the GPU's)",
+                  std::numeric_limits<int64_t>::max());
   options.flag(given->goldens, "--goldens",
                "of suite G: run the golden code itself through the same tests, without a model");
   given->search.declare(options);

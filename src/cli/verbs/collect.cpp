@@ -373,7 +373,7 @@ VerbBody declare(Options& options) {
                  "trusting where that is allowed");
   options.integer(given->steps, "--steps", 1, "the most steps in a row");
   options.integer(given->evaluations, "--evaluations", 1, "candidates judged in each exploration");
-  options.integer(given->seed, "--seed", 0, "of the explorations and the hidden draws");
+  options.seed(given->seed, "--seed", "of the explorations and the hidden draws");
   options.integer(
       given->jobs, "--jobs", 1,
       "how many tasks are explored at once; those on one GPU take turns timing (one for each GPU; without a GPU, one)");

@@ -85,7 +85,7 @@ VerbBody declare(Options& options) {
   for (const KindDef* kind : all_kinds()) kinds.emplace_back(kind->name);
   options.choice(given->kind, "--kind", kinds, "what is generated");
   options.choice(given->size, "--size", {"large", "small"}, "large: worth optimising on a GPU; small: for a CPU");
-  options.integer(given->seed, "--seed", 0, "the same seed gives the same files");
+  options.seed(given->seed, "--seed", "the same seed gives the same files");
   options.integer(given->count, "--count", 1, "how many");
   options.text(given->out, "--out", "DIR", "where the files go");
   options.text(given->graphnet, "--graphnet", "DIR", "cut subgraphs from the samples of this checkout of GraphNet");
