@@ -18,6 +18,12 @@ constexpr const char* kReading = "reading a dataset";
 constexpr std::pair<Standing, const char*> kStandings[] = {
     {Standing::no_build, "no-build"}, {Standing::wrong, "wrong"}, {Standing::right, "right"}};
 
+// As it is where it is printable.
+std::string quoted(std::string text) {
+  const bool printable = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return printable ? std::move(text) : "bytes that are no text";
+}
+
 // Four digits behind the point are all that such estimates are good for.
 double rounded(double estimate) { return std::round(estimate * 1e4) / 1e4; }
 
@@ -85,10 +91,17 @@ Status write_trees(const std::filesystem::path& file, const std::vector<Tree>& t
 
 Result<std::vector<Tree>> read_trees(const std::filesystem::path& file) {
   MTMC_TRY(const std::string text, read_file(file));
+  for (const auto& [begins, unpacks] : {std::pair("\xfd"
+                                                  "7zXZ",
+                                                  "xz"),
+                                        std::pair("\x1f\x8b", "gzip")})
+    if (text.starts_with(begins))
+      return Error{kReading, "it is packed", file.string(),
+                   fmt::format("it unpacked: {} -dk {}", unpacks, file.string())};
   const std::vector<std::string> lines = split(trim(text), '\n');
   const Json head = Json::parse(lines[0], nullptr, false);
   if (!head.is_object() || head.value("format", "") != kDatasetFormat)
-    return Error{kReading, "another format", file.string() + ": " + lines[0].substr(0, 60), kDatasetFormat};
+    return Error{kReading, "another format", file.string() + ": " + quoted(lines[0].substr(0, 60)), kDatasetFormat};
   if (head.value("trees", size_t{0}) != lines.size() - 1)
     return Error{kReading, "it was cut off", fmt::format("{} trees", lines.size() - 1), head.at("trees").dump()};
   std::vector<Tree> trees;
