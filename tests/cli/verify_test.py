@@ -53,6 +53,12 @@ def test_a_verdict_is_repeated_under_seeds_that_follow(judged_list: tuple[list[d
     assert first["errors"][0] != second["errors"][0] == alone["errors"][0]
 
 
+def test_a_syntax_error_names_the_users_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import torch\ndef forward(:\n")
+    code, verdict = verify("tests/tasks/softmax.py", str(tmp_path / "mine.py"))
+    assert code == 1 and verdict["message"].endswith("(mine.py, line 2)"), verdict
+
+
 def test_tf32_is_refused_unless_it_is_allowed() -> None:
     code, verdict = verify("tests/tasks/matmul.py", "tests/honest/matmul_tf32.py")
     assert (code, verdict["reason"]) == (1, "precision"), verdict["message"]

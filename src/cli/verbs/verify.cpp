@@ -85,10 +85,13 @@ Result<bool> judge_all(const Wanted& wanted, Judges& judges, const Print& print)
     return Error{"opening the candidate", code.ok() ? "not a file" : code.error().wrong, "'" + wanted.candidate + "'",
                  "a Python file with ModelNew"};
   const Tier tier = wanted.tier == "screen" ? Tier::screen : Tier::certify;
+  // A SyntaxError names the copy that the judge ran.
+  const std::string own_name = "(" + std::filesystem::path(wanted.candidate).filename().string() + ", line ";
   bool certified = true;
   for (int64_t i = 0; i < wanted.repeat; ++i) {
     MTMC_TRY(Judge* const judge, judges.judge_for(*code, wanted.seed == 0 ? 0 : wanted.seed + i));
-    MTMC_TRY(const Verdict verdict, judge->judge(task, {*code, nullptr}, tier));
+    MTMC_TRY(Verdict verdict, judge->judge(task, {*code, nullptr}, tier));
+    verdict.message = replace_all(verdict.message, "(kernel.py, line ", own_name);
     print(verdict);
     std::fflush(stdout);
     certified = certified && verdict.certified();
@@ -176,7 +179,7 @@ VerbBody declare(Options& options) {
                 "what to time beside eager: compile, max-autotune, graph (one CUDA graph)");
   options.text(given->python, "--python", "PATH", "the Python to judge with");
   options.integer(given->threads, "--threads", 0, "threads of every side; 0: all cores");
-  options.integer(given->seed, "--seed", 0, "random numbers of the hidden draws, to repeat a verdict; 0: new ones");
+  options.seed(given->seed, "--seed", "random numbers of the hidden draws, to repeat a verdict; 0: new ones");
   options.integer(given->repeat, "--repeat", 1, "judge so many times, under the seeds that follow");
   declare_accuracy(options, given->accuracy);
   options.flag(given->freeze_weights, "--freeze-weights", "let the kernel pack the weights once; the verdict says so");
