@@ -48,6 +48,7 @@ from mtmc.task.task import Task, load_task
 from mtmc.task.unheld import refuse_unheld
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import Held, all_tensors, constructor_source
+from mtmc.trace.encoder import masks_of_transformers
 from mtmc.trace.gradients import gradients_noticed
 from mtmc.trace.graph import GraphWriter, UserCode, has_size, real_view, strides, type_text
 from mtmc.trace.grouped import grouped_products
@@ -223,7 +224,7 @@ def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode
 @contextlib.contextmanager
 def mended_torch() -> Iterator[None]:
     """Where torch itself cannot trace what it can do, or traces something else."""
-    with without_value_checks(), recurrent_shapes(), grouped_products():
+    with without_value_checks(), recurrent_shapes(), grouped_products(), masks_of_transformers():
         yield
 
 
