@@ -408,8 +408,13 @@ REFUSALS = [
     ),
     (
         module_text("return torch.autograd.grad((x * self.w).sum(), self.w)", "self.w = nn.Parameter(torch.ones(8))"),
-        "running Model under torch.no_grad(): RuntimeError: element 0 of tensors does not require grad and does not have "
-        "a grad_fn",
+        "tracing m: forward computes gradients: got m0.py:10: return torch.autograd.grad((x * self.w).sum(), self.w), "
+        "wanted a forward without torch.autograd.grad, backward and torch.func.grad",
+    ),
+    (
+        module_text("x = x.requires_grad_()\nreturn torch.autograd.grad(x.sin().sum(), x)"),
+        "tracing m: forward computes gradients: got m0.py:8: return torch.autograd.grad(x.sin().sum(), x), "
+        "wanted a forward without torch.autograd.grad, backward and torch.func.grad",
     ),
     (
         module_text("self.turn *= 1j\nreturn x", "self.register_buffer('turn', torch.ones(3, dtype=torch.complex64))"),

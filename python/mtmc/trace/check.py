@@ -12,13 +12,15 @@ from torch.utils import _pytree as pytree
 
 from mtmc.device.random_state import random_state
 from mtmc.task.task import Task, seed_everything
+from mtmc.trace.refusal import computes_gradients
 from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import plain_tensors
-from mtmc.wire.task_error import TaskError, first_line, needs_gpu
+from mtmc.wire.task_error import TaskError, first_line, line_in, needs_gpu
 
 DRAWS = (1, 2)
 CHEAP_SECONDS = 1.0  # of a call of eager
 MOST_SECONDS = 3.0  # after which no further call is compared
+NO_GRADIENTS = "does not require grad"  # what torch says under no_grad to who asks for them
 PIECE = 1 << 26  # elements that are compared at a time
 TOLERANCE = {torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}  # norm-wise; everything else 1e-6
 
@@ -84,6 +86,8 @@ def check_against_eager(
             except Exception as error:
                 if needs_gpu(error):
                     return None
+                if NO_GRADIENTS in str(error):
+                    raise computes_gradients(task, line_in(error, str(task.namespace.__file__))) from error
                 raise TaskError(f"running {task.attr} under torch.no_grad()", first_line(error)) from error
             if (seed, call) == (DRAWS[0], 1) and time.monotonic() - start > CHEAP_SECONDS:
                 return None

@@ -16,6 +16,7 @@ from mtmc.trace.structure import STRUCTURES
 from mtmc.wire.task_error import TaskError, first_line
 
 OTHERS = (TORCH_FOLDER, str(Path(__file__).parents[1]), "<")  # whose frames are neither the user's nor a package's
+GRADIENTS = "forward computes gradients"
 KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=False)"
 
 
@@ -34,6 +35,11 @@ def unseen(task: Task, part: str) -> TaskError:
     return TaskError(f"tracing {task.name}", wrong, part, "plain modules with tensors")
 
 
+def computes_gradients(task: Task, place: str) -> TaskError:
+    wanted = "a forward without torch.autograd.grad, backward and torch.func.grad"
+    return TaskError(f"tracing {task.name}", GRADIENTS, place, wanted)
+
+
 def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode) -> TaskError:
     """What is known to be out of reach, else the user's innermost line on the way to the failure and torch's reason in its
     first line."""
@@ -41,8 +47,7 @@ def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode
     if part := opaque(model):
         return unseen(task, part)
     if failure.gradients and "data-dependent" not in text:
-        wanted = "a forward without torch.autograd.grad, backward and torch.func.grad"
-        return TaskError(doing, "forward computes gradients", last_line(failure.gradients[0], user), wanted)
+        return computes_gradients(task, last_line(failure.gradients[0], user))
     if unknown := re.match(r"Found <class '([\w<>.]+)'> in output, which is not a known type", text):
         hint = KEEPS_CACHE if unknown[1].startswith("transformers.") else ""
         return TaskError(doing, "forward returns another structure", unknown[1].split(".")[-1], STRUCTURES + hint)

@@ -64,7 +64,7 @@ from mtmc.trace.parameters import (
     unused_defaults,
 )
 from mtmc.trace.recurrent import recurrent_shapes
-from mtmc.trace.refusal import Failure, opaque, refusal, unseen
+from mtmc.trace.refusal import GRADIENTS, Failure, opaque, refusal, unseen
 from mtmc.trace.state import Exported, constant_attributes, exportable, registered_tensors, scalar_checks
 from mtmc.trace.structure import structure
 from mtmc.trace.unnoticed import unnoticed
@@ -109,9 +109,10 @@ def trace(task: Task) -> dict[str, Any]:
         task.check_runs(task.make_model(0))  # so that what it remembers are no tensors without values
     try:
         exported, seen = export(task, model, inputs, user)
-    except TaskError:
-        if bytes_of_all([inputs, *model.state_dict().values()]) <= CHECKED_BYTES:
-            task.check_runs(task.make_model(0))  # what eager itself refuses, it explains best
+    except TaskError as error:
+        # What eager itself refuses, it explains best, but for gradients: those it refuses as the judge calls it, which has none.
+        if error.wrong != GRADIENTS and bytes_of_all([inputs, *model.state_dict().values()]) <= CHECKED_BYTES:
+            task.check_runs(task.make_model(0))
         raise
     refuse_mutated_inputs(task, exported, user)
     data = write_graph(task, model, exported, inputs, user, seen)
