@@ -398,10 +398,6 @@ REFUSALS = [
         "(LinearPackedParams), wanted plain modules with tensors",
     ),
     (
-        module_text("return x * self.code", "self.code = nn.Parameter(torch.ones(8))"),
-        "tracing m: torch.export cannot trace a parameter or buffer of that name: got code, wanted another name",
-    ),
-    (
         module_text("return slice(x)"),
         "tracing m: forward returns another structure: got slice, "
         "wanted tensors in tuples, named tuples, lists, dicts and ModelOutputs",

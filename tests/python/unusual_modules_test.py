@@ -114,3 +114,18 @@ def test_a_gpus_library_that_lacks_memory_is_no_answer(tmp_path: Path, monkeypat
     monkeypatch.setattr(made.device, "lends", True)
     with pytest.raises(torch.OutOfMemoryError, match="ALLOC_FAILED"):
         made.run_eager([torch.full((4, 8), 200.0)], made.pristine, 0)
+
+
+def test_names_that_torchs_own_modules_have(tmp_path: Path) -> None:
+    init = (
+        "self.graph, self.code = nn.BatchNorm1d(8), nn.Parameter(torch.ones(8))\nself.graph.table = torch.arange(8.0)\n"
+        "self.register_buffer('meta', torch.zeros(8), persistent=False)\nself.register_buffer('recompile', torch.zeros(8))"
+    )
+    lines = (
+        "self.meta += x[0]\nself.recompile = self.recompile + x[1]\nreturn self.graph(x) * self.code + self.graph.table"
+    )
+    data = traced(tmp_path, module_text(lines, init), mode="train")
+    own = "graph.running_mean graph.running_var graph.num_batches_tracked meta recompile"
+    assert data["checked"] and sorted(state["target"] for state in data["states"]) == sorted(own.split())
+    named = ["code", "graph.weight", "graph.bias", "graph.table"]
+    assert [leaf["target"] for leaf in data["leaves"] if leaf["kind"] in ("param", "constant")] == named

@@ -51,9 +51,6 @@ def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode
     if unknown := re.match(r"Found <class '([\w<>.]+)'> in output, which is not a known type", text):
         hint = KEEPS_CACHE if unknown[1].startswith("transformers.") else ""
         return TaskError(doing, "forward returns another structure", unknown[1].split(".")[-1], STRUCTURES + hint)
-    if taken := re.match(r"\"attribute '(\w+)' already exists\"", text):
-        wrong = "torch.export cannot trace a parameter or buffer of that name"
-        return TaskError(doing, wrong, taken[1], "another name")
     place = last_line(traceback.extract_tb(failure.error.__traceback__), user)
     if not place and user.file in text:  # some of torch's errors carry the user's frames only in their text
         at, source = user.location(text)

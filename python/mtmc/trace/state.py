@@ -21,16 +21,25 @@ from mtmc.wire.plain import Attributes, State, attribute_tensors, get, is_plain,
 from mtmc.wire.task_error import TaskError
 
 BUFFER = "_plain_attribute_"
+RENAMED = "_named_"
+# What torch's own exported modules have under these names: code, graph and others.
+TAKEN = set(dir(torch.fx.GraphModule(torch.nn.Module(), torch.fx.Graph()))) - set(dir(torch.nn.Module()))
 
 
 @dataclass
 class Exported:
-    """How export will see the state: `keys` by the buffer that stands for each, the entries read as numbers, and the keys of
-    what forward also returns."""
+    """How export will see the state: `keys` by the buffer that stands for each, the entries read as numbers, the keys of what
+    forward also returns, and what the module itself calls those of its parts that have another name for export."""
 
     keys: dict[str, str]
     scalars: ScalarReads = field(default_factory=ScalarReads)
     returned: set[str] = field(default_factory=set)
+    renamed: dict[str, str] = field(default_factory=dict)
+
+    def key(self, target: str) -> str:
+        """The key of a parameter or buffer that export calls so."""
+        first, dot, rest = target.partition(".")
+        return self.keys.get(target, self.renamed.get(first, first) + dot + rest)
 
 
 @contextlib.contextmanager
@@ -43,10 +52,14 @@ def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str], count: i
         model.register_buffer(name, plain[key].detach().clone())
     values = {seen.keys.get(name, name): tensor for name, tensor in registered_tensors(model).items()}
 
+    parts = [*model._parameters, *model._buffers, *model._modules]
+    seen.renamed = {f"{RENAMED}{name}": name for name in parts if name in TAKEN}
+
     called = by_place(forward, task.by_name)
 
     @functools.wraps(forward)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        rename(model, seen.renamed)
         here = {seen.keys.get(name, name): tensor for name, tensor in registered_tensors(model).items()}
         seen.scalars.follow(here, values)
         put(model, {key: here[key] for key in seen.keys.values()})
@@ -67,18 +80,30 @@ def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str], count: i
             for _, module, held in buffers:
                 module._buffers.clear()
                 module._buffers.update(held)
+            rename(model, {name: other for other, name in seen.renamed.items()})
 
     if task.by_name:
         parameters = task.forward_signature.parameters
         wrapped.__signature__ = all_by_place(parameters, count, task.by_name)  # type: ignore[attr-defined]
     model.forward = wrapped
     inside = Attributes(model, buffers=False)  # export itself follows these
+    rename(model, {name: other for other, name in seen.renamed.items()})
     try:
         yield seen
     finally:
+        rename(model, seen.renamed)
         before.restore()
         for name in seen.keys:
             delattr(model, name)
+
+
+def rename(model: torch.nn.Module, names: dict[str, str]) -> None:
+    """Its own parameters, buffers and submodules, in their order."""
+    for table in (model._parameters, model._buffers, model._modules) if names else ():
+        entries = {names.get(name, name): value for name, value in table.items()}
+        table.clear()
+        table.update(entries)
+    model._non_persistent_buffers_set = {names.get(name, name) for name in model._non_persistent_buffers_set}
 
 
 def is_one_of(tensor: torch.Tensor | None, results: list[Any]) -> bool:
@@ -156,7 +181,7 @@ def expression(key: str) -> str:
 
 def state_updates(exported: ExportedProgram, seen: Exported) -> set[str]:
     targets = exported.graph_signature.buffers_to_mutate.values()
-    return {seen.keys.get(target, target) for target in targets}
+    return {seen.key(target) for target in targets}
 
 
 def constant_attributes(task: Task, model: torch.nn.Module, exported: ExportedProgram, seen: Exported) -> set[str]:

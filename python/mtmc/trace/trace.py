@@ -114,7 +114,7 @@ def trace(task: Task) -> dict[str, Any]:
         if error.wrong != GRADIENTS and bytes_of_all([inputs, *model.state_dict().values()]) <= CHECKED_BYTES:
             task.check_runs(task.make_model(0))
         raise
-    refuse_mutated_inputs(task, exported, user)
+    refuse_mutated_inputs(task, exported, user, seen)
     data = write_graph(task, model, exported, inputs, user, seen)
     data["checked"] = bytes_of_values(exported) <= CHECKED_BYTES
     if lacking and data["checked"]:
@@ -191,14 +191,14 @@ def bytes_of_values(exported: ExportedProgram) -> int:
 
 def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> set[int] | None:
     eager, module = task.make_model(0), exported.module()
-    held = plain_tensors(eager)
-    state = eager.state_dict() | {name: held[key] for name, key in seen.keys.items()}
-    module.load_state_dict(state, strict=False)
-    transient = {key[1:]: key for key in transient_buffers(eager)}  # under the names that export has for them
+    state = eager.state_dict() | plain_tensors(eager)
+    known = {name: state[seen.key(name)] for name in module.state_dict() if seen.key(name) in state}
+    module.load_state_dict(known, strict=False)
+    transient = {key[1:]: key for key in transient_buffers(eager)}
 
     def traced_state() -> dict[str, torch.Tensor]:
-        keys = transient | seen.keys
-        return {keys.get(name, name): value for name, value in registered_tensors(module).items()}
+        found = {seen.key(name): value for name, value in registered_tensors(module).items()}
+        return {transient.get(key, key): value for key, value in found.items()}
 
     try:
         return check_against_eager(task, eager, module, traced_state)
@@ -297,7 +297,7 @@ def split_into_slices(self: torch.Tensor, sizes: int | list[int], dim: int = 0) 
     return [aten.slice.Tensor(self, dim, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode) -> None:
+def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode, seen: Exported) -> None:
     for spec in exported.graph_signature.output_specs:
         if spec.kind == OutputKind.USER_INPUT_MUTATION:
             node = next(node for node in exported.graph.nodes if node.name == spec.arg.name)
@@ -305,7 +305,7 @@ def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode)
             wrong = f"forward modifies its input {spec.target} in place"
             raise TaskError(f"tracing {task.name}", wrong, f"{at}: {source}", "a forward that leaves its inputs alone")
         if spec.kind == OutputKind.PARAMETER_MUTATION:
-            wrong = f"forward modifies the parameter {spec.target} in place"
+            wrong = f"forward modifies the parameter {seen.key(spec.target)} in place"
             raise TaskError(f"tracing {task.name}", wrong, "", "a buffer for what forward changes")
 
 
@@ -335,7 +335,7 @@ def write_graph(
             mine = f"given_{leaf['name']}" if OURS.fullmatch(leaf["name"]) else leaf["name"]
             opening.append(f"{mine} = {leaf['target']}")
             leaf["target"] = mine
-        if spec.kind == InputKind.CONSTANT_TENSOR and not is_attribute(model, spec.target):
+        if spec.kind == InputKind.CONSTANT_TENSOR and not is_attribute(model, seen.key(spec.target)):
             constant = exported.constants[spec.target]
             constant = torch.view_as_real(constant.resolve_conj()) if constant.is_complex() else constant
             if constant.numel() <= INLINE_CONSTANT:
@@ -378,7 +378,7 @@ def leaf_of(
     if is_input:
         leaf["target"] = of_user[node.name]
     else:
-        leaf["target"] = seen.keys.get(spec.target, spec.target)
+        leaf["target"] = seen.key(spec.target)
     if leaf["target"] in constants:
         leaf |= {"kind": "constant", "target": leaf["target"][1:]}
     value = node.meta["val"]
@@ -405,7 +405,7 @@ def results(
         is_node = isinstance(node, torch.fx.Node)
         is_complex = is_node and spec.kind == OutputKind.USER_OUTPUT and real_view(node.meta.get("val")) is not None
         if spec.kind == OutputKind.BUFFER_MUTATION and real_view(node.meta.get("val")) is not None:
-            got = seen.keys.get(spec.target, spec.target)
+            got = seen.key(spec.target)
             raise TaskError(
                 f"tracing {task.name}", "forward changes complex state", got, "its real and imaginary parts as two"
             )
@@ -416,7 +416,7 @@ def results(
             got, wanted = f"{got} ({at}: {source})" if at else got, "tensors of a fixed shape"
             raise TaskError(f"tracing {task.name}", "forward returns what a program cannot hold", got, wanted)
         if spec.kind == OutputKind.BUFFER_MUTATION:
-            target = seen.keys.get(spec.target, spec.target)
+            target = seen.key(spec.target)
             states.append({"target": target, "value": writer.names[node], "returned": target in seen.returned})
         elif is_node:
             name = node.name if is_complex else writer.names[node]
