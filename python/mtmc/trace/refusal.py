@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from mtmc.task.task import Task
-from mtmc.trace.gradients import Stacks
+from mtmc.trace.doors import Asked
 from mtmc.trace.graph import TORCH_FOLDER, UserCode
 from mtmc.trace.structure import STRUCTURES
 from mtmc.wire.task_error import TaskError, first_line
@@ -22,12 +22,11 @@ KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=Fa
 
 @dataclass
 class Failure:
-    """`unaware`: how tracing failed before, when the code was told that nothing traces it. `gradients`: where gradients were
-    asked for."""
+    """`unaware`: how tracing failed before, when the code was told that nothing traces it. `asked`: for what that no trace holds."""
 
     error: BaseException
     unaware: BaseException
-    gradients: Stacks
+    asked: Asked
 
 
 def unseen(task: Task, part: str) -> TaskError:
@@ -46,8 +45,12 @@ def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode
     doing, text = f"tracing {task.name}", str(failure.error)
     if part := opaque(model):
         return unseen(task, part)
-    if failure.gradients and "data-dependent" not in text:
-        return computes_gradients(task, last_line(failure.gradients[0], user))
+    if failure.asked.gradients and "data-dependent" not in text:
+        return computes_gradients(task, last_line(failure.asked.gradients[0], user))
+    if failure.asked.packed and "data-dependent" not in text:
+        wrong = "the sizes of a packed sequence depend on the lengths' values"
+        wanted = "the recurrent layer on the padded tensor, and of its results each row's last step (torch.gather)"
+        return TaskError(doing, wrong, last_line(failure.asked.packed[0], user), wanted)
     if unknown := re.match(r"Found <class '([\w<>.]+)'> in output, which is not a known type", text):
         hint = KEEPS_CACHE if unknown[1].startswith("transformers.") else ""
         return TaskError(doing, "forward returns another structure", unknown[1].split(".")[-1], STRUCTURES + hint)

@@ -48,8 +48,8 @@ from mtmc.task.task import Task, load_task
 from mtmc.task.unheld import refuse_unheld
 from mtmc.trace.check import check_against_eager
 from mtmc.trace.constructor import Held, all_tensors, constructor_source
+from mtmc.trace.doors import doors_watched
 from mtmc.trace.encoder import masks_of_transformers
-from mtmc.trace.gradients import gradients_noticed
 from mtmc.trace.graph import GraphWriter, UserCode, has_size, real_view, strides, type_text
 from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
@@ -237,7 +237,7 @@ def export_with(
             program = torch.export.export(model, tuple(inputs), strict=False).run_decompositions(decompositions())
             return with_reshapes(program), seen
 
-    with gradients_noticed() as gradients:
+    with doors_watched() as asked:
         try:
             with unnoticed(), Known():
                 return exported()
@@ -253,7 +253,7 @@ def export_with(
             with torch.no_grad(), unnoticed(), Known():  # as the judge calls it: `out=` and writing to views need that
                 return exported()
         except Exception:
-            raise refusal(task, model, Failure(failure, unaware, gradients), user) from failure
+            raise refusal(task, model, Failure(failure, unaware, asked), user) from failure
 
 
 def with_reshapes(program: ExportedProgram) -> ExportedProgram:

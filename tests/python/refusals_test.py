@@ -1,0 +1,24 @@
+"""What is known to be out of a trace's reach is refused in words of its own, with the user's line and a way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from traced_modules import module_text
+from tracing import refused
+
+PACKED = module_text(
+    "packed = nn.utils.rnn.pack_padded_sequence(x, n, enforce_sorted=False)\nreturn self.net(packed)[1][-1]",
+    "self.net = nn.GRU(8, 5)",
+    "torch.randn(4, 3, 8), torch.tensor([2, 4, 3])",
+    "x, n",
+)
+
+
+@pytest.mark.parametrize("lengths", ["n", "[4, 3, 2]"])
+def test_packed_sequences(tmp_path: Path, lengths: str) -> None:
+    error = refused(tmp_path, PACKED.replace("(x, n", f"(x, {lengths}"))
+    assert error.wrong == "the sizes of a packed sequence depend on the lengths' values"
+    assert error.got.startswith("m0.py:10: packed = ") and "each row's last step" in error.wanted
