@@ -22,3 +22,10 @@ def test_packed_sequences(tmp_path: Path, lengths: str) -> None:
     error = refused(tmp_path, PACKED.replace("(x, n", f"(x, {lengths}"))
     assert error.wrong == "the sizes of a packed sequence depend on the lengths' values"
     assert error.got.startswith("m0.py:10: packed = ") and "each row's last step" in error.wanted
+
+
+def test_a_branch_inside_torch_is_called_torchs(tmp_path: Path) -> None:
+    init = "self.net = nn.AdaptiveLogSoftmaxWithLoss(8, 20, [10])"
+    error = refused(tmp_path, module_text("return self.net.predict(x)", init))
+    assert error.wrong == "torch's own nn/modules/adaptive.py branches on a tensor's values"
+    assert error.got == "m0.py:10: return self.net.predict(x)"

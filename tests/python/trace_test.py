@@ -326,8 +326,7 @@ REFUSALS = [
         module_text(
             "self.n += 1\nreturn x * int(self.n)", "self.register_buffer('n', torch.ones(1, dtype=torch.int64))"
         ),
-        "tracing m: torch.export cannot trace it: GuardOnDataDependentSymNode: Could not extract specialized integer from "
-        "data-dependent expression u0 (unhinted: u0).  (Size-like symbols: none): got m0.py:11: return x * int(self.n), "
+        "tracing m: forward makes a tensor's value a Python number: got m0.py:11: return x * int(self.n), "
         "wanted no branch and no Python number that depends on a tensor's values (torch.where chooses by element)",
     ),
     (
@@ -337,8 +336,7 @@ REFUSALS = [
     ),
     (
         module_text("if x.sum() > 0:\n    x = -x\nreturn x"),
-        "tracing m: torch.export cannot trace it: GuardOnDataDependentSymNode: Could not guard on data-dependent "
-        "expression Eq(u0, 1) (unhinted: Eq(u0, 1)).  (Size-like symbols: none): got m0.py:7: if x.sum() > 0:, "
+        "tracing m: forward branches on a tensor's values: got m0.py:7: if x.sum() > 0:, "
         "wanted no branch and no Python number that depends on a tensor's values (torch.where chooses by element)",
     ),
     (

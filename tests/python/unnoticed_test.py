@@ -39,7 +39,7 @@ def test_a_refusal_says_how_both_attempts_failed(tmp_path: Path) -> None:
         "    raise ValueError('not here')",
         "return x.sin() if x.sum() > 0 else x",
     )
-    with pytest.raises(TaskError, match=r"trace it: ValueError: not here \(and, .* traces it: GuardOnDataDependent"):
+    with pytest.raises(TaskError, match=r"trace it: ValueError: not here \(and, .* traces it: forward branches"):
         operators(tmp_path, *lines)
 
 

@@ -16,6 +16,8 @@ from mtmc.trace.structure import STRUCTURES
 from mtmc.wire.task_error import TaskError, first_line
 
 OTHERS = (TORCH_FOLDER, str(Path(__file__).parents[1]), "<")  # whose frames are neither the user's nor a package's
+LAYERS = str(Path(TORCH_FOLDER, "nn"))
+BY_VALUES = re.compile(r"Could not (?:(guard on)|extract specialized integer from) data-dependent expression")
 GRADIENTS = "forward computes gradients"
 KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=False)"
 
@@ -61,10 +63,32 @@ def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode
     wanted = ""
     if "data-dependent" in text:
         wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
-    wrong = f"torch.export cannot trace it: {first_line(failure.error)}"
-    if first_line(failure.unaware) != first_line(failure.error):
-        wrong += f" (and, while its code was told that nothing traces it: {first_line(failure.unaware)})"
+    wrong, unaware = reason(failure.error), reason(failure.unaware)
+    if unaware != wrong:
+        wrong += f" (and, while its code was told that nothing traces it: {unaware})"
     return TaskError(doing, wrong, place, wanted)
+
+
+def reason(error: BaseException) -> str:
+    """Ours where a tensor's values decide, else torch's in its first line."""
+    if not (decided := BY_VALUES.match(str(error))):
+        return f"torch.export cannot trace it: {first_line(error)}"
+    layer = layer_of_torch(traceback.extract_tb(error.__traceback__))
+    who = f"torch's own {layer}" if layer else "forward"
+    return f"{who} branches on a tensor's values" if decided[1] else f"{who} makes a tensor's value a Python number"
+
+
+def layer_of_torch(stack: traceback.StackSummary) -> str:
+    """`nn/modules/adaptive.py`: the file of torch.nn that failed, called by the innermost line that is not torch's. Else empty."""
+    inside: list[str] = []
+    for frame in stack:
+        if not frame.filename.startswith(OTHERS):
+            inside = []
+        elif frame.filename.startswith(LAYERS) and not frame.filename.endswith(
+            "nn/modules/module.py"
+        ):  # which calls all others
+            inside.append(frame.filename)
+    return Path(inside[-1]).relative_to(TORCH_FOLDER).as_posix() if inside else ""
 
 
 def last_line(stack: traceback.StackSummary, user: UserCode) -> str:
