@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import pytest
@@ -71,14 +72,21 @@ def truncated(module: nn.Module) -> None:
     module.offsets = nn.Parameter(torch.arange(float(WIDE * WIDE)))
 
 
+def copied(module: nn.Module) -> None:
+    module.net = nn.Linear(WIDE, WIDE)
+    module.other = copy.deepcopy(module.net)
+
+
 @pytest.mark.parametrize(
     ("build", "names"),
-    [(alias, {"net.weight"}), (scaled, {"table"}), (truncated, {"table"})],
+    [(alias, {"net.weight"}), (copied, {"net.weight", "other.weight"}), (scaled, {"table"}), (truncated, {"table"})],
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_large_weights_lack_their_values(build: Callable[[nn.Module], None], names: set[str]) -> None:
     model, lacking = built(lambda: Plain(build))
     assert lacking == names
+    if build is copied:
+        assert model.other.weight.data_ptr() != model.net.weight.data_ptr()
     if build is truncated:
         assert torch.equal(model.offsets.detach(), torch.arange(float(WIDE * WIDE)))
 

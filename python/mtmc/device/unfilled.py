@@ -71,6 +71,8 @@ class Unfilled(TorchFunctionMode):
         if has_shape(target) and target.numel() >= LARGE and not target.is_meta:
             if name in FILLS or (name.endswith("_") and not name.endswith("__") and self.without_values(target)):
                 return self._note(target)
+        if name == "clone" and self.without_values(target):  # as copies of a layer are made
+            return self._note(torch.empty_like(target))
         held = [value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)]
         of_nothing = any(map(self.without_values, held))
         self.read = self.read or (of_nothing and name in READS)
