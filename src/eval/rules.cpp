@@ -66,6 +66,7 @@ Budgets worst_of(const std::vector<std::vector<Measurement>>& runs) {
 void widen(Budgets& budgets, const Budgets& others) {
   for (const auto& [output, other] : others) {
     Budget& budget = budgets[output];
+    if (other.error > budget.error) budget.moved = other.moved;
     budget.error = std::max(budget.error, other.error), budget.off = std::max(budget.off, other.off);
     budget.max_error = std::max(budget.max_error, other.max_error);
     budget.block_error = std::max(budget.block_error, other.block_error);
@@ -254,7 +255,7 @@ void hold_to_eager(const Measurement& m, const Budget& budget, OutputError& resu
 
 OutputError apply_rules(const std::string& draw, const Measurement& m, const Budget& budget) {
   OutputError result;
-  result.draw = draw, result.output = m.output, result.budget = budget.error;
+  result.draw = draw, result.output = m.output, result.budget = budget.error, result.moved = budget.moved;
   if (!m.mismatch.empty()) {
     result.broken = "e";
     return result;
@@ -290,9 +291,11 @@ std::string nothing_proven(const std::vector<OutputError>& errors) {
     if (error.counts) return "";
     if (worst == nullptr || error.budget > worst->budget) worst = &error;
   }
-  return worst == nullptr ? ""
-                          : fmt::format("eager's own relative error in output {} is {:.3g} on draw {}", worst->output,
-                                        worst->budget, worst->draw);
+  if (worst == nullptr) return "";
+  return worst->moved ? fmt::format("half an ulp in the arguments changes output {} by {:.3g} of itself on draw {}",
+                                    worst->output, worst->budget, worst->draw)
+                      : fmt::format("eager's own relative error in output {} is {:.3g} on draw {}", worst->output,
+                                    worst->budget, worst->draw);
 }
 
 std::vector<std::string> compared_in_slices(const std::vector<OutputError>& errors) {
@@ -312,14 +315,20 @@ std::vector<std::string> compared_in_slices(const std::vector<OutputError>& erro
 }
 
 std::vector<std::string> unproven(const std::vector<OutputError>& errors) {
-  std::map<std::string, double> found;
-  for (const OutputError& error : errors)
-    if (!error.counts) found[error.output] = std::max(found[error.output], error.budget);
+  std::map<std::string, const OutputError*> found;  // the worst of each
+  for (const OutputError& error : errors) {
+    if (error.counts) continue;
+    const OutputError*& worst = found[error.output];
+    if (worst == nullptr || error.budget > worst->budget) worst = &error;
+  }
   std::vector<Remark> remarks;
-  for (const auto& [output, budget] : found)
-    remarks.push_back({output,
-                       fmt::format("held-to-absolute-errors: {} (eager's relative error is {:.2g})", output, budget),
-                       budget});
+  for (const auto& [output, worst] : found)
+    remarks.push_back(
+        {output,
+         fmt::format("held-to-absolute-errors: {} ({} {:.2g})", output,
+                     worst->moved ? "half an ulp in the arguments changes it by" : "eager's relative error is",
+                     worst->budget),
+         worst->budget});
   return in_short(remarks);
 }
 

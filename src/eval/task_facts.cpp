@@ -44,7 +44,8 @@ bool all_finite(const Budgets& budgets) {
 // For errors of other causes than eager's own; notes say where these decide.
 void make_room(DrawFacts& facts, const Json& by_cause) {
   for (const auto& [by, errors] : by_cause.items()) {
-    const Budgets beside = budgets_from(errors);
+    Budgets beside = budgets_from(errors);
+    for (auto& [output, budget] : beside) budget.moved = by == "half-ulp";
     for (std::string& note : dominated(facts.budgets, beside, by)) facts.notes.push_back(std::move(note));
     by == "order-of-sums" ? widen_within_reason(facts.budgets, beside) : widen(facts.budgets, beside);
   }

@@ -33,6 +33,7 @@ struct OutputError {
   double beyond =
       0;  // elements that err by more, under rule (f) of themselves, are named; infinite: what is not finite
   double seen_from = 0;  // an element that errs by this part of the rms is seen wherever it lies
+  bool moved = false;    // is the budget what half an ulp in the arguments makes, more than eager errs?
 };
 
 struct Timing {

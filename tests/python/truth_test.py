@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mtmc.referee import definitions, reference
+from mtmc.referee import definitions, half_ulp
 from mtmc.referee.truth import WIDER, Record, TruthError, Widen, everywhere, run_wide, widen
 
 
@@ -73,13 +73,22 @@ def test_ties_point_into_the_values() -> None:
 
 
 def test_half_an_ulp_leaves_its_argument_and_its_strides(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "PIECE", 7)
+    monkeypatch.setattr(half_ulp, "PIECE", 7)
     for x in (torch.randn(5, 6), torch.randn(6, 5).t(), torch.randn(4, dtype=torch.float64)):
         before = x.clone()
-        moved = reference.half_an_ulp(3)(x)
+        moved = half_ulp.half_an_ulp(3)(x)
         off = (moved / x.double() - 1).abs() / (torch.finfo(x.dtype).eps / 2)
         assert torch.equal(x, before) and moved.stride() == x.stride()
         assert x.dtype == torch.float64 or bool((off.round() == 1).all())
+
+
+def test_half_an_ulp_leaves_whole_numbers_where_few_values_are_whole() -> None:
+    ids = torch.tensor([[0.0, 1.0, -1.0, 30000.0], [1.5, 3.0000002, 1e30, torch.inf]])
+    moved = half_ulp.half_an_ulp(3)(ids)
+    assert torch.equal(moved[0], ids[0].double()) and moved[1, 3] == torch.inf
+    assert bool((moved[1, :3] != ids[1, :3].double()).all())
+    coarse = torch.tensor([1.0, 8.0, 9.0, 256.0], dtype=torch.bfloat16)
+    assert (half_ulp.half_an_ulp(3)(coarse) == coarse.double()).tolist() == [True, True, False, False]
 
 
 @pytest.mark.parametrize(

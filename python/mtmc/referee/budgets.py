@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
+from mtmc.referee.half_ulp import half_an_ulp
 from mtmc.referee.measure import Measurement, Runs, measure, settled
-from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth, half_an_ulp
+from mtmc.referee.reference import Eager, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler, seeds_of
 from mtmc.referee.slices import Slices, taken
 from mtmc.referee.small_rows import measure_small

@@ -16,7 +16,7 @@ from torch.func import functional_call
 from mtmc.device.device import Device
 from mtmc.device.digest import digest
 from mtmc.device.memory import NO_MEMORY
-from mtmc.device.random_state import generator_on, random_state, seed_all
+from mtmc.device.random_state import random_state, seed_all
 from mtmc.device.turn import away
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
@@ -41,7 +41,6 @@ from mtmc.wire.task_error import first_line
 SHARING_CALLS = 3  # tell whether results lie where earlier ones do, two buffers in turn included
 CALLS = 2  # a module with state is called twice from the same state
 COPIED_BYTES = 1 << 30  # larger results stay where eager put them, when that is memory of their own
-PIECE = 1 << 26  # elements that are moved at a time
 
 
 class EagerError(Exception):
@@ -342,7 +341,7 @@ class Reference:
         widths: Widths = WIDER,
         anywhere: bool = True,
     ) -> Truth:
-        """The same calls in double; `move` widens the arguments, and may change them (see `half_an_ulp`). With `SINGLE`
+        """The same calls in double; `move` widens the arguments, and may change them (see half_ulp.py). With `SINGLE`
         the module runs in fp32 where it names narrower types. `anywhere`: on the host where the device's memory is too small. Large
         arguments are lent as they are where the module bears that, and nobody writes to them."""
         model = self._model(widths)
@@ -439,21 +438,6 @@ def changed_in(states: list[State], before: State) -> set[str]:
     now = blobs.on_host([value for state in states for value in state.values()])
     then = dict(zip(before, blobs.on_host(list(before.values())), strict=True)) if names else {}
     return {name for name, value in zip(names, now, strict=True) if not identical(value, then[name])}
-
-
-def half_an_ulp(seed: int) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Widens a tensor and moves each element by half a unit in the last place of its own type, up or down."""
-    generators: dict[torch.device, torch.Generator] = {}
-
-    def move(x: torch.Tensor) -> torch.Tensor:
-        generator = generators.setdefault(x.device, generator_on(x.device, seed))
-        wide = x.to(torch.float64, copy=True)
-        for part in wide.view(-1).split(PIECE) if wide.is_contiguous() else [wide]:
-            up = torch.randint(0, 2, part.shape, generator=generator, device=x.device, dtype=torch.int8)
-            part.mul_(1 + (up.double() * 2 - 1) * torch.finfo(x.dtype).eps / 2)
-        return wide
-
-    return move
 
 
 def blobs_copy(arguments: list[Any]) -> list[Any]:

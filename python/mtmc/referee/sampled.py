@@ -15,8 +15,9 @@ import torch
 from mtmc.referee import slices
 from mtmc.referee.draws import seed_of
 from mtmc.referee.elsewhere import difference, lost_in, off_truth, other_than_lost, rms, unlike, worst_block
+from mtmc.referee.half_ulp import half_an_ulp
 from mtmc.referee.measure import LEGACY, OFFICIAL, Measurement, Runs, jsonable, measure, settled
-from mtmc.referee.reference import Eager, Reference, State, half_an_ulp
+from mtmc.referee.reference import Eager, Reference, State
 from mtmc.referee.slices import Cut, NotSeparableError, Run, Slices, extended, find_cut, sliced_truth, taken
 from mtmc.referee.summation import OneByOne
 from mtmc.referee.truth import SINGLE, TruthError, widen
