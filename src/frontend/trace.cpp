@@ -97,7 +97,7 @@ Result<Traced> Tracer::trace(const std::string& task_json, double timeout_second
   const Status begun = mine.desk ? ok_status() : mine.begin(task_json);
   const Result<std::string> reply =
       begun.ok() ? mine.process.receive(timeout_seconds) : Result<std::string>(begun.error());
-  if (reply.ok()) return mine.desk->found();
+  if (reply.ok() && Json::parse(*reply).contains("code")) return mine.desk->found();  // else an exception ended it
   if (now_seconds() >= until) return too_long(task_json, timeout_seconds);
   return mtmc::trace(task_json, timeout_seconds);  // what ended that process, one of its own explains
 }
