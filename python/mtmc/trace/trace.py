@@ -51,7 +51,6 @@ from mtmc.trace.constructor import Held, all_tensors, constructor_source
 from mtmc.trace.doors import doors_watched
 from mtmc.trace.encoder import masks_of_transformers
 from mtmc.trace.graph import GraphWriter, UserCode, has_size, real_view, strides, type_text
-from mtmc.trace.grouped import grouped_products
 from mtmc.trace.known import Known
 from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
 from mtmc.trace.parameters import (
@@ -65,6 +64,7 @@ from mtmc.trace.parameters import (
 )
 from mtmc.trace.recurrent import recurrent_shapes
 from mtmc.trace.refusal import GRADIENTS, Failure, opaque, refusal, unseen
+from mtmc.trace.shapes import shapes_inferred
 from mtmc.trace.state import Exported, constant_attributes, exportable, registered_tensors, scalar_checks
 from mtmc.trace.structure import structure
 from mtmc.trace.unnoticed import unnoticed
@@ -225,7 +225,7 @@ def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode
 @contextlib.contextmanager
 def mended_torch() -> Iterator[None]:
     """Where torch itself cannot trace what it can do, or traces something else."""
-    with without_value_checks(), recurrent_shapes(), grouped_products(), masks_of_transformers():
+    with without_value_checks(), recurrent_shapes(), shapes_inferred(), masks_of_transformers():
         yield
 
 
