@@ -205,6 +205,22 @@ MODULES = {
     "attention": module_text(
         "return self.net(x, x, x)[0]", "self.net = nn.MultiheadAttention(8, 2)", inputs="torch.randn(4, 2, 8)"
     ),
+    "encoder_masks": module_text(
+        "return self.net(x, mask=m), self.net(x, src_key_padding_mask=p)",
+        "self.net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1)",
+        inputs="torch.randn(2, 4, 8), torch.ones(4, 4, dtype=torch.bool).triu(1), torch.arange(4) >= torch.tensor([[2], [4]])",
+        arguments="x, m, p",
+    )
+    + 'MODE = "eval"\n',
+    "names_of_torch": module_text(
+        "self.meta += x[0]\nreturn self.graph(x) * self.code",
+        "self.graph, self.code = nn.Linear(8, 8), nn.Parameter(torch.ones(8))\nself.register_buffer('meta', torch.zeros(8))",
+    ),
+    "inferred_shapes": module_text(
+        "y = F.ctc_loss(x[:, None].log_softmax(-1), z, (4,), (2,))\nreturn y, torch.linalg.lstsq(x.mT, x.mT[:, :3]).solution",
+        inputs="torch.randn(4, 8), torch.ones(1, 3, dtype=torch.int64)",
+        arguments="x, z",
+    ),
     "tied": module_text(
         "return F.linear(F.embedding(x, self.table.weight), self.out.weight)",
         "self.table = nn.Embedding(9, 8)\nself.out = nn.Linear(8, 9, bias=False)\nself.out.weight = self.table.weight",

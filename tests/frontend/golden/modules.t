@@ -205,6 +205,108 @@ program dict_of_outputs {
   return %2, %3, %4
 }
 
+program encoder_masks {
+  %0 = input "x" : f32[2,4,8]
+  %1 = input "m" : b1[4,4]
+  %2 = input "p" : b1[2,4]
+  %3 = param "net.layers.0.self_attn.in_proj_weight" : f32[24,8]
+  %4 = param "net.layers.0.self_attn.in_proj_bias" : f32[24]
+  %5 = param "net.layers.0.self_attn.out_proj.weight" : f32[8,8]
+  %6 = param "net.layers.0.self_attn.out_proj.bias" : f32[8]
+  %7 = param "net.layers.0.linear1.weight" : f32[16,8]
+  %8 = param "net.layers.0.linear1.bias" : f32[16]
+  %9 = param "net.layers.0.linear2.weight" : f32[8,16]
+  %10 = param "net.layers.0.linear2.bias" : f32[8]
+  %11 = param "net.layers.0.norm1.weight" : f32[8]
+  %12 = param "net.layers.0.norm1.bias" : f32[8]
+  %13 = param "net.layers.0.norm2.weight" : f32[8]
+  %14 = param "net.layers.0.norm2.bias" : f32[8]
+  %15 = constant "-inf" : f32[]
+  %16 = constant "0" : i64[]
+  %17 = constant "0.0" : f32[]
+  %18 = full_like(%1, dtype=f32, value=0.0) : f32[4,4]  @ encoder_masks.py:10
+  %19 = masked_fill(%18, %1, %15) : f32[4,4]  @ encoder_masks.py:10
+  %20 = transpose(%0, dim0=1, dim1=0) : f32[4,2,8]  @ encoder_masks.py:10
+  %21 = linear(%20, %3, %4) : f32[4,2,24]  @ encoder_masks.py:10
+  %22 = reshape(%21, shape=[4,2,3,8]) : f32[4,2,3,8]  @ encoder_masks.py:10
+  %23 = unsqueeze(%22, dim=0) : f32[1,4,2,3,8]  @ encoder_masks.py:10
+  %24 = transpose(%23, dim0=0, dim1=-2) : f32[3,4,2,1,8]  @ encoder_masks.py:10
+  %25 = squeeze(%24, dim=-2) : f32[3,4,2,8]  @ encoder_masks.py:10
+  %26 = select(%25, dim=0, index=0) : f32[4,2,8]  @ encoder_masks.py:10
+  %27 = select(%25, dim=0, index=1) : f32[4,2,8]  @ encoder_masks.py:10
+  %28 = select(%25, dim=0, index=2) : f32[4,2,8]  @ encoder_masks.py:10
+  %29 = reshape(%26, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %30 = transpose(%29, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %31 = reshape(%27, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %32 = transpose(%31, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %33 = reshape(%28, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %34 = transpose(%33, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %35 = reshape(%30, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %36 = reshape(%32, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %37 = reshape(%34, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %38 = unsqueeze(%19, dim=0) : f32[1,4,4]  @ encoder_masks.py:10
+  %39 = unsqueeze(%38, dim=0) : f32[1,1,4,4]  @ encoder_masks.py:10
+  %40 = scaled_dot_product_attention(%35, %36, %37, %39) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %41 = permute(%40, dims=[2,0,1,3]) : f32[4,2,2,4]  @ encoder_masks.py:10
+  %42 = reshape(%41, shape=[8,8]) : f32[8,8]  @ encoder_masks.py:10
+  %43 = linear(%42, %5, %6) : f32[8,8]  @ encoder_masks.py:10
+  %44 = reshape(%43, shape=[4,2,8]) : f32[4,2,8]  @ encoder_masks.py:10
+  %45 = transpose(%44, dim0=1, dim1=0) : f32[2,4,8]  @ encoder_masks.py:10
+  %46 = add(%0, %45) : f32[2,4,8]  @ encoder_masks.py:10
+  %47 = layer_norm(%46, %11, %12, normalized_shape=[8]) : f32[2,4,8]  @ encoder_masks.py:10
+  %48 = linear(%47, %7, %8) : f32[2,4,16]  @ encoder_masks.py:10
+  %49 = relu(%48) : f32[2,4,16]  @ encoder_masks.py:10
+  %50 = linear(%49, %9, %10) : f32[2,4,8]  @ encoder_masks.py:10
+  %51 = add(%47, %50) : f32[2,4,8]  @ encoder_masks.py:10
+  %52 = layer_norm(%51, %13, %14, normalized_shape=[8]) : f32[2,4,8]  @ encoder_masks.py:10
+  %53 = ne(%2, %16) : b1[2,4]  @ encoder_masks.py:10
+  %54 = cumsum(%53, dim=1) : i64[2,4]  @ encoder_masks.py:10
+  %55 = gt(%54, %16) : b1[2,4]  @ encoder_masks.py:10
+  %56 = eq(%53, %55) : b1[2,4]  @ encoder_masks.py:10
+  %57 = all(%56) : b1[]  @ encoder_masks.py:10
+  %58 = full_like(%2, dtype=f32, value=0.0) : f32[2,4]  @ encoder_masks.py:10
+  %59 = masked_fill(%58, %2, %15) : f32[2,4]  @ encoder_masks.py:10
+  %60 = transpose(%0, dim0=1, dim1=0) : f32[4,2,8]  @ encoder_masks.py:10
+  %61 = linear(%60, %3, %4) : f32[4,2,24]  @ encoder_masks.py:10
+  %62 = reshape(%61, shape=[4,2,3,8]) : f32[4,2,3,8]  @ encoder_masks.py:10
+  %63 = unsqueeze(%62, dim=0) : f32[1,4,2,3,8]  @ encoder_masks.py:10
+  %64 = transpose(%63, dim0=0, dim1=-2) : f32[3,4,2,1,8]  @ encoder_masks.py:10
+  %65 = squeeze(%64, dim=-2) : f32[3,4,2,8]  @ encoder_masks.py:10
+  %66 = select(%65, dim=0, index=0) : f32[4,2,8]  @ encoder_masks.py:10
+  %67 = select(%65, dim=0, index=1) : f32[4,2,8]  @ encoder_masks.py:10
+  %68 = select(%65, dim=0, index=2) : f32[4,2,8]  @ encoder_masks.py:10
+  %69 = reshape(%66, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %70 = transpose(%69, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %71 = reshape(%67, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %72 = transpose(%71, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %73 = reshape(%68, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %74 = transpose(%73, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %75 = reshape(%59, shape=[2,1,1,4]) : f32[2,1,1,4]  @ encoder_masks.py:10
+  %76 = expand(%75, size=[-1,2,-1,-1]) : f32[2,2,1,4]  @ encoder_masks.py:10
+  %77 = reshape(%76, shape=[4,1,4]) : f32[4,1,4]  @ encoder_masks.py:10
+  %78 = reshape(%77, shape=[2,2,-1,4]) : f32[2,2,1,4]  @ encoder_masks.py:10
+  %79 = reshape(%70, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %80 = reshape(%72, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %81 = reshape(%74, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %82 = scaled_dot_product_attention(%79, %80, %81, %78) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %83 = permute(%82, dims=[2,0,1,3]) : f32[4,2,2,4]  @ encoder_masks.py:10
+  %84 = reshape(%83, shape=[8,8]) : f32[8,8]  @ encoder_masks.py:10
+  %85 = linear(%84, %5, %6) : f32[8,8]  @ encoder_masks.py:10
+  %86 = reshape(%85, shape=[4,2,8]) : f32[4,2,8]  @ encoder_masks.py:10
+  %87 = transpose(%86, dim0=1, dim1=0) : f32[2,4,8]  @ encoder_masks.py:10
+  %88 = add(%0, %87) : f32[2,4,8]  @ encoder_masks.py:10
+  %89 = layer_norm(%88, %11, %12, normalized_shape=[8]) : f32[2,4,8]  @ encoder_masks.py:10
+  %90 = linear(%89, %7, %8) : f32[2,4,16]  @ encoder_masks.py:10
+  %91 = relu(%90) : f32[2,4,16]  @ encoder_masks.py:10
+  %92 = linear(%91, %9, %10) : f32[2,4,8]  @ encoder_masks.py:10
+  %93 = add(%89, %92) : f32[2,4,8]  @ encoder_masks.py:10
+  %94 = layer_norm(%93, %13, %14, normalized_shape=[8]) : f32[2,4,8]  @ encoder_masks.py:10
+  %95 = bitwise_and(%53, %57) : b1[2,4]  @ encoder_masks.py:10
+  %96 = unsqueeze(%95, dim=2) : b1[2,4,1]  @ encoder_masks.py:10
+  %97 = masked_fill(%94, %96, %17) : f32[2,4,8]  @ encoder_masks.py:10
+  return %52, %97
+}
+
 program fresh_outputs {
   %0 = input "x" : f32[4,8]
   %1 = constant "2.0" : f32[]
@@ -246,6 +348,21 @@ program in_place_on_views {
   %11 = slice_scatter(%9, %10, end=3, start=1) : f32[4,8]  @ in_place_on_views.py:9
   %12 = relu(%11) : f32[4,8]  @ in_place_on_views.py:10
   return %12
+}
+
+program inferred_shapes {
+  %0 = input "x" : f32[4,8]
+  %1 = input "z" : i64[1,3]
+  %2 = constant "4" : i64[1]
+  %3 = constant "2" : i64[1]
+  %4 = unsqueeze(%0, dim=1) : f32[4,1,8]  @ inferred_shapes.py:7
+  %5 = log_softmax(%4, dim=-1) : f32[4,1,8]  @ inferred_shapes.py:7
+  %6 = library(%5, %1, %2, %3, args="{0}, {1}, {2}, {3}", call="aten.ctc_loss.Tensor", types="f32[]") : f32[]  @ inferred_shapes.py:7
+  %7 = transpose(%0, dim0=-2, dim1=-1) : f32[8,4]  @ inferred_shapes.py:8
+  %8 = transpose(%0, dim0=-2, dim1=-1) : f32[8,4]  @ inferred_shapes.py:8
+  %9 = slice(%8, dim=1, end=3, start=0) : f32[8,3]  @ inferred_shapes.py:8
+  %10, %11, %12, %13 = library(%7, %9, args="{0}, {1}", call="aten.linalg_lstsq.default", types="f32[4,3] f32[0] i64[] f32[0]") : f32[4,3], f32[0], i64[], f32[0]  @ inferred_shapes.py:8
+  return %6, %10
 }
 
 program instance_norm_running {
@@ -331,6 +448,20 @@ program lstm_projected {
   %9, %10, %11 = library(%6, %7, %8, %1, %2, %3, %4, %5, args="{0}, [{1}, {2}], [{3}, {4}, {5}, {6}, {7}], True, 1, 0.0, True, False, False", call="aten.lstm.input", types="f32[4,1,3] f32[1,1,3] f32[1,1,5]") : f32[4,1,3], f32[1,1,3], f32[1,1,5]  @ lstm_projected.py:10
   %12 = squeeze(%9, dim=1) : f32[4,3]  @ lstm_projected.py:10
   return %12
+}
+
+program names_of_torch {
+  %0 = input "x" : f32[4,8]
+  %1 = param "code" : f32[8]
+  %2 = param "graph.weight" : f32[8,8]
+  %3 = param "graph.bias" : f32[8]
+  %4 = buffer "meta" : f32[8]
+  %5 = select(%0, dim=0, index=0) : f32[8]  @ names_of_torch.py:11
+  %6 = add(%4, %5) : f32[8]  @ names_of_torch.py:11
+  %7 = linear(%0, %2, %3) : f32[4,8]  @ names_of_torch.py:12
+  %8 = mul(%7, %1) : f32[4,8]  @ names_of_torch.py:12
+  state "meta" = %6
+  return %8
 }
 
 program packed_outputs {
