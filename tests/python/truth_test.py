@@ -37,6 +37,24 @@ def test_dropout_gets_the_mask_that_eager_drew() -> None:
     assert torch.allclose(truth.float(), eager)
 
 
+@pytest.mark.parametrize("in_place", [False, True])
+def test_an_rrelu_gets_the_slopes_that_eager_drew(in_place: bool) -> None:
+    """Of NaN it draws none, and its next call draws its own."""
+
+    def forward(x: torch.Tensor) -> list[torch.Tensor]:
+        parts = (torch.full((4,), torch.nan), x.clone(), -x.abs())
+        return [torch.nn.functional.rrelu(part, training=True, inplace=in_place) for part in parts]
+
+    x, record = torch.randn(500), Record()
+    with record:
+        eager = forward(x)
+    truth, _ = run_wide(lambda: forward(x.double()), record.drawn)
+    for one, other in zip(truth, eager, strict=True):
+        assert one.dtype == torch.float64 and torch.allclose(one.float(), other, equal_nan=True)
+    still, _ = run_wide(lambda: torch.nn.functional.rrelu(x.double()), record.drawn)
+    assert torch.equal(still < 0, x < 0), "out of training it draws nothing"
+
+
 def test_more_random_calls_than_eager_made_are_refused() -> None:
     record = Record()
     with record:

@@ -39,6 +39,8 @@ REPLAYED = frozenset(
     "bernoulli bernoulli_ rand rand_like randn randn_like randint randint_like randperm normal normal_ uniform uniform_ "
     "exponential_ geometric_ log_normal_ cauchy_ random_ random multinomial poisson binomial".split()
 )
+# Operators that write what they drew, a factor for each element, to their second operand.
+SLOPED = frozenset({"rrelu_with_noise", "rrelu_with_noise_"})
 # Operators that return equal values in any order.
 OPEN_ORDERS = (torch.ops.aten.topk.default, torch.ops.aten.sort.default)
 # Operators that return an index into their first operand: name -> position of the index among the results.
@@ -72,6 +74,11 @@ def _drew(func: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in func.tags
 
 
+def _slopes(name: str, args: Any) -> bool:
+    """Is it an RReLU in training?"""
+    return name in SLOPED and tuple(args[4:5]) == (True,)
+
+
 @functools.cache
 def _is_view(func: Any) -> bool:
     """Does its result share memory with an argument?"""
@@ -94,8 +101,11 @@ class Record(DispatchMode):
         if func in OPEN_ORDERS:
             self.places.append(result[1].clone())
             self.unsorted = self.unsorted or _unsorted(func, args, kwargs or {})
-        if before is not None and not torch.equal(before, random_state()):
-            self.drawn.append(tree_map(lambda v: v.clone() if isinstance(v, torch.Tensor) else v, result))
+        # An RReLU draws for elements below zero, and in double it must find that there were none.
+        sloped = before is not None and _slopes(func.overloadpacket.__name__, args)
+        if before is not None and (sloped or not torch.equal(before, random_state())):
+            drawn = args[1] if sloped else result
+            self.drawn.append(tree_map(lambda v: v.clone() if isinstance(v, torch.Tensor) else v, drawn))
         return result
 
 
@@ -169,6 +179,8 @@ class Widen(DispatchMode):
         if name == "_cudnn_rnn":
             dropout, train = args[11:13]
             return dropout > 0 and train
+        if name in SLOPED:
+            return _slopes(name, args)
         return "scaled_dot_product" not in name or any(isinstance(a, float) and a > 0 for a in args[3:4])
 
     def _replay(self, name: str, args: Any) -> Any:
@@ -178,6 +190,9 @@ class Widen(DispatchMode):
         if name == "native_dropout":
             mask = value[1]
             return args[0] * mask / (1.0 - args[1]), mask
+        if name in SLOPED:
+            found = args[0] * self.widen(value)
+            return args[0].copy_(found) if name.endswith("_") else found
         if name == "bernoulli_" and isinstance(value, (list, tuple)):
             value = value[1]  # the mask: a GPU's dropout is one operator, the host's several
         if name not in REPLAYED:
