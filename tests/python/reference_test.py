@@ -42,3 +42,13 @@ def test_modules_that_functions_were_defined_around_are_built_again(tmp_path: Pa
     truth = made.run_truth([x], made.pristine, eager, widen)
     assert truth.calls[0][0].dtype == torch.float64
     assert torch.allclose(truth.calls[0][0].float(), eager.calls[0][0])
+
+
+@pytest.mark.parametrize("persistent", [True, False])
+def test_two_names_of_a_buffer_are_two_names_in_double(tmp_path: Path, persistent: bool) -> None:
+    init = f"self.register_buffer('a', torch.zeros(8))\nself.register_buffer('b', self.a, persistent={persistent})"
+    made = reference(tmp_path, "self.a.add_(x.sum(0)) * 0 + self.b", init)
+    x = torch.ones(4, 8)
+    eager = made.run_eager([x], made.pristine, 0)
+    truth = made.run_truth([x], made.pristine, eager, widen)
+    assert [call[0][0].item() for call in truth.calls] == [4, 8] and truth.calls[0][0].dtype == torch.float64

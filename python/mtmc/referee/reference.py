@@ -156,7 +156,7 @@ class Reference:
         refuse_unheld(task, self.model, self.pristine, f"judging {task.name}")
         self.written: list[int] | None = None  # see Eager; known after the first run
         self.reads_only = False  # no run has changed its arguments; known after the first
-        self.wide = self._copy().double()
+        self.wide = in_type(self._copy(), torch.float64)
 
     @property
     def called(self) -> Callable[..., Any]:
@@ -175,7 +175,7 @@ class Reference:
 
     @cached_property
     def single(self) -> torch.nn.Module:
-        return self._copy().float()
+        return in_type(self._copy(), torch.float32)
 
     def _copy(self) -> torch.nn.Module:
         if not remembers_itself(self.model):
@@ -430,6 +430,16 @@ class Reference:
             # Parameters and buffers widen as they are copied.
             self.load(model, {n: widen(value, widths) if is_plain(n) else value for n, value in state.items()})
         return {}
+
+
+def in_type(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
+    """As `.double()`, which gives each name of a buffer memory of its own: what forward writes to one would not stand in the other."""
+    made: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by identity: itself, in the other type
+
+    def once(x: torch.Tensor) -> torch.Tensor:
+        return made.setdefault(id(x), (x, x.to(dtype) if x.is_floating_point() else x))[1]
+
+    return model._apply(once)
 
 
 def changed_in(states: list[State], before: State) -> set[str]:
