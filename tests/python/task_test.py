@@ -259,3 +259,30 @@ def test_memory_that_nobody_filled_is_the_same_whenever_arguments_are_drawn(tmp_
     assert all(map(torch.equal, first, again))
     assert bool((first[1] == first[1][0]).all()) and 1 <= float(first[1][0]) <= 2 and not first[2].any()
     assert torch.equal(first[1], first[3]) and not torch.equal(first[1], other[1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "made", "args", "named"),
+    [
+        ("d=8, bias=True", [[], {"d": 4, "bias": False}], [], {"d": 4, "bias": False}),
+        ("d, *, bias=True", ([4], {"bias": False}), [4], {"bias": False}),
+        ("d=8, bias=True", [[], {}], [], {}),
+        ("", [[], {}], [], {}),
+        ("d", [[4], {}], [4], {}),
+        ("sizes, options", [[4], {}], [[4], {}], {}),
+        ("sizes, options", [[], {}], [[], {}], {}),
+        ("sizes, options", [[4], {"options": 3}], [4], {"options": 3}),
+        ("sizes, options, deep=False", [[4], {"depth": 3}], [[4], {"depth": 3}], {}),
+        ("sizes, options=None, **more", [[4], {"depth": 3}], [[4], {"depth": 3}], {}),
+        ("*sizes, **more", [[4], {"depth": 3}], [[4], {"depth": 3}], {}),
+        ("size, **more", [[4], {"depth": 3}], [4], {"depth": 3}),
+    ],
+)
+def test_a_list_and_a_dict_construct_as_kernelbook_means_them(
+    tmp_path: Path, parameters: str, made: Any, args: list[Any], named: dict[str, Any]
+) -> None:
+    init = f"    def __init__(self, {parameters}):\n        super().__init__()\n"
+    text = "import torch\nclass Model(torch.nn.Module):\n" + init + "    def forward(self, x): return x\n"
+    made_by = f"def get_init_inputs(): return {made!r}\ndef get_inputs(): return [torch.ones(2)]\n"
+    (tmp_path / "model.py").write_text(text + made_by)
+    assert load(tmp_path / "model.py").constructor_arguments() == (args, named)

@@ -14,7 +14,7 @@ import json
 import random
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -137,6 +137,8 @@ class Task:
             return [], made
         if not isinstance(made, (list, tuple)):
             raise TaskError("calling get_init_inputs()", "wrong type", type(made).__name__, "a list of arguments")
+        if len(made) == 2 and isinstance(made[0], (list, tuple)) and isinstance(made[1], dict):
+            return constructor_call(*made, inspect.signature(self.target))
         return list(made), {}
 
     def make_model(self, seed: int, constructor: Callable[..., torch.nn.Module] | None = None) -> torch.nn.Module:
@@ -365,6 +367,26 @@ def call_of(made: Any, signature: inspect.Signature) -> tuple[list[Any] | None, 
         if named and (any_name or all(name in parameters for name in named)):
             return list(first), named
     return list(made), {}
+
+
+def constructor_call(
+    first: Sequence[Any], named: dict[str, Any], signature: inspect.Signature
+) -> tuple[list[Any], dict[str, Any]]:
+    """What a list and a dict of get_init_inputs() are: arguments by place and by name, as KernelBook writes them, where the class
+    takes them so. Where it takes the two themselves as well, they are meant when the dict names none of its parameters; `[[], {}]`
+    is how KernelBook says that there are none."""
+    named_ones = all(name in signature.parameters for name in named) if named else not first
+    if binds(signature, first, named) and (named_ones or not binds(signature, [first, named], {})):
+        return list(first), named
+    return [first, named], {}
+
+
+def binds(signature: inspect.Signature, first: Sequence[Any], named: dict[str, Any]) -> bool:
+    try:
+        signature.bind(*first, **named)
+    except TypeError:
+        return False
+    return True
 
 
 def in_order(
