@@ -52,3 +52,14 @@ def test_two_names_of_a_buffer_are_two_names_in_double(tmp_path: Path, persisten
     eager = made.run_eager([x], made.pristine, 0)
     truth = made.run_truth([x], made.pristine, eager, widen)
     assert [call[0][0].item() for call in truth.calls] == [4, 8] and truth.calls[0][0].dtype == torch.float64
+
+
+def test_what_a_module_compiles_runs_as_it_is_written(tmp_path: Path) -> None:
+    """Under the judge's modes dynamo lost the self of the inner method."""
+    text = module_text("return self.helper(x)").replace("    def forward", "    @torch.compile\n    def forward")
+    helper = "    @torch.compile\n    def helper(self, x):\n        assert not torch.compiler.is_compiling()\n        return x * 2\n"
+    (tmp_path / "model.py").write_text(text.replace("def get_inputs", helper + "def get_inputs"))
+    made = Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
+    x = torch.ones(4, 8)
+    eager = made.run_eager([x], made.pristine, 0)
+    assert torch.equal(made.run_truth([x], made.pristine, eager, widen).calls[0][0], x.double() * 2)

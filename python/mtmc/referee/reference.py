@@ -28,6 +28,7 @@ from mtmc.task.lasting import objects_of, refuse_lasting
 from mtmc.task.plain_state import drawn_at_random
 from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import CPU, Task
+from mtmc.task.uncompiled import uncompiled
 from mtmc.task.unheld import refuse_unheld
 from mtmc.wire import blobs, outputs
 from mtmc.wire.blobs import identical, structure_of
@@ -284,7 +285,7 @@ class Reference:
         self.device.synchronize()
         record, start = Record(), time.perf_counter()
         try:
-            with record:
+            with record, uncompiled():
                 result = self.called(*arguments)
             self.device.synchronize()
         except torch.OutOfMemoryError:
@@ -324,7 +325,7 @@ class Reference:
         if not any(is_whole(tensor) for tensor in outputs.tensors(arguments)):
             return False
         self.load(self.model, state)
-        with Deciders() as mode:
+        with Deciders() as mode, uncompiled():
             self.called(*blobs_copy(arguments))
         return mode.found
 
@@ -409,7 +410,8 @@ class Reference:
             call = partial(model, *first, **named)
             if given:
                 call = partial(functional_call, model, given, tuple(first), named, tie_weights=False)
-            result, orders = run_wide(call, eager.drawn[index], widths, eager.places[index])
+            with uncompiled():
+                result, orders = run_wide(call, eager.drawn[index], widths, eager.places[index])
             leaves = [widen(leaf, widths) for leaf in [*blobs.leaves(result), *(left[i] for i in eager.written)]]
             if index == 0:
                 ties = [orders.of(leaf) if isinstance(leaf, torch.Tensor) else None for leaf in leaves]

@@ -14,6 +14,7 @@ import torch
 from mtmc.device.digest import digest
 from mtmc.device.random_state import seed_all
 from mtmc.task.task import Task
+from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
 from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import TABLES, Attributes, State, load_state, plain_tensors, transient
@@ -51,7 +52,7 @@ def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
             objects.restore()
         load_state(model, first)
         seed_all(0)
-        with torch.no_grad():
+        with torch.no_grad(), uncompiled():
             result = by_place(model, task.by_name)(*inputs)
         plain = {key: value for key, value in plain_tensors(model).items() if key in first}
         return copies([leaves(result), list(model.state_dict().values()), list(plain.values())])

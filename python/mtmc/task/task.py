@@ -31,6 +31,7 @@ from mtmc.device.random_state import FILE_SEED, seed_all
 from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
 from mtmc.task.input_spec import InputSpec, parse_input
+from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import moved
 from mtmc.wire.by_name import Names, by_place
 from mtmc.wire.task_error import TaskError, first_cause, first_line, line_in
@@ -221,7 +222,7 @@ class Task:
     def check_runs(self, model: torch.nn.Module) -> None:
         """Runs the module once: shapes that do not fit and missing devices are the user's to hear about."""
         inputs = self.make_inputs(0)
-        with torch.no_grad():
+        with torch.no_grad(), uncompiled():
             self._call_user(lambda: by_place(model, self.by_name)(*inputs), f"running {self.attr} on its inputs")
             if self.where.type == "cuda":
                 self._call_user(torch.cuda.synchronize, f"running {self.attr} on its inputs")

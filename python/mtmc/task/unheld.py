@@ -12,6 +12,7 @@ from mtmc.device.random_state import seed_all
 from mtmc.task.lasting import MOST_NAMED, copies, objects_of
 from mtmc.task.plain_state import OTHER_SEED
 from mtmc.task.task import Task
+from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
 from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import Attributes, State, load_state
@@ -35,7 +36,7 @@ def refuse_unheld(task: Task, model: torch.nn.Module, state: State, doing: str) 
         inputs = task.make_inputs(0)
         load_state(one, state)
         seed_all(0)
-        with torch.no_grad():
+        with torch.no_grad(), uncompiled():
             result = copies(leaves(by_place(one, task.by_name)(*inputs)))
         objects[one].restore()
         return result
