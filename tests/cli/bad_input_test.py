@@ -232,6 +232,20 @@ def test_what_cannot_be_shown(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     )
 
 
+def test_a_kernel_that_cannot_be_compiled(folder: Path) -> None:
+    words = ("apply", folder / "net.py", "--target", "cpu", "--do", "fuse %3 %4", "--write", folder / "kernel.py")
+    assert run_mtmc(*words).returncode == 0
+    for name, value, said in (
+        ("CXX", "no-compiler", "needs a C++ compiler: found no no-compiler (g++, or $CXX)"),
+        ("MTMC_KERNEL_CACHE", str(folder / "net.py" / "kept"), "needs a folder to keep them ($MTMC_KERNEL_CACHE): "),
+    ):
+        env = {**os.environ, "MTMC_KERNEL_CACHE": str(folder / "kept"), name: value}
+        argv = [sys.executable, folder / "kernel.py"]
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=100, check=False)
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("RuntimeError: compiling the kernels of net") and said in last, done.stderr
+
+
 def test_a_dataset_that_is_packed(folder: Path) -> None:
     (folder / "trees.xz").write_bytes(lzma.compress(b"{}"))
     (folder / "noise").write_bytes(b"\x00\x1b[31m\xff")

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kSoftware = "a C++ compiler";
 
 constexpr const char* kImports =
-    "import ctypes\nimport glob\nimport hashlib\nimport os\nimport subprocess\nimport tempfile\n";
+    "import ctypes\nimport glob\nimport hashlib\nimport os\nimport shutil\nimport subprocess\nimport tempfile\n";
 
 constexpr const char* kLoader = R"PY(
 
@@ -33,15 +33,22 @@ def _build():
     folder = os.environ.get("MTMC_KERNEL_CACHE") or os.path.expanduser("~/.cache/mtmc/kernels")
     path = os.path.join(folder, key + ".so")
     if not os.path.exists(path):
-        os.makedirs(folder, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        doing = f"compiling the kernels of {_DESCRIPTION}"
+        if shutil.which(compiler) is None:
+            raise RuntimeError(f"{doing} needs a C++ compiler: found no {compiler} (g++, or $CXX)")
+        try:
+            os.makedirs(folder, exist_ok=True)
+            made_in = tempfile.TemporaryDirectory(dir=folder)
+        except OSError as error:
+            raise RuntimeError(f"{doing} needs a folder to keep them ($MTMC_KERNEL_CACHE): {error}") from None
+        with made_in as scratch:
             source, unit, made = (os.path.join(scratch, name) for name in ("kernels.cpp", "kernels.o", "kernels.so"))
             with open(source, "w") as file:
                 file.write(SOURCE)
             for command in ([compiler, *flags, "-c", source, "-o", unit], [compiler, unit, *link, "-o", made]):
                 done = subprocess.run(command, capture_output=True, text=True)
                 if done.returncode != 0:
-                    raise RuntimeError(f"compiling the kernels of {_DESCRIPTION} with {compiler}:\n{done.stderr[:4000]}")
+                    raise RuntimeError(f"{doing} with {compiler}:\n{done.stderr[:4000]}")
             os.replace(made, path)
     return ctypes.CDLL(path)
 
