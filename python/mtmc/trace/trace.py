@@ -455,6 +455,9 @@ def write_trace(task: str, out: str) -> int:
         result = trace(load_task(task))
     except TaskError as error:
         result, code = {"error": error.to_json()}, 2
+    except SystemExit as error:  # sys.exit(0) would leave no trace and no word
+        got, wanted = f"sys.exit({error.code!r})", "code that returns"
+        result, code = {"error": TaskError("tracing the module", "its code ends the process", got, wanted).to_json()}, 2
     Path(out).write_text(json.dumps(result, indent=1, allow_nan=False) + "\n")
     return code
 
@@ -466,7 +469,16 @@ def wait() -> None:
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())
     torch.export.export(torch.nn.Identity(), (torch.zeros(1),)).run_decompositions({})
-    serve(Line(REQUESTS, REPLIES), lambda request: {"code": write_trace(request["task"], request["out"])})
+    serve(Line(REQUESTS, REPLIES), traced)
+
+
+def traced(request: dict[str, Any]) -> dict[str, Any]:
+    """A reply only where the trace is written: for a bug of ours the process ends without one (`serve` would send what it was),
+    and a process of the trace's own says what it is."""
+    try:
+        return {"code": write_trace(request["task"], request["out"])}
+    except Exception as error:
+        raise SystemExit(1) from error
 
 
 def main(argv: list[str]) -> int:
