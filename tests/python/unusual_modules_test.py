@@ -118,7 +118,6 @@ def test_a_gpus_library_that_lacks_memory_is_no_answer(tmp_path: Path, monkeypat
         made.run_eager([torch.full((4, 8), 200.0)], made.pristine, 0)
 
 
-<<<<<<< HEAD
 def test_names_that_torchs_own_modules_have(tmp_path: Path) -> None:
     init = (
         "self.graph, self.code = nn.BatchNorm1d(8), nn.Parameter(torch.ones(8))\nself.graph.table = torch.arange(8.0)\n"
@@ -132,7 +131,8 @@ def test_names_that_torchs_own_modules_have(tmp_path: Path) -> None:
     assert data["checked"] and sorted(state["target"] for state in data["states"]) == sorted(own.split())
     named = ["code", "graph.weight", "graph.bias", "graph.table"]
     assert [leaf["target"] for leaf in data["leaves"] if leaf["kind"] in ("param", "constant")] == named
-=======
+
+
 def test_no_trace_is_no_reply_and_a_module_that_exits_is_told(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         trace.traced({"task": str(tmp_path / "none.json"), "out": str(tmp_path / "out.json")})
@@ -140,4 +140,3 @@ def test_no_trace_is_no_reply_and_a_module_that_exits_is_told(tmp_path: Path) ->
     (tmp_path / "task.json").write_text(json.dumps({"name": "t", "file": str(tmp_path / "model.py")}))
     assert trace.traced({"task": str(tmp_path / "task.json"), "out": str(tmp_path / "out.json")}) == {"code": 2}
     assert json.loads((tmp_path / "out.json").read_text())["error"]["wrong"] == "its code ends the process"
->>>>>>> f5024467 (A waiting tracer that fails ends without a reply; sys.exit in a module is told)
