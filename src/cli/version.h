@@ -4,7 +4,7 @@
 
 namespace mtmc {
 
-// "mtmc, judge 49, commit 0123abcd": the commit is that of the checkout now, "unknown" where git cannot tell.
+// "mtmc, judge N, commit 0123abcd": the commit is that of the checkout now, "unknown" where git cannot tell.
 std::string version_line();
 
 }  // namespace mtmc

@@ -24,7 +24,7 @@ Status JudgeProcess::start() {
 Error JudgeProcess::lost(const std::string& why, const std::string& of) {
   const bool never_answered = !answered_;
   stop();
-  if (never_answered && of.empty() && why == "it has ended")
+  if (never_answered && why == "it has ended")
     return Error{"starting the judge's " + name_, "it ended before it answered", command_.argv[0],
                  "a Python with torch >= 2.9"};
   return Error{"asking the judge's " + name_, why, of, ""};
@@ -73,7 +73,7 @@ Result<Json> JudgeProcess::receive(double timeout_seconds) {
   if (!reply.is_object()) return lost("it answered something else than JSON");
   if (reply.contains("ends")) {  // of an exception that its code does not expect
     Error error = lost("it has ended", reply.value("ends", ""));
-    error.ours = true;
+    error.ours = reply.value("bug", false);
     return error;
   }
   if (reply.contains("session")) session_ = reply["session"];

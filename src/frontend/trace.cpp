@@ -83,7 +83,7 @@ void Tracer::begin_next() {
 
 void Tracer::foresee(const std::string& task_json) {
   std::erase_if(waiting_, [&](const Waiting& one) { return one.desk && one.task_json != task_json; });
-  if (waiting_.empty() || waiting_.front().desk) return;
+  if (task_json.empty() || waiting_.empty() || waiting_.front().desk) return;
   if (!waiting_.front().begin(task_json).ok()) waiting_.erase(waiting_.begin());
 }
 
@@ -94,10 +94,14 @@ Result<Traced> Tracer::trace(const std::string& task_json, double timeout_second
   Waiting mine = std::move(*found);
   waiting_.erase(found);
   const double until = now_seconds() + timeout_seconds;
-  const Status begun = mine.desk ? ok_status() : mine.begin(task_json);
+  const bool foreseen = mine.desk != nullptr;
+  const Status begun = foreseen ? ok_status() : mine.begin(task_json);
   const Result<std::string> reply =
       begun.ok() ? mine.process.receive(timeout_seconds) : Result<std::string>(begun.error());
-  if (reply.ok() && Json::parse(*reply).contains("code")) return mine.desk->found();  // else an exception ended it
+  if (reply.ok() && Json::parse(*reply).contains("code")) {  // else an exception ended it
+    Result<Traced> found = mine.desk->found();
+    if (found.ok() || !foreseen) return found;  // beside another task it may have lacked memory
+  }
   if (now_seconds() >= until) return too_long(task_json, timeout_seconds);
   return mtmc::trace(task_json, timeout_seconds);  // what ended that process, one of its own explains
 }

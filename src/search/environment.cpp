@@ -23,12 +23,14 @@ constexpr double kCertifyOverScreen = 5;  // how much longer than screening cert
 constexpr double kMostReserved = 0.3;     // of the time limit, the most that is kept for certification
 constexpr double kLikeScreens = 2;        // how many times as long as the start's screening a first candidate takes
 constexpr double kMeasuring = 0.2;        // of the time limit, what is kept for measuring numbers where that comes last
+constexpr double kMayBeFaster = 0.9;      // a median from which on an unclear result may be a gain
 constexpr double kLeastMeasured = 0.02;   // of the predicted time, what a kernel takes that is worth it
 
-// May a step's result be faster than eager or slower?
+// May a step's result well be faster than eager, or slower?
 bool is_unclear(const SearchNode& node) {
   const Speedup* eager = speedup_over(node.verdict(), "eager");
-  return node.parent != nullptr && node.verdict().certified() && eager != nullptr && claim(*eager) == Claim::unclear;
+  return node.parent != nullptr && node.verdict().certified() && eager != nullptr && claim(*eager) == Claim::unclear &&
+         eager->median > kMayBeFaster;
 }
 
 // The median of such a one, where that is a gain; else 0.

@@ -135,6 +135,7 @@ bool Workbench::needs_all(const Result<TracedTask>& task) const {
 Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) {
   for (const Turn::With with : {Turn::With::others, Turn::With::nobody}) {
     const Turn memory(memory_file(), with);
+    if (with == Turn::With::nobody) expected_.clear();  // nothing is traced beside it
     const bool beside = !memory_file().empty() && with == Turn::With::others;
     // What a task needs is known when it is traced; only then does the judge draw its arguments on the shared GPU.
     const Result<TracedTask> traced = memory_file().empty() ? trace(task) : traced_alone(task);
@@ -156,7 +157,7 @@ void Workbench::expect(const Task* next) {
 
 Result<Traced> Workbench::trace_and_foresee(const Task& task) {
   Result<Traced> traced = tracer_.trace(task.json);
-  if (!expected_.empty()) tracer_.foresee(expected_);
+  tracer_.foresee(expected_);
   return traced;
 }
 

@@ -133,10 +133,8 @@ def test_names_that_torchs_own_modules_have(tmp_path: Path) -> None:
     assert [leaf["target"] for leaf in data["leaves"] if leaf["kind"] in ("param", "constant")] == named
 
 
-def test_no_trace_is_no_reply_and_a_module_that_exits_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit):
-        trace.traced({"task": str(tmp_path / "none.json"), "out": str(tmp_path / "out.json")})
+def test_a_module_that_exits_is_told(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(module_text("import sys\nsys.exit(0)"))
     (tmp_path / "task.json").write_text(json.dumps({"name": "t", "file": str(tmp_path / "model.py")}))
-    assert trace.traced({"task": str(tmp_path / "task.json"), "out": str(tmp_path / "out.json")}) == {"code": 2}
+    assert trace.write_trace(str(tmp_path / "task.json"), str(tmp_path / "out.json")) == 2
     assert json.loads((tmp_path / "out.json").read_text())["error"]["wrong"] == "its code ends the process"

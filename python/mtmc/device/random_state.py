@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 import torch
 
-FILE_SEED = 0  # for importing a file: what the task's and a candidate's draw there, such as a table, is the same in every process
-
 
 def generator_on(where: torch.device, seed: int) -> torch.Generator:
     return torch.Generator(device=where).manual_seed(seed)

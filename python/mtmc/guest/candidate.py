@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from mtmc.device.device import made_on
-from mtmc.device.random_state import FILE_SEED, seed_all
+from mtmc.device.random_state import seed_all
 from mtmc.device.unfilled import built
 from mtmc.guest.failures import classify
 from mtmc.wire.arguments import load_arguments
@@ -36,7 +36,6 @@ def import_candidate(file: Path) -> type[torch.nn.Module]:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["candidate"] = module
-    seed_all(FILE_SEED)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -115,10 +114,11 @@ def assign(model: torch.nn.Module, state: State, names: dict[str, str], in_place
         if is_plain(name):
             if name not in names:
                 continue
-            held = get(model, name)
-            if held is None or not in_place or held.shape != value.shape:
-                put(model, {name: value})
-                continue
+            if is_plain(names[name]):
+                held = get(model, name)
+                if held is None or not in_place or held.shape != value.shape:
+                    put(model, {name: value})
+                    continue
         table, key = entries[name]
         # Torch's own ways to the memory: a class of the candidate's may be told when it is asked for `.data`.
         with torch._C.DisableTorchFunction():

@@ -25,7 +25,7 @@ from mtmc.referee.slices import Run
 from mtmc.referee.ties import Ties
 from mtmc.referee.truth import WIDER, Record, TruthError, Widths, run_wide, widen
 from mtmc.task.lasting import objects_of, refuse_lasting
-from mtmc.task.plain_state import drawn_at_random
+from mtmc.task.plain_state import built_again, drawn_at_random, same_values
 from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import CPU, Task
 from mtmc.task.uncompiled import uncompiled
@@ -145,16 +145,17 @@ class Reference:
         with self.scalars:
             changed = changed_by(self.model, lambda: task.check_runs(self.model))
         lasting = objects_of(self.model) != objects
-        drawn = drawn_at_random(task, {key: before[key] for key in plain})
+        other = built_again(task)
+        drawn = drawn_at_random(other, {key: before[key] for key in plain})
         # Does it write where no version tells (`.data`)? Then values do.
-        hidden = {n for n, (b, version) in versions.items() if b._version == version and not torch.equal(b, before[n])}
+        hidden = {n for n, (b, version) in versions.items() if b._version == version and not same_values(b, before[n])}
         self.unnoticed = bool(hidden)
         self.plain = sorted({*changed, *filter(is_plain, hidden), *drawn})  # the keys of those that are state
         self.pristine: State = {name: before[name] for name in (*own, *self.plain)}
         self.load(self.model, self.pristine)
         if lasting:
             refuse_lasting(task, self.model, f"judging {task.name}")
-        refuse_unheld(task, self.model, self.pristine, f"judging {task.name}")
+        refuse_unheld(task, self.model, other, self.pristine, f"judging {task.name}")
         self.written: list[int] | None = None  # see Eager; known after the first run
         self.reads_only = False  # no run has changed its arguments; known after the first
         self.wide = in_type(self._copy(), torch.float64)

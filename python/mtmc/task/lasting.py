@@ -23,6 +23,7 @@ from mtmc.wire.task_error import TaskError
 OF_TORCH = frozenset(vars(torch.nn.Module()))  # attributes that every module has
 PLAIN = (bool, int, float, complex, str, type(None))
 MOST_PARTS, MOST_DEPTH = 64, 3  # of a structure that are looked at
+MOST_HASHED = 1 << 28  # bytes of a tensor: a tenth of a second
 MOST_NAMED = 3  # attributes that a message names
 
 Objects = dict[str, tuple[str, str]]  # by dotted name: what tells a change, and what a message says
@@ -30,7 +31,7 @@ Objects = dict[str, tuple[str, str]]  # by dotted name: what tells a change, and
 
 def objects_of(model: torch.nn.Module, values: bool = False) -> Objects:
     """All of them as they are now. Tensors that are attributes or buffers by themselves, or in one of its lists, are state: of
-    these only how many there are. Others are told by their memory, or by their `values`."""
+    these only how many there are. Of others it counts where they lie or, with `values`, what is in them."""
     found: Objects = {}
     for prefix, module in torch.nn.Module.named_modules(model):
         for name, value in (module.__dict__ | transient(module)).items():
@@ -91,6 +92,10 @@ def _text(value: Any, depth: int, values: bool) -> str:
     if isinstance(value, torch.Tensor):
         if depth <= 1:
             return "tensor"
+        if value.is_meta or value.is_nested or value.layout is not torch.strided:  # nothing tells what is in it
+            return f"tensor {value.dtype} {value.layout}"
+        if values and value.nbytes > MOST_HASHED:
+            return f"tensor {value.dtype} {tuple(value.shape)}"
         return f"tensor {digest(value) if values else (value.data_ptr(), value._version)}"
     if isinstance(value, torch.nn.Module) or depth > MOST_DEPTH:
         return type(value).__name__

@@ -6,14 +6,23 @@ import torch
 
 from mtmc.task.task import Task
 from mtmc.wire.plain import State, plain_tensors
+from mtmc.wire.task_error import TaskError
 
 OTHER_SEED = 0x5EED
 
 
-def drawn_at_random(task: Task, plain: State) -> list[str]:
-    """Of a module's plain attributes as its constructor left them those that have other values under another seed, so that no
-    state_dict brings them to another module."""
-    others = plain_tensors(task.make_unfilled(OTHER_SEED)[0]) if plain else {}
+def built_again(task: Task) -> torch.nn.Module | None:
+    """The task's module under another seed, its parameters unfilled; None where there is no memory for two."""
+    try:
+        return task.make_unfilled(OTHER_SEED)[0]
+    except TaskError:
+        return None
+
+
+def drawn_at_random(other: torch.nn.Module | None, plain: State) -> list[str]:
+    """Of a module's plain attributes as its constructor left them those that have other values in `other`, built again, so that
+    no state_dict brings them to another module."""
+    others = plain_tensors(other) if plain and other is not None else {}
     return [key for key, value in plain.items() if key not in others or not same_values(value, others[key])]
 
 

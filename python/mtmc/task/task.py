@@ -27,7 +27,7 @@ from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from mtmc.device.device import made_on
 from mtmc.device.memory import NO_MEMORY
-from mtmc.device.random_state import FILE_SEED, seed_all
+from mtmc.device.random_state import seed_all
 from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
 from mtmc.task.input_spec import InputSpec, parse_input
@@ -72,7 +72,6 @@ def import_file(path: Path, doing: str) -> ModuleType:
         raise TaskError(doing, "not a Python file", str(path), "a file that ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    seed_everything(FILE_SEED)
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:

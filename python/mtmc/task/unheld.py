@@ -10,7 +10,6 @@ import torch
 
 from mtmc.device.random_state import seed_all
 from mtmc.task.lasting import MOST_NAMED, copies, objects_of
-from mtmc.task.plain_state import OTHER_SEED
 from mtmc.task.task import Task
 from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
@@ -19,12 +18,10 @@ from mtmc.wire.plain import Attributes, State, load_state
 from mtmc.wire.task_error import TaskError
 
 
-def refuse_unheld(task: Task, model: torch.nn.Module, state: State, doing: str) -> None:
-    """TaskError where the task's module, built under another seed and given the same state, answers something else. The model is
-    left with that state."""
-    try:
-        other, _ = task.make_unfilled(OTHER_SEED)
-    except TaskError:  # no memory for two
+def refuse_unheld(task: Task, model: torch.nn.Module, other: torch.nn.Module | None, state: State, doing: str) -> None:
+    """TaskError where `other`, the task's module built again, answers something else when it is given the same state. The model
+    is left with that state."""
+    if other is None:
         return
     mine, theirs = objects_of(model, values=True), objects_of(other, values=True)
     drawn = [name for name in mine if mine[name] != theirs.get(name)]
@@ -51,7 +48,7 @@ def refuse_unheld(task: Task, model: torch.nn.Module, state: State, doing: str) 
         objects[model].restore()
         load_state(model, state)
     got = "; ".join(f"{name}: {mine[name][1]}" for name in drawn[:MOST_NAMED])
-    wrong = "what forward returns depends on what the constructor draws at random and nobody can set"
+    wrong = "what forward returns depends on what differs from one construction to the next, and nobody can set it"
     raise TaskError(
         doing, wrong, got, "buffers, tensor attributes or lists of tensors, or a generator with a seed of its own"
     )

@@ -24,7 +24,7 @@ KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=Fa
 
 @dataclass
 class Failure:
-    """`unaware`: how tracing failed before, when the code was told that nothing traces it. `asked`: for what that no trace holds."""
+    """`unaware`: how tracing failed before, when the code was told that nothing traces it. `asked`: what forward called that no trace holds."""
 
     error: BaseException
     unaware: BaseException

@@ -12,7 +12,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.utils import _pytree as pytree
 
-from mtmc.task.plain_state import drawn_at_random
+from mtmc.task.plain_state import built_again, drawn_at_random
 from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import Task
 from mtmc.trace.parameters import all_by_place
@@ -188,7 +188,7 @@ def constant_attributes(task: Task, model: torch.nn.Module, exported: ExportedPr
     """The plain attributes that are the same in every module and after every call. What the constructor draws at random is
     part of the state: no other module has it."""
     kept = set(seen.keys.values()) - state_updates(exported, seen)
-    return kept - set(drawn_at_random(task, attribute_tensors(model))) if kept else kept
+    return kept - set(drawn_at_random(built_again(task), attribute_tensors(model))) if kept else kept
 
 
 def scalar_checks(task: Task, model: torch.nn.Module, exported: ExportedProgram, seen: Exported) -> list[str]:

@@ -44,6 +44,7 @@ from torch.utils import _pytree as pytree
 
 from mtmc.device.memory import NO_MEMORY
 from mtmc.task.lasting import refuse_lasting
+from mtmc.task.plain_state import built_again
 from mtmc.task.task import Task, load_task
 from mtmc.task.unheld import refuse_unheld
 from mtmc.trace.check import check_against_eager
@@ -122,7 +123,7 @@ def trace(task: Task) -> dict[str, Any]:
     data["constructor_source"] = constructor_source(task, model, data.pop("held"), lacking)
     if data["checked"]:
         state = {name: value.clone() for name, value in all_tensors(model).items()}
-        refuse_unheld(task, model, state, f"tracing {task.name}")
+        refuse_unheld(task, model, built_again(task), state, f"tracing {task.name}")
     disordered = check_trace(task, exported, seen) if data["checked"] else None
     data["checked"] = disordered is not None
     if disordered is None:  # not looked at: a copy too many does no harm
@@ -469,16 +470,7 @@ def wait() -> None:
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())
     torch.export.export(torch.nn.Identity(), (torch.zeros(1),)).run_decompositions({})
-    serve(Line(REQUESTS, REPLIES), traced)
-
-
-def traced(request: dict[str, Any]) -> dict[str, Any]:
-    """A reply only where the trace is written: for a bug of ours the process ends without one (`serve` would send what it was),
-    and a process of the trace's own says what it is."""
-    try:
-        return {"code": write_trace(request["task"], request["out"])}
-    except Exception as error:
-        raise SystemExit(1) from error
+    serve(Line(REQUESTS, REPLIES), lambda request: {"code": write_trace(request["task"], request["out"])})
 
 
 def main(argv: list[str]) -> int:

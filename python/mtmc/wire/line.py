@@ -79,7 +79,8 @@ def serve(
         try:
             reply = handle(request)
         except Exception as error:
-            line.send({"ends": f"{type(error).__name__}: {error}"[:MOST_OF_AN_END]})
+            machines = isinstance(error, (MemoryError, OSError)) or "allocate memory" in str(error)
+            line.send({"ends": f"{type(error).__name__}: {error}"[:MOST_OF_AN_END], "bug": not machines})
             raise
         try:
             line.send(reply)
