@@ -26,23 +26,17 @@ std::vector<std::string> names_of(const std::vector<const Def*>& all) {
   return names;
 }
 
-// Whether a coder or a policy asks a large language model: its line of help then names the option for it.
-template <typename Def>
-bool asks_model(const Def& def) {
-  return def.doc.find("--model") != def.doc.npos;
-}
-
 template <typename Def>
 std::vector<std::string> asking(const std::vector<const Def*>& all) {
   std::vector<const Def*> found;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(found), [](const Def* def) { return asks_model(*def); });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found), [](const Def* def) { return def->asks_model; });
   return names_of(found);
 }
 
 // Of one that there is not somebody else will say so.
 template <typename Def>
 bool may_ask(const Def* def) {
-  return def == nullptr || asks_model(*def);
+  return def == nullptr || def->asks_model;
 }
 
 }  // namespace

@@ -137,6 +137,7 @@ struct CoderDef {
   std::string_view name, doc;
   std::string_view argument;  // what its argument is called in help texts; empty: it takes none
   Result<std::unique_ptr<Coder>> (*make)(const CoderContext& context);
+  bool asks_model = false;  // a large language model, of LlmOptions
 };
 
 const CoderDef* find_coder(std::string_view name);

@@ -85,6 +85,7 @@ struct PolicyDef {
   std::string_view name, doc;
   std::string_view argument;  // what its argument is called in help texts; empty: it takes none
   Result<std::unique_ptr<Policy>> (*make)(const PolicyContext& context);
+  bool asks_model = false;  // a large language model, of LlmOptions
 };
 
 const PolicyDef* find_policy(std::string_view name);

@@ -274,12 +274,13 @@ Result<std::string> AgentCoder::learn(const std::string& words) const {
 }
 
 extern const CoderDef agent_def;
-const CoderDef agent_def{"agent",
-                         "a large language model that looks things up, drafts and checks before it submits: --model",
-                         "", [](const CoderContext& context) -> Result<std::unique_ptr<Coder>> {
-                           MTMC_TRY(LlmParts parts, llm_parts(context));
-                           MTMC_TRY(std::unique_ptr<AgentCoder> agent, AgentCoder::open(std::move(parts)));
-                           return std::unique_ptr<Coder>(std::move(agent));
-                         }};
+const CoderDef agent_def{
+    "agent", "a large language model that looks things up, drafts and checks before it submits: --model", "",
+    [](const CoderContext& context) -> Result<std::unique_ptr<Coder>> {
+      MTMC_TRY(LlmParts parts, llm_parts(context));
+      MTMC_TRY(std::unique_ptr<AgentCoder> agent, AgentCoder::open(std::move(parts)));
+      return std::unique_ptr<Coder>(std::move(agent));
+    },
+    /*asks_model=*/true};
 
 }  // namespace mtmc

@@ -21,6 +21,7 @@ const CoderDef free_def{"free", "a large language model that does what it likes,
                         [](const CoderContext& context) -> Result<std::unique_ptr<Coder>> {
                           MTMC_TRY(LlmParts parts, llm_parts(context));
                           return std::make_unique<UnguidedCoder>("free", "rewrite", std::move(parts));
-                        }};
+                        },
+                        /*asks_model=*/true};
 
 }  // namespace mtmc

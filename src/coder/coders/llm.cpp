@@ -194,6 +194,7 @@ const CoderDef llm_def{"llm", "a large language model: --model, --base-url", "",
                        [](const CoderContext& context) -> Result<std::unique_ptr<Coder>> {
                          MTMC_TRY(LlmParts parts, llm_parts(context));
                          return std::make_unique<LlmCoder>(std::move(parts));
-                       }};
+                       },
+                       /*asks_model=*/true};
 
 }  // namespace mtmc

@@ -116,6 +116,7 @@ const PolicyDef chat_def{"chat", "a large language model that is shown the actio
                              return Error{"opening the policy chat", "no language model can be asked here", "", ""};
                            MTMC_TRY(ClientParts parts, context.llm->client());
                            return make_chat_policy(context, std::move(parts));
-                         }};
+                         },
+                         /*asks_model=*/true};
 
 }  // namespace mtmc
