@@ -156,6 +156,7 @@ class Reference:
         if lasting:
             refuse_lasting(task, self.model, f"judging {task.name}")
         refuse_unheld(task, self.model, other, self.pristine, f"judging {task.name}")
+        del other
         self.written: list[int] | None = None  # see Eager; known after the first run
         self.reads_only = False  # no run has changed its arguments; known after the first
         self.wide = in_type(self._copy(), torch.float64)
