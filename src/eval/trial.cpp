@@ -111,7 +111,10 @@ Result<bool> Trial::certify_answers() {
   }
   if (met.size() < 2) verdict_.notes.push_back("few-structured-draws");
   MTMC_TRY(const DrawFacts* swapped, facts_.draw("swapped-0"));
-  if (swapped->usable) MTMC_PASS(examination_.run_after(guest, "task-0", "swapped-0"));  // eager may have raised
+  if (swapped->usable)
+    MTMC_PASS(examination_.run_after(guest, "task-0", "swapped-0"));
+  else
+    verdict_.notes.push_back("swapped-draw-unusable");  // eager may have raised
   if (facts_.moves()) {
     const std::string repeated = fmt::format("repeated-{}", draws_.met_index());
     const bool late = facts_.has_state("repeated");  // as after hundreds of calls

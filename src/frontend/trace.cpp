@@ -98,9 +98,9 @@ Result<Traced> Tracer::trace(const std::string& task_json, double timeout_second
   const Status begun = foreseen ? ok_status() : mine.begin(task_json);
   const Result<std::string> reply =
       begun.ok() ? mine.process.receive(timeout_seconds) : Result<std::string>(begun.error());
-  if (reply.ok() && Json::parse(*reply).contains("code")) {  // else an exception ended it
-    Result<Traced> found = mine.desk->found();
-    if (found.ok() || !foreseen) return found;  // beside another task it may have lacked memory
+  if (reply.ok() && Json::parse(*reply, nullptr, false).contains("code")) {  // else an exception ended it
+    Result<Traced> traced = mine.desk->found();
+    if (traced.ok() || !foreseen) return traced;  // beside another task it may have lacked memory
   }
   if (now_seconds() >= until) return too_long(task_json, timeout_seconds);
   return mtmc::trace(task_json, timeout_seconds);  // what ended that process, one of its own explains

@@ -91,10 +91,7 @@ Status write_trees(const std::filesystem::path& file, const std::vector<Tree>& t
 
 Result<std::vector<Tree>> read_trees(const std::filesystem::path& file) {
   MTMC_TRY(const std::string text, read_file(file));
-  for (const auto& [begins, unpacks] : {std::pair("\xfd"
-                                                  "7zXZ",
-                                                  "xz"),
-                                        std::pair("\x1f\x8b", "gzip")})
+  for (const auto& [begins, unpacks] : {std::pair("\3757zXZ", "xz"), std::pair("\37\213", "gzip")})
     if (text.starts_with(begins))
       return Error{kReading, "it is packed", file.string(),
                    fmt::format("it unpacked: {} -dk {}", unpacks, file.string())};

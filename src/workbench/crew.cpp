@@ -24,7 +24,6 @@ namespace {
 constexpr double kForever = std::numeric_limits<int>::max();
 constexpr double kReady = 600;  // seconds to measure a new machine, and to load weights
 constexpr const char* kReadyWord = "ready";
-
 constexpr char kThen = '\t';  // between a task's name and that of the next one
 
 // A member's task, and the one that is kept for it; empty: none is.

@@ -1,8 +1,11 @@
 // The untouched start: every recorded trace printed as it was imported, run beside the module it came from.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/check.h"
 #include "base/file.h"
@@ -97,13 +100,17 @@ TEST(TorchTrace, WhatWasForeseenIsFoundAndWhatWasNotIsTraced) {
   (void)python();
   const TempDir folder;
   const std::string one = task_of(folder.path(), "one", "return x + 1").dump(),
-                    two = task_of(folder.path(), "two", "return x * 2").dump(),
+                    seen = (folder.path() / "seen").string(),
+                    two = task_of(folder.path(), "two", "open('" + seen + "', 'w').close(); return x * 2").dump(),
                     other = task_of(folder.path(), "other", "return x - 3").dump();
   Tracer tracer;
   tracer.begin_next();
   ASSERT_TRUE(tracer.trace(one).ok());
   tracer.foresee(two);
   tracer.foresee(two);
+  for (int i = 0; i < 1200 && !std::filesystem::exists(seen); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(std::filesystem::exists(seen)) << "nobody has begun with it";
   for (const auto& [task, operation] : {std::pair(other, "sub("), std::pair(two, "mul(")}) {
     tracer.begin_next();
     const auto traced = tracer.trace(task);

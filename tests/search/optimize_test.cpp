@@ -239,6 +239,21 @@ TEST(Optimize, ABusyMachineIsNotCalledFaster) {
   EXPECT_EQ(done->steps.size(), 1u) << "what nobody knows to be faster does not replace the module as it is";
 }
 
+// A wide interval that is mostly a loss is no reason to ask for another run.
+TEST(Optimize, OnlyWhatMayWellBeFasterIsUnclear) {
+  for (const auto& [median, answer] : {std::pair(0.99, Answer::unclear), std::pair(0.7, Answer::not_faster)}) {
+    World world;
+    const std::string start = state_hash(*world.request.program);
+    WatchedJudge busy(world.judge, [&](const Candidate& candidate, Tier, Verdict& verdict) {
+      const bool first = state_hash(*candidate.program) == start;
+      verdict.speedup["eager"] = first ? exactly(1) : Speedup{median, 0.28, 7.3};
+    });
+    const auto done = world.run(busy);
+    ASSERT_TRUE(done.ok());
+    EXPECT_EQ(done->answer, answer) << median;
+  }
+}
+
 TEST(Optimize, WhatScreensCouldNotTellIsCertifiedAllTheSame) {
   World world;
   const std::string start = state_hash(*world.request.program);

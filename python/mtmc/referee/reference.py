@@ -437,7 +437,8 @@ class Reference:
 
 
 def in_type(model: torch.nn.Module, dtype: torch.dtype) -> torch.nn.Module:
-    """As `.double()`, which gives each name of a buffer memory of its own: what forward writes to one would not stand in the other."""
+    """As `.double()`, but that gives each name of a buffer memory of its own: what forward writes to one would not stand in the
+    other."""
     made: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # by identity: itself, in the other type
 
     def once(x: torch.Tensor) -> torch.Tensor:

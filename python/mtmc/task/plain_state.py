@@ -21,7 +21,7 @@ def built_again(task: Task) -> torch.nn.Module | None:
 
 def drawn_at_random(other: torch.nn.Module | None, plain: State) -> list[str]:
     """Of a module's plain attributes as its constructor left them those that have other values in `other`, built again, so that
-    no state_dict brings them to another module."""
+    no state_dict brings them to another module; all of them where there is no other: to lend one too many does no harm."""
     others = plain_tensors(other) if plain and other is not None else {}
     return [key for key, value in plain.items() if key not in others or not same_values(value, others[key])]
 

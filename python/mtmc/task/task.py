@@ -11,6 +11,7 @@ import importlib
 import importlib.util
 import inspect
 import json
+import pickle
 import random
 import re
 import sys
@@ -244,7 +245,13 @@ def what_it_holds(path: Path, error: Exception) -> tuple[str, str]:
     """Why torch refused it as a checkpoint: what is wrong, and which classes it names."""
     try:
         named = get_unsafe_globals_in_checkpoint(path)
-    except Exception:  # no archive: the old format, or none at all
+    except (
+        ValueError,
+        LookupError,
+        EOFError,
+        RuntimeError,
+        pickle.UnpicklingError,
+    ):  # the old format, or no checkpoint at all
         named = re.findall(r"GLOBAL (\S+)", str(error))
     if not named:
         return "this is no checkpoint that torch can read", ""

@@ -17,6 +17,7 @@ from mtmc.wire.task_error import TaskError, first_line
 
 OTHERS = (TORCH_FOLDER, str(Path(__file__).parents[1]), "<")  # whose frames are neither the user's nor a package's
 LAYERS = str(Path(TORCH_FOLDER, "nn"))
+CALLER = str(Path(LAYERS, "modules", "module.py"))  # which calls all others
 BY_VALUES = re.compile(r"Could not (?:(guard on)|extract specialized integer from) data-dependent expression")
 GRADIENTS = "forward computes gradients"
 KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=False)"
@@ -24,7 +25,8 @@ KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=Fa
 
 @dataclass
 class Failure:
-    """`unaware`: how tracing failed before, when the code was told that nothing traces it. `asked`: what forward called that no trace holds."""
+    """`unaware`: how tracing failed before, when the code was told that nothing traces it. `asked`: what forward called that no
+    trace holds."""
 
     error: BaseException
     unaware: BaseException
@@ -84,9 +86,7 @@ def layer_of_torch(stack: traceback.StackSummary) -> str:
     for frame in stack:
         if not frame.filename.startswith(OTHERS):
             inside = []
-        elif frame.filename.startswith(LAYERS) and not frame.filename.endswith(
-            "nn/modules/module.py"
-        ):  # which calls all others
+        elif frame.filename.startswith(LAYERS) and frame.filename != CALLER:
             inside.append(frame.filename)
     return Path(inside[-1]).relative_to(TORCH_FOLDER).as_posix() if inside else ""
 

@@ -77,7 +77,8 @@ def is_buffer(model: torch.nn.Module, key: str) -> bool:
 
 
 def put(model: torch.nn.Module, values: State) -> None:
-    """Puts tensors where the module has attributes or buffers of these keys; a tuple or list is made again, of its own type, with the tensors that are given."""
+    """Puts tensors where the module has attributes or buffers of these keys; a tuple or list is made again, of its own type, with
+    the tensors that are given."""
     for key, value in values.items():
         owner, name, index = _place(model, key)
         if is_buffer(model, key):
