@@ -45,6 +45,14 @@ int DrawChoice::other_index(const TaskFacts& facts) { return index_by(*rng_, fac
 
 void DrawChoice::draw_index(const TaskFacts& facts) { next_index_ = index_by(indices_, facts); }
 
+std::vector<std::string> DrawChoice::screened_first(const TaskFacts& facts) const {
+  std::vector<std::string> names;
+  for (const std::string& kind : facts.structured())
+    if (names.size() < structured_count(Tier::screen)) names.push_back(fmt::format("{}-0", kind));
+  if (facts.has_weights()) names.insert(names.end(), {"weights-0", "task-1"});
+  return names;
+}
+
 std::vector<std::string> DrawChoice::certified_next(const TaskFacts& facts) const {
   const auto of = [&](const std::string& kind) { return fmt::format("{}-{}", kind, next_index_); };
   std::vector<std::string> names;

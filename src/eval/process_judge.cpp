@@ -128,6 +128,7 @@ class ProcessJudge final : public Judge {
   Result<std::optional<Guest>> compiled(const Candidate& candidate, Tier tier);
   Result<Json> compile_request();
   Result<std::string> tried_to_compile(const Candidate& candidate);
+  bool draws_quickly() const;
   bool lost() const;  // is a process of ours gone?
   Status works_without_candidate(const Task& task, Tier tier, const std::shared_ptr<const Json>& lost_at);
   Result<bool> spare_memory();
@@ -198,10 +199,12 @@ Status ProcessJudge::open(const Task& task) {
   return ok_status();
 }
 
-// All that a screening needs of the task. On a CPU nothing: the cores are busy with what the caller does meanwhile.
+// All that a screening needs of the task and what draws quickly cannot get ahead. On a CPU nothing: the cores are busy
+// with what the caller does meanwhile.
 Status ProcessJudge::prepare(const Task& task) {
   if (!on_gpu()) return ok_status();
   MTMC_RETURN_IF_ERROR(open(task));
+  if (draws_quickly()) return baselines_.ready(false);
   MTMC_TRY(std::vector<std::string> draws, facts_->structured(structured_count(Tier::screen)));
   if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
   for (const std::string& draw : draws) {
@@ -236,13 +239,19 @@ Status ProcessJudge::prepare(const Task& task, const Candidate& candidate) {
   return begun.ok() || guests_.running() ? begun : ok_status();  // lost: judge() sets everything up again
 }
 
-// Quick draws, as long as they can be kept and need not be made again for want of memory. What goes wrong with one goes
-// wrong once more, and is told, when somebody asks for it.
-bool ProcessJudge::get_ahead() {
+// Can draws be made before they are asked for, and kept, without anybody who waits for one that is being made?
+bool ProcessJudge::draws_quickly() const {
   if (!on_gpu() || shares() || !facts_ || !referee_.running() || !gets_ahead_) return false;
   const double bytes = facts_->argument_bytes() + facts_->result_bytes();
-  if (facts_->full() || bytes > kMostBeside || facts_->draw_seconds() > kQuickDraw) return false;
-  const std::vector<std::string> names = draw_choice_.certified_next(*facts_);
+  return !facts_->full() && bytes <= kMostBeside && facts_->draw_seconds() <= kQuickDraw;
+}
+
+// What a first screen asks for, then what a certification does. What goes wrong with a draw goes wrong once more, and
+// is told, when somebody asks for it.
+bool ProcessJudge::get_ahead() {
+  if (!draws_quickly()) return false;
+  std::vector<std::string> names = draw_choice_.screened_first(*facts_);
+  for (std::string& name : draw_choice_.certified_next(*facts_)) names.push_back(std::move(name));
   const auto next =
       std::find_if(names.begin(), names.end(), [&](const std::string& name) { return !facts_->knows(name); });
   if (next == names.end()) return false;
