@@ -1,6 +1,8 @@
 #include "eval/guests.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "base/file.h"
@@ -33,8 +35,10 @@ Result<Room> Guests::room_for(const Candidate& candidate) {
 
 Room Guests::next_room(const Room& like) {
   Room room = like;
-  room.hidden = hidden_;
-  room.hidden.insert(room.hidden.end(), options_.hidden.begin(), options_.hidden.end());
+  std::set<std::string> hidden(options_.hidden.begin(), options_.hidden.end());
+  hidden.insert(hidden_.begin(), hidden_.end());
+  hidden.insert(hidden_soon_.begin(), hidden_soon_.end());
+  room.hidden.assign(hidden.begin(), hidden.end());
   room.folder = shared_ / "rooms" / std::to_string(++rooms_);
   room.inbox = shared_ / "inbox" / std::to_string(rooms_);
   remove_everything(room.folder);  // a guest in a weak sandbox may have been there before
@@ -96,14 +100,26 @@ Status Guests::prepare(const Candidate& candidate, const Requests& requests) {
 
 Status Guests::forget(std::vector<std::string> hidden) {
   prepared_.clear();
-  if (hidden == hidden_) return ok_status();
   hidden_ = std::move(hidden);
+  std::deque<Room> before = std::exchange(spares_, {}), would_see;
+  for (Room& spare : before) {
+    const bool blind = std::ranges::all_of(
+        hidden_, [&](const std::string& file) { return std::ranges::count(spare.hidden, file) > 0; });
+    (blind ? spares_ : would_see).push_back(std::move(spare));
+  }
+  return end(std::move(would_see));
+}
+
+Status Guests::rest() {
+  prepared_.clear(), hidden_.clear();
   return end_spares();
 }
 
-Status Guests::end_spares() {
+Status Guests::end_spares() { return end(std::exchange(spares_, {})); }
+
+Status Guests::end(std::deque<Room> spares) {
   Status left = ok_status();
-  for (const Room& spare : std::exchange(spares_, {})) {
+  for (const Room& spare : spares) {
     const Json leave = {{"op", "leave"}, {"folder", spare.folder.string()}, {"timeout", 0}};
     if (zygote_.running() && left.ok())
       if (const auto reply = zygote_.ask(leave, kZygoteSeconds); !reply.ok()) left = reply.error();

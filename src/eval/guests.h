@@ -48,9 +48,13 @@ class Guests {
   // went wrong.
   Result<std::optional<Guest>> adopt(const Candidate& candidate, double timeout_seconds,
                                      const std::function<bool()>& meanwhile);
-  // Another task, whose own files guests shall not see. Guests that prepared candidates end, and so do spares, which
+  // Another task, whose own files guests shall not see. Guests that prepared candidates end, and so do spares that
   // would see these files.
   Status forget(std::vector<std::string> hidden);
+  // No task is open, and nobody stands by.
+  Status rest();
+  // These files of a task to come are hidden from guests that begin before it is there: spares of now do for it, too.
+  void expect(std::vector<std::string> hidden) { hidden_soon_ = std::move(hidden); }
 
   // Guests that stand by are stopped while another is timed.
   Status pause();
@@ -61,13 +65,14 @@ class Guests {
   Room next_room(const Room& like);
   Room vacant(const Room& like);
   Status end_spares();
+  Status end(std::deque<Room> spares);
 
   const JudgeOptions& options_;
   std::filesystem::path shared_;
   JudgeProcess zygote_;
   std::deque<Room> spares_;                // the oldest first
   std::map<std::string, Guest> prepared_;  // by the candidate's hash
-  std::vector<std::string> hidden_;
+  std::vector<std::string> hidden_, hidden_soon_;
   bool imports_ = true;  // until what a task imports has made a context on the GPU, after which nobody can be forked
   int rooms_ = 0;
 };

@@ -61,6 +61,8 @@ class Judge {
   // that was prepared will need, for a second at most as far as can be known; false: nothing is left. In any thread
   // that outlives the judge's processes; nothing else of the judge is called meanwhile.
   virtual bool get_ahead() { return false; }
+  // A hint: after the next task that is prepared this one follows; null: nobody knows.
+  virtual void expect(const Task*) {}
   // A hint: of the open task no candidate will follow. Where that holds memory others may need, it is given back.
   virtual void rest() {}
   // Hidden draws from here on are those of this seed, 0 of one that the system draws, as a new judge's would be.

@@ -116,6 +116,9 @@ class ProcessJudge final : public Judge {
   Status prepare(const Task& task) override;
   Status prepare(const Task& task, const Candidate& candidate) override;
   bool get_ahead() override;
+  void expect(const Task* next) override {
+    guests_.expect(next != nullptr ? file_of(*next) : std::vector<std::string>());
+  }
   void rest() override;
   void reseed(uint64_t seed) override;
   void tell(std::function<void(const std::string&)> told) override { options_.told = std::move(told); }
@@ -264,7 +267,7 @@ void ProcessJudge::rest() {
   baselines_.forget();  // which looks at the facts
   TaskFacts closing = *std::move(facts_);
   facts_.reset(), open_task_.clear();
-  if (!guests_.forget({}).ok()) guests_.stop();
+  if (!guests_.rest().ok()) guests_.stop();
   if (referee_.running() && !closing.close().ok()) referee_.stop();
 }
 

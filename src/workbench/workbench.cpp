@@ -153,6 +153,7 @@ Result<Optimized> Workbench::work(const Task& task, ProgressListener& listener) 
 
 void Workbench::expect(const Task* next) {
   expected_ = next != nullptr && target().device == Device::cuda ? next->json : "";
+  if (judge_) judge_->expect(next);
 }
 
 Result<Traced> Workbench::trace_and_foresee(const Task& task) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
@@ -247,6 +248,32 @@ void add_guests(pid_t pid, int generation, std::vector<pid_t>& found) {
     std::ifstream children(thread.path() / "children");
     for (pid_t child = 0; children >> child;) add_guests(child, generation, found);
   }
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, spares_stay_for_a_task_that_was_expected_and_do_not_see_its_file) {
+  const auto task_in = [&](const std::string& name) {
+    const auto file = folder_.path() / (name + ".py");
+    EXPECT_TRUE(write_file(file, kModule).ok());
+    return Task{name, Json{{"name", name}, {"file", file.string()}, {"attr", "Model"}}.dump()};
+  };
+  const Task next = task_in("next"), unexpected = task_in("unexpected");
+  const auto spares_of = [&](const Task& task) {
+    EXPECT_TRUE(judge_->prepare(task).ok());
+    std::vector<pid_t> spares;
+    add_guests(child_running("mtmc.keeper.zygote"), 0, spares);
+    return spares;
+  };
+  judge_->expect(&next);
+  const std::vector<pid_t> first = spares_of(task_);
+  judge_->expect(nullptr);
+  EXPECT_EQ(spares_of(next), first);
+  const std::string reads = candidate(
+      "return x", "raise RuntimeError('size %d' % os.stat('" + (folder_.path() / "next.py").string() + "').st_size)\n");
+  const Result<Verdict> v = judge_->judge(next, {reads, nullptr}, Tier::screen);
+  ASSERT_TRUE(v.ok()) << v.error().message();
+  EXPECT_THAT(v->message, testing::HasSubstr("size 0")) << "as if it were empty";
+  const std::vector<pid_t> second = spares_of(unexpected);
+  for (const pid_t pid : second) EXPECT_EQ(std::ranges::count(first, pid), 0) << "it would see this task's file";
 }
 
 TEST_F(TorchJudgeOnPretendedGpu, guests_that_died_before_they_were_needed_are_replaced) {
