@@ -202,12 +202,12 @@ Status ProcessJudge::open(const Task& task) {
   return ok_status();
 }
 
-// All that a screening needs of the task and what draws quickly cannot get ahead. On a CPU nothing: the cores are busy
-// with what the caller does meanwhile.
+// All that a screening needs of the task, but of one that draws quickly: its draws are made, and eager's process gets
+// ready, while the first kernels compile. On a CPU nothing: the cores are busy with what the caller does meanwhile.
 Status ProcessJudge::prepare(const Task& task) {
   if (!on_gpu()) return ok_status();
   MTMC_RETURN_IF_ERROR(open(task));
-  if (draws_quickly()) return baselines_.ready(false);
+  if (draws_quickly()) return ok_status();
   MTMC_TRY(std::vector<std::string> draws, facts_->structured(structured_count(Tier::screen)));
   if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
   for (const std::string& draw : draws) {

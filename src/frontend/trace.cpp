@@ -8,6 +8,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/text.h"
+#include "base/trace.h"
 #include "base/variables.h"
 
 namespace mtmc {
@@ -95,6 +96,7 @@ Result<Traced> Tracer::trace(const std::string& task_json, double timeout_second
   waiting_.erase(found);
   const double until = now_seconds() + timeout_seconds;
   const bool foreseen = mine.desk != nullptr;
+  const Span span(foreseen ? "tracing, begun before" : "tracing");
   const Status begun = foreseen ? ok_status() : mine.begin(task_json);
   const Result<std::string> reply =
       begun.ok() ? mine.process.receive(timeout_seconds) : Result<std::string>(begun.error());
