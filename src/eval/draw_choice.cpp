@@ -22,7 +22,7 @@ constexpr int kLongRounds = 15;
 constexpr int kMixedDraws = 5;  // that large arguments of timed calls are mixed from
 
 bool lies_elsewhere(const std::string& kind) {
-  return kind == "non-contiguous" || kind == "unaligned" || kind == "one-tensor";
+  return kind == "non-contiguous" || kind == "gapped" || kind == "unaligned" || kind == "one-tensor";
 }
 
 // `count` draws: so many of their own, then mixtures of those (see python/mtmc/referee/draws.py).

@@ -246,7 +246,7 @@ Result<bool> Examination::left_alone(Guest& guest, const DrawFacts& facts, bool 
   MTMC_TRY(const GuestReply after, call(guest, {{"op", "after"}}));
   if (!after.ok()) return refuse(after.reason, after.message);
   const std::string random_state = after.reply->value("random_state", "");
-  if (all_calls && !own_random_ && random_state != facts.random_state)
+  if (all_calls && !own_random_ && !facts.random_state.empty() && random_state != facts.random_state)
     return refuse("state-differs", "torch's random generator is not where eager leaves it, on draw " + facts.name);
   MTMC_TRY(const bool stays, first_results_stay(guest, facts));
   if (!stays) return false;
@@ -372,6 +372,26 @@ Result<bool> Examination::spares_old_arguments(Guest& guest, const std::string& 
   MTMC_RETURN_IF_ERROR(told);
   return told->at("modified").empty() ||
          refuse("input-modified", "an argument of the call before was changed by the call on draw " + second);
+}
+
+Result<bool> Examination::gives_results_away(Guest& guest, const std::string& draw) {
+  MTMC_TRY(const DrawFacts* facts, facts_.draw(draw));
+  const auto any = [](const std::vector<bool>& flags) {
+    return std::find(flags.begin(), flags.end(), true) != flags.end();
+  };
+  if (facts_.large() || any(facts->aliases) || any(facts->overlapping) || !facts_.written().empty()) return true;
+  for (const bool again : {false, true}) {
+    MTMC_TRY(const bool anew, begin_anew(guest));
+    if (!anew) return false;
+    MTMC_TRY(const std::optional<Performance> went, perform(guest, {draw}));
+    if (!went && again)
+      return refuse(verdict_.reason, "where its caller has written to the last result, " + verdict_.message);
+    if (!went) return false;
+    MTMC_TRY(const GuestReply written, call(guest, {{"op", "overwrite"}}));
+    if (!written.ok()) return refuse(written.reason, "where its caller writes to a result, " + written.message);
+    held_.back().hash.clear();  // it need not stay
+  }
+  return true;
 }
 
 Status Examination::called_unread(Guest& guest, const std::string& draw, const std::string& state) {

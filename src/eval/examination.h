@@ -51,6 +51,8 @@ class Examination {
   Result<bool> right_elsewhere(Guest& guest, const std::string& draw, const Elsewhere& where);
   // Does a call on `second` leave the arguments of the one before, on `first`, as they were?
   Result<bool> spares_old_arguments(Guest& guest, const std::string& first, const std::string& second);
+  // Is a result its caller's? It writes to it, and the same call is right once more.
+  Result<bool> gives_results_away(Guest& guest, const std::string& draw);
   // Another instance, a "copy" or a "new" one, stands in for the one that is judged, and has its weights; or that comes
   // "back", and has those of the state `now`. False when there is none.
   Result<bool> stands_in(Guest& guest, const std::string& how, const std::string& now);

@@ -12,7 +12,7 @@
 namespace mtmc {
 
 // Version of the rules and of the machinery: verdicts of different versions are not compared.
-inline constexpr const char* kEvaluator = "judge 50";
+inline constexpr const char* kEvaluator = "judge 51";
 
 // The same of the judge that trusts (trusting_judge.h).
 inline constexpr const char* kTrusting = "trusting judge 1";

@@ -12,12 +12,14 @@ namespace mtmc {
 
 namespace {
 
-constexpr double kFloor = 0x1p-21;          // rule (a) and (b): what any fp32 kernel may err
-constexpr double kMostWider = 16;           // sums in another order, over eager
-constexpr double kPrecisionCause = 0x1p-5;  // below it a wrong result looks like a lower precision
-constexpr double kShortestCallMs = 5e-4;    // no module of torch returns sooner: below it the clock stands still
-constexpr double kClockMs = 2e-3;           // what a clock may be off in any case
-constexpr double kWorkMs = 0.05;            // of processor time that may not be a call's
+constexpr double kFloor = 0x1p-21;           // rule (a) and (b): what any fp32 kernel may err
+constexpr double kFloorOfDoubles = 0x1p-50;  // the same in double, of a module that
+constexpr double kInDouble = 0x1p-40;        // errs by less: no fp32 in it
+constexpr double kMostWider = 16;            // sums in another order, over eager
+constexpr double kPrecisionCause = 0x1p-5;   // below it a wrong result looks like a lower precision
+constexpr double kShortestCallMs = 5e-4;     // no module of torch returns sooner: below it the clock stands still
+constexpr double kClockMs = 2e-3;            // what a clock may be off in any case
+constexpr double kWorkMs = 0.05;             // of processor time that may not be a call's
 constexpr double kBesideMs = 5, kMoreBeside = 1.5;  // of processor time beside a call that nobody asks about
 constexpr double kLie = 0.25, kMostLies = 0.3;      // of the time said; of the calls
 // The ways to a process and back are not equally long for all, by what else it holds and by who else is there: medians
@@ -143,13 +145,17 @@ double unit_of(std::string_view dtype) {
   return 0x1p-24;
 }
 
+double floor_of(const Budget& budget, std::string_view dtype) {
+  return unit_of(dtype) == 0x1p-53 && budget.error < kInDouble ? kFloorOfDoubles : kFloor;
+}
+
 double error_limit(const Budget& budget, std::string_view dtype) {
-  return 2 * budget.spread * budget.error + kFloor + unit_of(dtype);
+  return 2 * budget.spread * budget.error + floor_of(budget, dtype) + unit_of(dtype);
 }
 
 double max_limit(const Budget& budget, std::string_view dtype, double max_truth) {
   return 2 * std::max({2.0, budget.spread, budget.max_spread}) * budget.max_error +
-         (kFloor + unit_of(dtype)) * max_truth;
+         (floor_of(budget, dtype) + unit_of(dtype)) * max_truth;
 }
 
 constexpr int64_t kFewAstray = 2;  // indices, where eager has none: rows in which all is near zero are seldom
@@ -235,7 +241,8 @@ void hold_to_tails(const Measurement& m, const Budget& budget, OutputError& resu
 void hold_to_eager(const Measurement& m, const Budget& budget, OutputError& result) {
   const Elsewhere& other = *m.elsewhere;
   const double all = max_limit(budget, m.dtype, result.counts ? other.max_eager : 0) + other.eager_max_error;
-  const double blocks = 2 * budget.spread * budget.block_error + kFloor + unit_of(m.dtype) + other.eager_error;
+  const double blocks =
+      2 * budget.spread * budget.block_error + floor_of(budget, m.dtype) + unit_of(m.dtype) + other.eager_error;
   result.compared = m.compared, result.elsewhere = other.numel;
   result.seen_from = other.scale > 0 ? all / other.scale : 0;
   if (!result.broken.empty()) return;

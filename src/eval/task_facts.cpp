@@ -28,8 +28,9 @@ Given given_from(const Json& told) {
 
 // The others are held to the task's and to eager's own errors on the very draw.
 bool has_own_budget(const std::string& kind) {
-  static const std::set<std::string> like_task = {"timed",      "swapped",   "repeated", "non-contiguous",
-                                                  "transposed", "reordered", "unaligned"};
+  static const std::set<std::string> like_task = {"timed",          "swapped",       "repeated",
+                                                  "non-contiguous", "transposed",    "gapped",
+                                                  "reordered",      "channels-last", "unaligned"};
   return !like_task.contains(kind) && !kind.starts_with("nudged");
 }
 

@@ -46,7 +46,7 @@ struct DrawFacts {
   std::vector<bool> overlapping;   // eager's outputs that are expanded tensors
   // By output, call by call: the fractions of eager's dropout masks; empty where outputs show no masks.
   std::map<std::string, std::vector<Fractions>> chances;
-  std::string random_state;  // of torch's generator after the calls
+  std::string random_state;  // of torch's generator after the calls; empty where more than one may be right
 };
 
 class TaskFacts {

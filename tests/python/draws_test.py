@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from mtmc.referee import draws
+from mtmc.referee import draws, sizes
 from mtmc.referee.draws import STRUCTURED, make_draw, other_kinds, sizes_to_vary, structured_kinds
 from mtmc.referee.weights import LIFTED, NUDGED, TINY, lifted_weights, nudged_weights, second_weights, turned_weights
 
@@ -37,11 +37,20 @@ def test_permuted_changes_masks_indices_and_numbers_that_are_tensors() -> None:
     assert not torch.equal(mask, MASK) and mask.sum() == MASK.sum() and mask.shape == MASK.shape
     assert index.sort().values.tolist() == list(range(8)) and index.tolist() != list(range(8))
     assert abs(number) > 2.4 and (scalar, count) == (0.5, 3) and x.isfinite().all()
+    generator = torch.Generator().manual_seed(0)
+    alone = [draws.permuted(torch.tensor(value), generator) for value in ([5], 5, 0, True)]
+    assert 0 <= alone[0] < 5 and alone[0].shape == (1,) and 0 <= alone[1] < 5 and alone[2] == 1 and not alone[3]
 
 
 def test_numbers_that_are_no_tensors_are_changed_apart() -> None:
     *_, number, scalar, count = made("numbers")
     assert number == 2 and 0.5 * 1.25 <= scalar < 0.5 * 2.25 and count == 3
+    *_, scalar, count = made("far-numbers")
+    assert 0.5 * 128 <= scalar < 0.5 * 2048 and count == 3
+    *_, scalar, count = made("lesser-integers")
+    assert scalar == 0.5 and 0 <= count < 3
+    generator = torch.Generator().manual_seed(0)
+    assert [draws.lesser(value, generator) for value in (True, 0, -1)] == [True, -1, -2]
 
 
 def test_few_rows_holds_zeros_equal_elements_and_copies() -> None:
@@ -50,6 +59,7 @@ def test_few_rows_holds_zeros_equal_elements_and_copies() -> None:
     assert len(x[1].unique()) == 1 and x[1, 0] != 0 and not x[2].any() and not x[6].any()
     line = draws.few_rows(torch.randn(8), torch.Generator())
     assert line[0] == line[3] == line[7] and line[2] == 0
+    assert len(x[2::4].signbit().unique()) == 2, "zeros of either sign"
 
 
 def test_no_row_is_a_large_part_of_thousands() -> None:
@@ -88,7 +98,7 @@ def test_every_size_is_varied_in_three_ways() -> None:
             found = set()
             for seed in range(120):
                 generator = torch.Generator().manual_seed(seed)
-                x, y = draws.other_shape(arguments, draws.WAYS * which + way, generator)
+                x, y = draws.other_shape(arguments, sizes.WAYS * which + way, generator)
                 assert x.shape[1] == y.shape[0]
                 found.add({8: x.shape[0], 12: x.shape[1], 5: y.shape[1]}[size])
             assert found == wanted
@@ -98,8 +108,11 @@ def test_every_size_is_varied_in_three_ways() -> None:
 
 def test_kinds_that_would_change_nothing_are_left_out() -> None:
     x, ints = torch.randn(4, 6), torch.arange(4)
-    assert structured_kinds([x]) == [*STRUCTURED, "infinite-rows", "unaligned"]
-    assert structured_kinds([ints]) == ["non-contiguous", "permuted", "flipped", "regrouped", "unaligned"]
+    layouts = ["non-contiguous", "transposed", "gapped", "unaligned"]
+    assert structured_kinds([x]) == [*STRUCTURED, "infinite-rows", *layouts]
+    assert structured_kinds([ints]) == ["permuted", "flipped", "regrouped", "non-contiguous", "unaligned"]
+    assert structured_kinds([ints.view(2, 2)])[-4:] == layouts and "non-finite" not in structured_kinds([x + 0j])
+    assert "channels-last" in structured_kinds([torch.randn(2, 3, 4, 5)])
     assert "alike-rows" in structured_kinds([MASK]) and "reordered" in structured_kinds([torch.randn(2, 3, 4)])
     assert "reordered" not in structured_kinds([torch.randn(1, 3, 4)])
     assert "permuted" in structured_kinds([x, torch.tensor(0.5)])
@@ -108,11 +121,38 @@ def test_kinds_that_would_change_nothing_are_left_out() -> None:
     assert "non-contiguous" not in structured_kinds([torch.empty(1 << 13, 1 << 12, device="meta")])
     shapes = [f"shape{i}" for i in range(6)]
     assert other_kinds([x]) == [*shapes, "small"]
-    assert other_kinds([x, 0.5, 3]) == [*shapes, "small", "numbers", "negated", "integers"]
+    assert other_kinds([x, 0.5, 3]) == [
+        *shapes,
+        "small",
+        "numbers",
+        "negated",
+        "far-numbers",
+        "integers",
+        "lesser-integers",
+    ]
+    assert "longer" in other_kinds([[x, x]]) and "longer" not in other_kinds([[x, x[1:]], x, x])
     assert other_kinds([ints]) == [*shapes[:3], *draws.WHOLE]
     assert other_kinds([torch.randn(4, 4).double()]) == ["shape0", "shape1", "shape2", "axis0", "axis1"]
     assert other_kinds([torch.empty(2, 3, 4, 5, 6).half()]) == [*shapes[:5], "small"]
     assert other_kinds([torch.empty(1 << 14, 1 << 13, device="meta")]) == ["shape0", "shape1", "shape2"]
+
+
+def test_tensors_in_a_list_have_other_sizes_and_lists_one_more() -> None:
+    inputs = [[torch.randn(4, 6), torch.randn(4, 6)], torch.randn(4)]
+    task = SimpleNamespace(make_inputs=lambda seed: inputs, where=torch.device("cpu"))
+    (x, y), z = make_draw(task, 7, "small", "0")
+    assert len(x) == len(y) == len(z) < 4 and x.shape == y.shape and x.shape[1] < 6
+    several, z = make_draw(task, 7, "longer", "0")
+    assert [one.shape for one in several] == [(4, 6)] * 3 and torch.equal(z, inputs[1])
+
+
+def test_complex_numbers_are_rows_of_two() -> None:
+    x = torch.randn(4, 6, dtype=torch.complex64)
+    task = SimpleNamespace(make_inputs=lambda seed: [x], where=torch.device("cpu"))
+    assert torch.allclose(make_draw(task, 7, "scaled-up", "0")[0], x * 1e3)
+    for kind in structured_kinds([x]):
+        (found,) = make_draw(task, 7, kind, "0")
+        assert found.dtype == x.dtype and found.shape == x.shape
 
 
 def test_one_axis_alone_is_longer_or_shorter() -> None:
@@ -207,8 +247,10 @@ def test_elements_of_the_state_change_places_and_what_is_no_float_comes_in_anoth
     assert exchanged["weight"].sort().values.equal(state["weight"].sort().values)
     assert (turned["codes"] != state["codes"]).any() and turned["codes"].sort().values.equal(state["codes"])
     assert (turned["keep"] != MASK).any() and turned["keep"].sum() == MASK.sum()
-    assert turned["weight"] is state["weight"] and turned["steps"] is state["steps"]
-    assert turned_weights({"weight": torch.ones(4), "steps": torch.tensor(3)}, 1, ()) == []
+    assert turned["weight"] is state["weight"] and 0 <= turned["steps"] < 3
+    assert turned_weights({"weight": torch.ones(4), "steps": torch.tensor(0)}, 1, ()) == []
+    [alone] = turned_weights({"weight": torch.ones(4), "which": torch.tensor([3])}, 1, ())
+    assert 0 <= alone["which"] < 3 and alone["which"].shape == (1,) and alone["weight"].equal(torch.ones(4))
     assert turned_weights({"codes": torch.arange(9)}, 1, ["codes"]) == []
     [large] = turned_weights({"weight": torch.randn(100, 100)}, 1, ())
     assert int((large["weight"] != turned_weights(large, 2, ())[0]["weight"]).sum()) <= 16

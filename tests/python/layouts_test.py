@@ -35,6 +35,16 @@ def test_leading_axes_lie_in_another_turn() -> None:
     assert sorted(x.stride()) == [1, *sorted(x.stride())[1:]] and sorted(x.stride())[-1] < x.numel()
 
 
+def test_all_tensors_lie_in_other_orders_whatever_their_type() -> None:
+    inputs = [torch.randn(3, 4), torch.arange(12).view(3, 4), torch.ones(3, 4, dtype=torch.bool)]
+    strides = {"non-contiguous": (8, 2), "transposed": (1, 3), "gapped": (8, 1)}
+    for kind, stride in strides.items():
+        found = made(kind, *inputs)
+        assert same(found, inputs) and all(x.stride() == stride for x in found)
+    (x,) = found = made("channels-last", torch.randn(2, 3, 4, 5))
+    assert x.is_contiguous(memory_format=torch.channels_last) and x.shape == (2, 3, 4, 5)
+
+
 def test_tensors_that_are_alike_are_one() -> None:
     x, y, z, i, j = made("one-tensor", torch.randn(3), torch.randn(3), torch.randn(4), torch.arange(3), torch.arange(3))
     assert x is y and x is not z and i is not j

@@ -6,6 +6,8 @@ import gc
 import math
 import os
 import statistics
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -63,6 +65,24 @@ def test_what_would_go_on_in_the_whole_program_is_a_flag() -> None:
     finally:
         gc.enable()
     assert changes() == []
+
+
+def test_what_all_code_of_a_program_goes_by_is_a_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    snapshot, limit, interval, mask = Snapshot(), sys.getrecursionlimit(), sys.getswitchinterval(), os.umask(0o022)
+    os.umask(mask)
+    monkeypatch.chdir(tmp_path)
+    try:
+        sys.setrecursionlimit(limit + 1)  # who compiles may need more
+        assert snapshot.changes() == ["current folder"]
+        sys.setrecursionlimit(limit - 1)
+        sys.setswitchinterval(1)
+        os.umask(0o777)
+        found = snapshot.changes()
+    finally:
+        sys.setrecursionlimit(limit)
+        sys.setswitchinterval(interval)
+        os.umask(mask)
+    assert set(found) == {"current folder", "mask of new files", "recursion limit", "switches of threads"}
 
 
 def test_modes_of_the_whole_program_are_flags() -> None:

@@ -162,6 +162,8 @@ def test_lists_scalars_and_defaults_as_arguments(tmp_path: Path) -> None:
     assert data["parameters"] == ["xs", "scale", "flag=False"]
     assert data["opening"] == [
         'if flag is not False: raise ValueError(f"running m: flag is fixed: got {flag!r}, wanted False")',
+        'if len(xs) != 2: raise ValueError(f"running m: len(xs) is fixed: got {len(xs)!r}, wanted 2")',
+        'if len(xs[1]) != 1: raise ValueError(f"running m: len(xs[1]) is fixed: got {len(xs[1])!r}, wanted 1")',
         "xs_0 = xs[0]",
         "xs_1_k = xs[1]['k']",
         'if scale != 3.0: raise ValueError(f"running m: scale is fixed: got {scale!r}, wanted 3.0")',

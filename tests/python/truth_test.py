@@ -92,7 +92,7 @@ def test_ties_point_into_the_values() -> None:
 
 def test_half_an_ulp_leaves_its_argument_and_its_strides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(half_ulp, "PIECE", 7)
-    for x in (torch.randn(5, 6), torch.randn(6, 5).t(), torch.randn(4, dtype=torch.float64)):
+    for x in (torch.full((5, 6), 1 / 3), torch.full((6, 5), 0.1).t(), torch.randn(4, dtype=torch.float64)):
         before = x.clone()
         moved = half_ulp.half_an_ulp(3)(x)
         off = (moved / x.double() - 1).abs() / (torch.finfo(x.dtype).eps / 2)
@@ -100,13 +100,15 @@ def test_half_an_ulp_leaves_its_argument_and_its_strides(monkeypatch: pytest.Mon
         assert x.dtype == torch.float64 or bool((off.round() == 1).all())
 
 
-def test_half_an_ulp_leaves_whole_numbers_where_few_values_are_whole() -> None:
-    ids = torch.tensor([[0.0, 1.0, -1.0, 30000.0], [1.5, 3.0000002, 1e30, torch.inf]])
+def test_half_an_ulp_leaves_short_numbers() -> None:
+    ids = torch.tensor([[0.0, 1.0, -1.0, 30000.0, 1.5, -0.25], [0.1, 3.0000002, 1e30, torch.inf, -torch.inf, -0.0]])
     moved = half_ulp.half_an_ulp(3)(ids)
-    assert torch.equal(moved[0], ids[0].double()) and moved[1, 3] == torch.inf
+    assert torch.equal(moved[0], ids[0].double()) and torch.equal(moved[1, 3:], ids[1, 3:].double())
     assert bool((moved[1, :3] != ids[1, :3].double()).all())
-    coarse = torch.tensor([1.0, 8.0, 9.0, 256.0], dtype=torch.bfloat16)
-    assert (half_ulp.half_an_ulp(3)(coarse) == coarse.double()).tolist() == [True, True, False, False]
+    coarse = torch.tensor([1.0, 9.0, 256.0, 17.0, 257 / 256 * 3.1], dtype=torch.bfloat16)
+    assert (half_ulp.half_an_ulp(3)(coarse) == coarse.double()).tolist() == [True, True, True, False, False]
+    few = torch.randn(10_000)
+    assert 0.9 < float((half_ulp.half_an_ulp(3)(few) != few.double()).double().mean()) < 0.97
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import torch
 from mtmc.device.device import device_named
 from mtmc.referee.draws import seed_of
 from mtmc.referee.kept_draws import KeptDraws
+from mtmc.referee.open_order import nearest
 from mtmc.referee.opening import choose_second, moving_entries
 from mtmc.referee.reference import EagerError, Reference
 from mtmc.referee.sampled import Sampler
@@ -83,18 +84,19 @@ def test_expanded_arguments_are_passed_on_as_dense_ones(tmp_path: Path) -> None:
     assert draws.draw("task-0").eager.calls[0][0].shape == (4, 8)
 
 
-def test_random_numbers_that_go_by_the_layout_of_arguments_are_not_asked_for_on_others(tmp_path: Path) -> None:
-    draws = kept(tmp_path, module_text("return x + torch.randn_like(x)"))
-    raised = []
-    for index in range(8):
-        try:
-            draws.draw(f"transposed-{index}")
-        except EagerError as error:
-            raised.append(str(error))
-    assert raised and all("layout" in one for one in raised)
+def test_random_numbers_that_go_by_the_layout_of_arguments_are_drawn_in_either_order(tmp_path: Path) -> None:
+    one = kept(tmp_path, module_text("return x + torch.randn_like(x)")).draw("transposed-0")
+    in_order = one.other
+    assert one.by_layout and in_order is not None
+    for near in (one, in_order):
+        (value,) = near.eager.calls[0]
+        assert nearest(one, 0, [value]) is near and torch.allclose(value.double(), near.truth.calls[0][0])
+    (tmp_path / "several").mkdir()
+    with pytest.raises(EagerError, match="layout"):
+        kept(tmp_path / "several", module_text("return torch.randn_like(x) * torch.rand_like(x)")).draw("transposed-0")
     (tmp_path / "in_order").mkdir()
-    in_order = kept(tmp_path / "in_order", module_text("return x + torch.randn(4, 8)"))
-    assert all(in_order.draw(f"transposed-{index}") for index in range(8)), "where it does not matter they are"
+    same = kept(tmp_path / "in_order", module_text("return x + torch.randn(4, 8)")).draw("transposed-0")
+    assert not same.by_layout, "where it does not matter there is one order"
 
 
 def test_state_that_is_made_of_the_weights_moves_with_other_ones(tmp_path: Path) -> None:

@@ -42,17 +42,22 @@ WATCHED: tuple[ModuleType | type, ...] = (
     torch.cuda.Event,
     torch.cuda.Stream,
     torch.cuda.StreamContext,
+    torch.fft,
     torch.linalg,
     torch.nn,
     torch.nn.Module,
     torch.nn.Parameter,
     torch.nn.functional,
+    torch.nn.init,
+    torch.special,
     torch.testing,
     torch.utils,
     pytree,
 )
 # Layers whose code stands in every other module of the program that imports the candidate.
 LAYERS = tuple(value for value in vars(torch.nn).values() if isinstance(value, type) and value is not torch.nn.Module)
+RECURSION = sys.getrecursionlimit()
+MKLDNN = [getattr(torch.backends.mkldnn, name, None) for name in ("matmul", "conv", "rnn")]
 ONE, HALF_STEP, LEAST_NORMAL = [1.0], [2.0**-53], [2.0**-1022]  # in lists, so that nothing is computed beforehand
 HANDLED = sorted(signal.valid_signals() - {signal.SIGCHLD})  # processes may be waited for in any way
 # What Python and torch change by themselves when they are used.
@@ -80,6 +85,26 @@ def _arithmetic() -> list[str]:
     return [value.hex() for value in (one + half, one - half / 2, least / 2)]
 
 
+def _of_the_process() -> dict[str, object]:
+    """What all code of a program goes by that never asks for it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return {
+        "current folder": os.getcwd(),
+        "mask of new files": mask,
+        "recursion limit": sys.getrecursionlimit() >= RECURSION,  # who compiles may need more
+        "switches of threads": sys.getswitchinterval(),
+        "thresholds of the collector": gc.get_threshold(),
+    }
+
+
+def _matmul_precision() -> str:
+    try:
+        return torch.get_float32_matmul_precision()
+    except RuntimeError:  # torch's two ways to set it were used to say different things
+        return ""
+
+
 def _global_hooks() -> int:
     """How many every module of the program runs through."""
     tables = [value for name, value in vars(torch.nn.modules.module).items() if name.startswith("_global_")]
@@ -96,7 +121,7 @@ def _flags() -> dict[str, object]:
         "autocast": [torch.is_autocast_enabled(where) for where in ("cpu", "cuda")],
         "garbage collection": gc.isenabled(),
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
-        "float32 matmul precision": torch.get_float32_matmul_precision(),
+        "float32 matmul precision": _matmul_precision(),
         "cuda matmul TF32": torch.backends.cuda.matmul.allow_tf32,
         "cudnn TF32": torch.backends.cudnn.allow_tf32,
         "cudnn enabled": torch.backends.cudnn.enabled,
@@ -115,6 +140,8 @@ def _flags() -> dict[str, object]:
         ),
         **_device_state(),
         "mkldnn enabled": torch.backends.mkldnn.enabled,
+        "mkldnn precision": [getattr(part, "fp32_precision", "") for part in MKLDNN],
+        **_of_the_process(),
         "default device": str(torch.get_default_device()),
         "tracing": (sys.gettrace() is None, sys.getprofile() is None),
         "dispatch modes": torch._C._len_torch_dispatch_stack(),

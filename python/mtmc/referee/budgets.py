@@ -41,6 +41,9 @@ class Draw:
     sampler: Sampler | None = None
     slices: Slices | None = None  # where the truth is that of some samples only
     reorder: Callable[[Draw], Draw | None] | None = None  # makes `other`
+    by_layout: bool = (
+        False  # do its random numbers go by the layout of its arguments? Then `other` has those of arguments in order
+    )
 
     @cached_property
     def finite(self) -> bool:
@@ -50,7 +53,7 @@ class Draw:
 
     @cached_property
     def other(self) -> Draw | None:
-        """The draw with equal values in another order, where torch leaves that open: see open_order.py."""
+        """The draw with equal values, or random numbers, in another order, where torch leaves that open: see open_order.py."""
         return self.reorder(self) if self.reorder else None
 
     def rows(self) -> list[tuple[Any, Callable[[Any], Any], Any]]:

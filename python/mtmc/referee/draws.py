@@ -10,27 +10,34 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from itertools import combinations
 from typing import Any
 
 import torch
 
 from mtmc.device.random_state import generator_on
 from mtmc.referee import layouts
-from mtmc.referee.layouts import Change, has_alike, has_turns, is_float, map_leaves, one_tensor
+from mtmc.referee.layouts import Change, has_alike, has_turns, is_float, map_leaves, of_images, one_tensor
+from mtmc.referee.sizes import (
+    all_small,
+    axes_to_vary,
+    has_lists,
+    is_large,
+    longer_lists,
+    other_axes,
+    other_shape,
+    sizes_to_vary,
+    ways_to_vary,
+)
 from mtmc.task.task import Task
 from mtmc.wire.blobs import leaves
 
 LARGE = 1 << 16  # elements
 LARGER, IGNORED = 1000, -100  # times as large; see torch.nn.functional.cross_entropy
 WHOLE_TYPES = (torch.int8, torch.int16, torch.int32, torch.int64)
-MOST_SIZES, FEW_SHAPES_FROM = 9, 1 << 24  # that are varied; of arguments with more elements one
-MOST_GROWN = 1 << 30  # bytes of arguments of other sizes
-WAYS, FEW_SIZES, MOST_DOUBLED = 3, 3, 256  # ways to vary a size, each of a few; larger ones grow by half
-FEW = 7  # a size that is
 COPIED = ("few-rows",)  # kinds that hold the same rows many times
 MOST_COPIED, ROWS_EACH = 16, 256  # rows of which others are copies, one for so many
 MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
+LEAST_FAR, MOST_FAR = 7, 11  # powers of two by which a Python float is a far larger one
 
 
 def one_hot(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -42,7 +49,7 @@ def one_hot(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def few_rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """Of four rows of the last axis one is 0, one all equal, two are copies of one: what a sum or mean over many rows evens
+    """Of four rows of the last axis one is 0 (of either sign), one all equal, two are copies of one: what a sum or mean over many rows evens
     out does not even out here, and what divides by a row's norm or variance meets none. Where there are thousands of rows,
     copies are of several: else one element of a result that happens to be next to nothing would stand in half of its rows."""
     rows = x.reshape(-1, x.shape[-1]) if x.dim() > 1 else x.reshape(-1, 1)
@@ -54,7 +61,7 @@ def few_rows(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     which = torch.arange(len(rows), device=x.device) // 4 % count
     result = rows[chosen[which]]
     result[1::4] = level[which[1::4], None].to(x.dtype)
-    result[2::4] = 0
+    result[2::4] = torch.randn(rows[2::4].shape, generator=generator, device=x.device).mul_(0).to(x.dtype)
     return result.reshape(x.shape)
 
 
@@ -128,6 +135,13 @@ def swap_some(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     return result
 
 
+def swap_samples(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """The parts of the first axis change places, in a circle: what each must be, a matrix with an inverse maybe, it still is."""
+    if x.dim() == 0 or len(x) < 2:
+        return x
+    return x.roll(1 + int(torch.randint(0, len(x) - 1, (), generator=generator, device=x.device)), 0)
+
+
 # The first two are a screening's: what a search tells apart early, it need not certify in vain.
 STRUCTURED: dict[str, Change] = {
     "scaled-up": lambda x, _: x * 1e3,
@@ -140,7 +154,6 @@ STRUCTURED: dict[str, Change] = {
     "spread": spread_rows,
     "uneven": with_other_exponents,
     "outliers": with_outliers,
-    **layouts.OF_FLOATS,
 }
 
 
@@ -152,7 +165,8 @@ def larger(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
 
 def ignored(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
     """A quarter of them are torch's number for labels that do not count."""
-    return x.masked_fill(torch.rand(x.shape, generator=generator, device=x.device) < 0.25, IGNORED)
+    some = torch.rand(x.shape, generator=generator, device=x.device) < 0.25
+    return x if x.dtype == torch.uint8 else x.masked_fill(some, IGNORED)
 
 
 # Of tensors of integers. Many modules take no such numbers, as indices: then these say nothing.
@@ -161,10 +175,7 @@ WHOLE: dict[str, Change] = {
     "negative-integers": lambda x, _: -x,
     "ignored-integers": ignored,
 }
-LAYOUTS, SIZES = (
-    ("non-contiguous", "transposed", "reordered"),
-    ("axis", "shape", "small"),
-)  # kinds, and how they begin
+LAYOUTS, SIZES = tuple(layouts.OTHER_ORDERS), ("axis", "shape", "small", "longer")  # kinds, and how they begin
 
 
 def of_own_layout(kind: str) -> bool:
@@ -204,17 +215,23 @@ def make_draw(task: Task, session: int, kind: str, index: str) -> list[Any]:
         arguments = map_leaves(arguments, lambda value: -value if type(value) is float else value)
     elif kind == "integers":
         arguments = map_leaves(arguments, other_integer)
+    elif kind == "lesser-integers":
+        arguments = map_leaves(arguments, lambda value: lesser(value, generator))
+    elif kind == "longer":
+        arguments = longer_lists(arguments)
     elif kind in WHOLE:
         arguments = map_leaves(arguments, lambda value: WHOLE[kind](value, generator) if is_whole(value) else value)
     elif kind.startswith("axis"):
         order = generator_on(torch.device("cpu"), seed_of(session, "axes"))
         sizes = generator_on(torch.device("cpu"), seed_of(session, kind))
         arguments = other_axes(arguments, int(kind.removeprefix("axis")), order, sizes)
-    elif kind == "numbers":
-        factor = 1.25 + torch.rand((), generator=generator, device=task.where).item()
+    elif kind in ("numbers", "far-numbers"):
+        factor = torch.rand((), generator=generator, device=task.where).item()
+        factor = 1.25 + factor if kind == "numbers" else 2 ** (LEAST_FAR + factor * (MOST_FAR - LEAST_FAR))
         arguments = map_leaves(arguments, lambda value: value * factor if type(value) is float else value)
     elif kind == "swapped":
-        arguments = map_floats(arguments, lambda x: swap_some(x.contiguous(), generator))
+        swap = swap_some if index == "0" else swap_samples
+        arguments = map_floats(arguments, lambda x: swap(x.contiguous(), generator))
     elif kind == "small":
         arguments = all_small(arguments, generator_on(torch.device("cpu"), seed_of(session, kind)))
     elif kind.startswith("shape"):
@@ -236,23 +253,28 @@ def one_changed(
     count = sum(is_float(leaf) for leaf in leaves(arguments))
     numbers = iter(range(count))
     which = int(torch.randint(0, count, (), generator=generator, device=generator.device))
-    return map_floats(arguments, lambda x: change(x) if next(numbers) == which else x)
+    return map_leaves(arguments, lambda x: change(x) if is_float(x) and next(numbers) == which else x)
 
 
 def structured_kinds(arguments: list[Any]) -> list[str]:
     """In the order in which they are met; those that would change nothing are left out."""
     tensors = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
-    kinds = list(STRUCTURED) if any(t.is_floating_point() for t in tensors) else ["non-contiguous"]
-    if is_large(arguments):  # it would take twice the memory; `transposed` has another layout, too
-        kinds.remove("non-contiguous")
+    kinds = list(STRUCTURED) if any(t.is_floating_point() or t.is_complex() for t in tensors) else []
     apart = sum(t.is_floating_point() and t.numel() > 0 for t in tensors) > 1
     chosen = [t for t in tensors if is_chosen(t)]
     flips = any(t.numel() > 1 for t in chosen)
     kinds += ["scaled-apart"] * apart + ["permuted"] * bool(chosen) + ["flipped"] * flips
     kinds += ["regrouped"] * any(map(is_in_order, tensors))
     kinds += ["infinite-rows"] * any(map(is_float, tensors)) + ["alike-rows"] * any(map(has_rows_of_truth, tensors))
+    if (
+        any(t.is_complex() for t in tensors) and kinds
+    ):  # what is infinite in one part is, or is not, a number in a product
+        kinds.remove("non-finite")
+    if not is_large(arguments):  # it would take twice the memory; `gapped` has another layout, too
+        kinds += ["non-contiguous"]
+    kinds += ["transposed", "gapped"] * any(t.dim() > 1 for t in tensors)
     if not is_large(arguments):
-        kinds += ["reordered"] * any(map(has_turns, tensors))
+        kinds += ["channels-last"] * any(map(of_images, tensors)) + ["reordered"] * any(map(has_turns, tensors))
         kinds += ["one-tensor"] * has_alike(arguments)
     return [*kinds, "unaligned"]
 
@@ -267,8 +289,10 @@ def other_kinds(arguments: list[Any], integers_decide: bool = False) -> list[str
     return [
         *kinds,
         *(f"axis{i}" for i in range(min(FEW_AXES if is_large(arguments) else MOST_AXES, len(axes_to_vary(arguments))))),
-        *(["numbers", "negated"] if float in types else []),
+        *(["longer"] if has_lists(arguments) else []),
+        *(["numbers", "negated", "far-numbers"] if float in types else []),
         *(["integers"] if types & {int, bool} else []),
+        *(["lesser-integers"] if int in types else []),
         *(
             WHOLE
             if any(is_whole(leaf) and not leaf.is_cuda for leaf in leaves(arguments)) and not integers_decide
@@ -277,25 +301,23 @@ def other_kinds(arguments: list[Any], integers_decide: bool = False) -> list[str
     ]
 
 
-def is_large(arguments: list[Any]) -> bool:
-    return sum(leaf.numel() for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)) > FEW_SHAPES_FROM
-
-
 def is_whole(value: Any) -> bool:
     """A tensor of integers, not only of 0 and 1, which may stand for truth values."""
-    return isinstance(value, torch.Tensor) and value.dtype in WHOLE_TYPES and bool((value & ~1).any())
+    return isinstance(value, torch.Tensor) and value.dtype in (*WHOLE_TYPES, torch.uint8) and bool((value & ~1).any())
 
 
 def is_chosen(x: torch.Tensor) -> bool:
-    """Masks and indices, which have an order, and tensors that are one number."""
-    return x.numel() > 1 if not x.is_floating_point() and not x.is_complex() else x.dim() == 0
+    """Masks and indices, and tensors that are one number."""
+    return x.numel() > 0 if not x.is_floating_point() and not x.is_complex() else x.dim() == 0
 
 
 def permuted(value: Any, generator: torch.Generator) -> Any:
     """Integers and truth values in another order; where all are alike, a quarter of truth values is the other way, and of integers
-    above 0 less; a tensor of one number times another one."""
+    above 0 less; one that is alone is another one, nearer to 0, and a tensor of one number times another one."""
     if not isinstance(value, torch.Tensor) or not is_chosen(value):
         return value
+    if value.numel() == 1 and not value.is_floating_point():
+        return ~value if value.dtype == torch.bool else torch.full_like(value, nearer(int(value), generator))
     if value.dim() == 0:
         sign = 2 * int(torch.randint(0, 2, (), generator=generator, device=value.device)) - 1
         return value * sign * (1.25 + torch.rand((), generator=generator, device=value.device).to(value.dtype))
@@ -361,6 +383,18 @@ def other_integer(value: Any) -> Any:
     return not value if type(value) is bool else value + 1 if type(value) is int else value
 
 
+def nearer(value: int, generator: torch.Generator) -> int:
+    """A whole number between 0 and one above that; what is not above is larger by one."""
+    return lesser(value, generator) if value > 0 else value + 1
+
+
+def lesser(value: Any, generator: torch.Generator) -> Any:
+    """A whole number between 0 and this one, or below what is not above 0."""
+    if type(value) is not int:
+        return value
+    return int(torch.randint(0, value, (), generator=generator, device=generator.device)) if value > 0 else value - 1
+
+
 def mixed(first: list[Any], second: list[Any], session: int, name: str) -> list[Any]:
     """Each element of one of two draws, from another place: none is where it was, and no row is one that was there before. Integers
     and scalars are the first's: they may be offsets, or a permutation."""
@@ -382,104 +416,15 @@ def mixed(first: list[Any], second: list[Any], session: int, name: str) -> list[
 
 
 def map_floats(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """Applies a change to every floating tensor of a structure of lists, tuples and dicts."""
-    return map_leaves(value, lambda x: change(x) if is_float(x) else x)
+    """Applies a change to every floating tensor of a structure of lists, tuples and dicts; complex numbers are rows of two."""
+
+    def changed(x: Any) -> Any:
+        if isinstance(x, torch.Tensor) and x.is_complex():
+            return torch.view_as_complex(change(torch.view_as_real(x.resolve_conj().contiguous())).contiguous())
+        return change(x) if is_float(x) else x
+
+    return map_leaves(value, changed)
 
 
 def map_tensors(value: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     return map_leaves(value, lambda x: change(x) if isinstance(x, torch.Tensor) else x)
-
-
-def sizes_to_vary(arguments: list[Any]) -> list[int]:
-    """The distinct sizes of the tensors' axes, leading axes first: each may be a size that the module leaves open."""
-    tensors = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
-    sizes = [
-        t.shape[axis] for axis in range(max((t.dim() for t in tensors), default=0)) for t in tensors if t.dim() > axis
-    ]
-    found = list(dict.fromkeys(size for size in sizes if size > 1))
-    return found[: 1 if is_large(arguments) else MOST_SIZES]
-
-
-def ways_to_vary(arguments: list[Any]) -> int:
-    """In how many ways each size is varied: all of them where sizes are few."""
-    return min(WAYS, max(1, WAYS * FEW_SIZES // max(1, len(sizes_to_vary(arguments)))))
-
-
-def axes_to_vary(arguments: list[Any]) -> list[tuple[tuple[int, int], ...]]:
-    """Leaf and axis of one, or of one in each of two tensors, whose size yet another axis has: who takes them for the same may be
-    wrong. Eager may refuse some of these."""
-    held = [(i, leaf) for i, leaf in enumerate(leaves(arguments)) if isinstance(leaf, torch.Tensor)]
-    by_size: dict[int, list[tuple[int, int]]] = {}
-    for i, leaf in held:
-        for axis, size in enumerate(leaf.shape):
-            if size > 1:
-                by_size.setdefault(size, []).append((i, axis))
-    found: list[tuple[tuple[int, int], ...]] = []
-    for axes in by_size.values():
-        found += [(axis,) for axis in axes if len(axes) > 1]
-        found += [pair for pair in combinations(axes, 2) if len(axes) > 2 and pair[0][0] != pair[1][0]]
-    return found
-
-
-def other_axes(arguments: list[Any], which: int, order: torch.Generator, sizes: torch.Generator) -> list[Any]:
-    """The `which`th of axes_to_vary, in a hidden order, are longer or shorter, whatever other axes have their size."""
-    choices = axes_to_vary(arguments)
-    chosen = choices[int(torch.randperm(len(choices), generator=order)[which])]
-    numbers, step = iter(range(len(leaves(arguments)))), int(torch.randint(1, 8, (), generator=sizes))
-
-    def change(x: Any) -> Any:
-        number = next(numbers)
-        for axis in (axis for leaf, axis in chosen if leaf == number):
-            size = x.shape[axis]
-            other = size + step if step % 2 else max(1, size - step)
-            x = x.index_select(axis, torch.arange(other, device=x.device) % size)
-        return x
-
-    return map_leaves(arguments, change)
-
-
-def other_shape(arguments: list[Any], which: int, generator: torch.Generator) -> list[Any]:
-    """Every axis of one size, of sizes_to_vary, has another: a few more, up to four times as many, half of it or a few. Its values
-    repeat. Arguments of gigabytes only become smaller: what is computed from them may grow with the square."""
-    ways = ways_to_vary(arguments)
-    size = sizes_to_vary(arguments)[which // ways]
-
-    def below(most: int) -> int:
-        return int(torch.randint(0, most, (), generator=generator))
-
-    few, times = 1 + below(8), 1 + below(3)
-    grown = size * (times if size <= MOST_DOUBLED else 1) + size // 2
-    less = size // 2 if below(2) else 1 + below(min(size - 1, FEW))
-    way = which % ways if ways == WAYS else below(WAYS)
-    if grown_bytes(arguments, size, grown) <= MOST_GROWN:
-        others = size + few, grown, less
-    else:
-        others = max(1, size - few), less, 1 + below(size - 1)
-    return with_sizes(arguments, {size: others[way]})
-
-
-def grown_bytes(arguments: list[Any], size: int, other: int) -> int:
-    """Of all tensors, where each axis of `size` is as long as `other`."""
-    tensors = [leaf for leaf in leaves(arguments) if isinstance(leaf, torch.Tensor)]
-    return sum(t.nbytes * other ** list(t.shape).count(size) // size ** list(t.shape).count(size) for t in tensors)
-
-
-def all_small(arguments: list[Any], generator: torch.Generator) -> list[Any]:
-    """Each size that is varied is a few, all at once; not one, which has draws of its own."""
-
-    def few(size: int) -> int:
-        return 1 if size == 2 else 2 + int(torch.randint(0, min(size - 2, FEW - 1), (), generator=generator))
-
-    return with_sizes(arguments, {size: few(size) for size in sizes_to_vary(arguments)})
-
-
-def with_sizes(arguments: list[Any], others: dict[int, int]) -> list[Any]:
-    """Every axis of one of these sizes has another; where that is longer, values repeat."""
-
-    def resize(x: torch.Tensor) -> torch.Tensor:
-        for axis, size in enumerate(x.shape):
-            if size in others:
-                x = x.index_select(axis, torch.arange(others[size], device=x.device) % size)
-        return x
-
-    return [resize(x) if isinstance(x, torch.Tensor) else x for x in arguments]

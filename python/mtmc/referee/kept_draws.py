@@ -16,7 +16,7 @@ from mtmc.referee.budgets import Draw
 from mtmc.referee.draws import COPIED, LAYOUTS, make_draw, map_tensors, mixed, seed_of
 from mtmc.referee.in_a_row import InARow
 from mtmc.referee.measure import LEGACY
-from mtmc.referee.open_order import in_other_order
+from mtmc.referee.open_order import in_other_order, with_eager
 from mtmc.referee.reference import CALLS, Eager, EagerError, Reference, State, Truth
 from mtmc.referee.sampled import Sampler
 from mtmc.referee.slices import LARGE_BYTES, Slices
@@ -71,7 +71,8 @@ class KeptDraws:
         small = bytes_of_all(arguments) + bytes_of_all(eager.calls[0]) < LARGE_BYTES  # else its truth is of samples
         if small and kind in self.dispensable and self._returns_what_lay_there(eager, arguments, state, seed):
             raise EagerError("it returns what lay in memory")
-        if kind in LAYOUTS and eager.drawn[0] and self._draws_by_place(eager, arguments, state, seed):
+        in_order = self._drawn_in_order(eager, arguments, state, seed) if kind in LAYOUTS and eager.drawn[0] else None
+        if in_order is not None and len(eager.drawn[0]) > 1:  # of several a kernel may draw some in another order
             raise EagerError("its random numbers go by the layout of its arguments")
         if kind == "repeated" and small and not (eager.repeats or eager.drawn[0]):
             arguments = InARow(arguments)  # what lasts must tell one call's from another's
@@ -82,6 +83,8 @@ class KeptDraws:
             eager.after = [{n: value for n, value in entries.items() if n in self.watched} for entries in eager.after]
         draw = Draw(arguments, seed, state, eager, Truth([], []), kind in COPIED, self.sampler)
         draw.reorder = partial(in_other_order, self.reference)
+        if in_order is not None:
+            draw.by_layout, draw.reorder = True, lambda draw: with_eager(self.reference, draw, in_order)
         draw.slices = found = self.samples.pop(name, None) or self.sampler.slices(draw)
         if found is not None:
             draw.truth = Truth(found.calls, found.states, [None] * len(eager.calls[0]))
@@ -111,15 +114,16 @@ class KeptDraws:
             return True
         return any(bool((one.isfinite() != other.isfinite()).any()) for one, other in zip(results, later, strict=True))
 
-    def _draws_by_place(self, eager: Eager, arguments: list[Any], state: State, seed: int) -> bool:
-        """Do elements get other random numbers where the same arguments lie in order? Operators that keep an order draw in it."""
+    def _drawn_in_order(self, eager: Eager, arguments: list[Any], state: State, seed: int) -> Eager | None:
+        """Eager on the same arguments as they lie in order, where elements get other random numbers there. Operators that keep an order
+        draw in it."""
         in_order = map_tensors(arguments, lambda x: x.contiguous())
-        again = self.reference.run_eager(in_order, state, seed, 1, False)
+        again = self.reference.run_eager(in_order, state, seed, len(eager.calls), False)
         ours, theirs = tensors(eager.calls[0]), tensors(again.calls[0])
-        if [one.shape for one in ours] != [other.shape for other in theirs]:
-            return True
-        rows = zip(ours, theirs, strict=True)
-        return not all(torch.allclose(one, other, LEGACY, LEGACY, equal_nan=True) for one, other in rows)
+        same = [one.shape for one in ours] == [other.shape for other in theirs] and all(
+            torch.allclose(one, other, LEGACY, LEGACY, equal_nan=True) for one, other in zip(ours, theirs, strict=True)
+        )
+        return None if same and eager.random_state == again.random_state else again
 
     def arguments(self, name: str) -> list[Any]:
         """The arguments of a draw, without computing anything about them."""

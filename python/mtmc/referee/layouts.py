@@ -15,6 +15,7 @@ ELSEWHERE = (
     "one-tensor-",
 )  # how draws begin of which a process is told where in memory their tensors lie
 LEAST_ON_GPU = 16  # bytes behind which eager takes dense tensors
+MOST_BETWEEN = 8  # elements between two rows
 
 
 def is_float(value: Any) -> bool:
@@ -37,14 +38,26 @@ def not_contiguous(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
     return wide.copy_(x)
 
 
-def in_other_order(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """The same values, the last two axes the other way round in memory, or longer rows of which the first elements count."""
+def transposed(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+    """The same values, the last two axes the other way round in memory."""
+    return x.transpose(-1, -2).contiguous().transpose(-1, -2) if x.dim() > 1 else x
+
+
+def gapped(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+    """The same values, longer rows of which the first elements count."""
     if x.dim() < 2:
         return x
-    if bool(torch.randint(0, 2, (), generator=generator, device=x.device)):
-        return x.transpose(-1, -2).contiguous().transpose(-1, -2)
-    wide = torch.full((*x.shape[:-1], x.shape[-1] + 8), 3.0, dtype=x.dtype, device=x.device)[..., : x.shape[-1]]
-    return wide.copy_(x)
+    longer = x.shape[-1] + min(MOST_BETWEEN, x.shape[-1])
+    return torch.full((*x.shape[:-1], longer), 3.0, dtype=x.dtype, device=x.device)[..., : x.shape[-1]].copy_(x)
+
+
+def with_channels_last(x: torch.Tensor, _: torch.Generator) -> torch.Tensor:
+    """The same values as torch's memory format for images has them: the second axis is the last one in memory."""
+    return x.movedim(1, -1).contiguous().movedim(-1, 1) if of_images(x) else x
+
+
+def of_images(x: torch.Tensor) -> bool:
+    return x.dim() in (4, 5) and x.shape[1] > 1
 
 
 def in_other_turn(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
@@ -82,6 +95,12 @@ def has_turns(x: torch.Tensor) -> bool:
     return sum(size > 1 for size in x.shape[:-1]) > 1
 
 
-# Of float tensors, and of all tensors; the values are the task's own.
-OF_FLOATS: dict[str, Change] = {"non-contiguous": not_contiguous, "transposed": in_other_order}
-OF_ALL: dict[str, Change] = {"reordered": in_other_turn, "unaligned": beside_its_line}
+# Of all tensors; the values are the task's own. Those before `unaligned` lie in another order, or not side by side.
+OTHER_ORDERS: dict[str, Change] = {
+    "non-contiguous": not_contiguous,
+    "transposed": transposed,
+    "gapped": gapped,
+    "channels-last": with_channels_last,
+    "reordered": in_other_turn,
+}
+OF_ALL: dict[str, Change] = {**OTHER_ORDERS, "unaligned": beside_its_line}

@@ -28,6 +28,7 @@ from mtmc.wire.forms import (
     scalar_of,
     seen_as,
     span_bytes,
+    span_of,
     tell_of_memory,
     tensors_of,
     without_values,
@@ -162,7 +163,7 @@ def laid_out(tensor: torch.Tensor, form: Form) -> torch.Tensor:
     """A tensor's span in the order of a form, as bytes on the host; gaps hold zeros."""
     tensor = tensor.detach().resolve_conj().resolve_neg().cpu()
     if tensor.is_contiguous():
-        return tensor.reshape(-1).view(torch.uint8)
+        return span_of(tensor)  # one element may lie at any step
     flat = torch.zeros(span_bytes(form), dtype=torch.uint8)
     seen_as(form, flat).copy_(tensor)
     return flat

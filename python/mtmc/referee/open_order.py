@@ -4,6 +4,8 @@ that of all values in a topk which need not sort them.
 Eager has some order, which depends on the library's algorithm for that size. A kernel that takes the best first, and of equal
 values the first, is as right. Indices that are results themselves are judged by what they point at (`Ties`); what is looked up or marked by them is
 compared with eager's where it is that, and else with what the module returns when the first comes first. No third order passes.
+
+So do random numbers that go by the layout of arguments: a kernel may draw them in that order, or as if its arguments lay in order.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import torch
 
 from mtmc.referee.budgets import Draw, compare
 from mtmc.referee.measure import Measurement
-from mtmc.referee.reference import EagerError, Reference, State
+from mtmc.referee.reference import Eager, EagerError, Reference, State
 from mtmc.referee.ties import Ties
 from mtmc.referee.truth import OPEN_ORDERS, TruthError, widen
 from mtmc.wire.blobs import identical
@@ -50,13 +52,21 @@ def in_other_order(reference: Reference, draw: Draw) -> Draw | None:
     try:
         with FirstComes() as mode:
             eager = reference.run_eager(draw.arguments, draw.state, draw.seed, len(draw.eager.calls))
-            if not mode.asked or len(eager.calls[0]) != len(draw.eager.calls[0]):
-                return None
-            seen = zip(eager.after, draw.eager.after, strict=True)
-            after = [{name: value for name, value in now.items() if name in then} for now, then in seen]
-            eager = replace(eager, after=after, unseen=draw.eager.unseen)
-            truth = reference.run_truth(draw.arguments, draw.state, eager, widen)
-    except (EagerError, TruthError, torch.OutOfMemoryError):
+            return with_eager(reference, draw, eager) if mode.asked else None
+    except (EagerError, torch.OutOfMemoryError):
+        return None
+
+
+def with_eager(reference: Reference, draw: Draw, eager: Eager) -> Draw | None:
+    """The draw as `eager` answers it, and the truth with that one's choices; None where it cannot be said."""
+    if len(eager.calls[0]) != len(draw.eager.calls[0]) or len(eager.calls) != len(draw.eager.calls):
+        return None
+    seen = zip(eager.after, draw.eager.after, strict=True)
+    after = [{name: value for name, value in now.items() if name in then} for now, then in seen]
+    eager = replace(eager, after=after, unseen=draw.eager.unseen)
+    try:
+        truth = reference.run_truth(draw.arguments, draw.state, eager, widen)
+    except (TruthError, torch.OutOfMemoryError):
         return None
     return replace(draw, eager=eager, truth=truth, reorder=None)
 
@@ -105,7 +115,7 @@ def nearest(draw: Draw, call: int, leaves: list[Any]) -> Draw:
     """The draw itself, or in the other order where a call's results are nearer to that. Only where eager had an order to choose, and
     some of them are plainly other than its own, is it asked what that would be; where all of an order is open, and not only that of
     equal values, unless they are eager's own."""
-    if draw.slices is not None or not any(draw.eager.places):
+    if draw.slices is not None or not (any(draw.eager.places) or draw.by_layout):
         return draw
     if draw.eager.unsorted:
         if identical(leaves, draw.eager.calls[call]) or draw.other is None:

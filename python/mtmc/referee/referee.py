@@ -221,7 +221,7 @@ class Referee:
                 "aliases": draw.eager.shared.any,
                 "loose": draw.eager.shared.loose,
                 "overlapping": draw.eager.overlapping,
-                "random_state": draw.eager.random_state,
+                "random_state": "" if draw.by_layout else draw.eager.random_state,
             }
             whole = request["budget"] == "kind" or (request["budget"] == "draw" and kind in self.budgets.known)
             if not whole:

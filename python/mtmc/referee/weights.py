@@ -66,7 +66,7 @@ def nudged_weights(state: State, seed: int, scalars: Collection[str], most: int 
 def turned_weights(state: State, seed: int, scalars: Collection[str]) -> list[State]:
     """A few elements of every float entry change places, so that no sum tells of it. Then all integers, truth values and complex
     numbers of the state come in another order, where it has tensors of them: codes of weights, masks, tables of places. What is in
-    range stays so, and a permutation is one. Second weights leave them as they are."""
+    range stays so, and a permutation is one; a number that is alone is a smaller one. Second weights leave them as they are."""
     generator = torch.Generator().manual_seed(seed)
 
     def exchanged(flat: torch.Tensor) -> torch.Tensor:
@@ -77,13 +77,19 @@ def turned_weights(state: State, seed: int, scalars: Collection[str]) -> list[St
         return flat
 
     def reordered(flat: torch.Tensor) -> torch.Tensor:
+        if len(flat) == 1 and not flat.is_complex():
+            less = int(torch.randint(0, max(1, int(flat)), (), generator=generator))
+            return ~flat if flat.dtype == torch.bool else flat.clamp(max=less)
         if len(flat) > MOST_REORDERED:
             return flat.roll(int(torch.randint(1, len(flat), (), generator=generator)))
         return flat[torch.randperm(len(flat), generator=generator).to(flat.device)]
 
     found = []
     for floats in (True, False):
-        chosen = [n for n, v in state.items() if v.is_floating_point() == floats and n not in scalars and v.numel() > 1]
+        least = 2 if floats else 1
+        chosen = [
+            n for n, v in state.items() if v.is_floating_point() == floats and n not in scalars and v.numel() >= least
+        ]
         change = exchanged if floats else reordered
         turned = {name: change(state[name].reshape(-1)).reshape(state[name].shape) for name in chosen}
         if not all(value.equal(state[name]) for name, value in turned.items()):

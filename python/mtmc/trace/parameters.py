@@ -70,6 +70,21 @@ def check_line(task: str, expression: str, value: Any) -> str:
     return f"if {expression} {differs}: raise ValueError({message})"
 
 
+def length_checks(task: str, arguments: list[str], inputs: list[Any]) -> list[str]:
+    """The statements that refuse lists and dicts of other lengths: what is in them is looked up by place or key."""
+    found = []
+
+    def look(expression: str, value: Any) -> None:
+        if isinstance(value, (list, tuple, dict)):
+            found.append(check_line(task, f"len({expression})", len(value)))
+            for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+                look(f"{expression}[{key!r}]", part)
+
+    for expression, value in zip(arguments, inputs, strict=True):
+        look(expression, value)
+    return found
+
+
 def argument_expressions(parameters: Parameters, count: int, by_name: Names) -> list[str]:
     """For each of `count` arguments the expression over forward's parameters that holds it: `x`, `rest[0]`, `words['mask']`."""
     names: list[str] = []

@@ -59,6 +59,7 @@ from mtmc.trace.parameters import (
     check_line,
     keyword_marked,
     leaf_expressions,
+    length_checks,
     parameter_text,
     star_checks,
     unused_defaults,
@@ -321,6 +322,7 @@ def write_graph(
     given = argument_expressions(parameters, len(inputs), task.by_name)
     opening = [*star_checks(task.name, parameters, len(inputs), task.by_name)]
     opening += [check_line(task.name, name, value) for name, value in unused_defaults(parameters, given)]
+    opening += length_checks(task.name, given, inputs)
     opening += scalar_checks(task, model, exported, seen)
     held: Held = {}
     users = (spec for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT)

@@ -33,6 +33,8 @@ def lazy(value: Any) -> str:
             own = [name for name, held in leaf.__dict__.items() if not _is_data(held)]
             if own and type(leaf) is _PLAIN:
                 return f"output {index} carries attributes of its own: {', '.join(own)}"
+            if leaf.is_neg() or leaf.is_conj():  # its memory holds something else
+                return f"output {index} is not negated or conjugated yet"
             if leaf.layout != _STRIDED or (leaf.numel() and _IS_STORED(leaf).nbytes() == 0):
                 return f"output {index} has no memory"
         elif not (leaf is None or type(leaf) in (bool, int, float, str)):
