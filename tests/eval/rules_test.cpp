@@ -34,6 +34,10 @@ TEST(Rules, limits_follow_eager_and_the_type_of_the_output) {
   EXPECT_DOUBLE_EQ(error_limit(budget(), "float16"), 2e-6 + 0x1p-21 + 0x1p-11);
   EXPECT_DOUBLE_EQ(error_limit(budget(), "bfloat16"), 2e-6 + 0x1p-21 + 0x1p-9);
   EXPECT_DOUBLE_EQ(max_limit(budget(), "float32", 3), 4e-6 + (0x1p-21 + 0x1p-24) * 3);
+  Budget exact = budget();
+  exact.error = 1e-16;
+  EXPECT_DOUBLE_EQ(error_limit(exact, "float64"), 2e-16 + 0x1p-50 + 0x1p-53);
+  EXPECT_DOUBLE_EQ(error_limit(budget(), "float64"), 2e-6 + 0x1p-21 + 0x1p-53) << "fp32 within";
 }
 
 TEST(Rules, a_norm_wise_error) {
