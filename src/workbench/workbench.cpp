@@ -13,6 +13,7 @@
 #include "base/turn.h"
 #include "coder/chain.h"
 #include "coder/full_f32.h"
+#include "eval/own_thread.h"
 #include "eval/trusting_judge.h"
 #include "search/cost_judge.h"
 #include "targets/shell_json.h"
@@ -124,6 +125,8 @@ void Workbench::make_judge() {
   tuner_ = std::make_unique<PythonTuner>(judge.device);
   judge.bystander = tuner_.get();
   judge_ = judge.trusts ? make_trusting_judge(judge) : make_process_judge(judge);
+  // The search plans while it opens a task. Who shares a GPU counts its waits by threads, and opens a task in its turn.
+  if (judge.device == "cuda" && turn_file().empty()) judge_ = in_own_thread(std::move(judge_));
   evaluator_ = evaluator_of(judge);
 }
 

@@ -14,6 +14,7 @@
 #include "base/process.h"
 #include "base/tempdir.h"
 #include "base/turn.h"
+#include "eval/own_thread.h"
 #include "eval/torch_judge.h"
 #include "support/source_dir.h"
 
@@ -247,6 +248,21 @@ void add_guests(pid_t pid, int generation, std::vector<pid_t>& found) {
   for (const auto& thread : std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task", gone)) {
     std::ifstream children(thread.path() / "children");
     for (pid_t child = 0; children >> child;) add_guests(child, generation, found);
+  }
+}
+
+TEST_F(TorchJudgeOnPretendedGpu, a_judge_in_its_own_thread_judges_alike) {
+  const std::unique_ptr<Judge> judge = in_own_thread(make_process_judge(options_));
+  for (const bool again : {false, true}) {
+    ASSERT_TRUE(judge->prepare(task_).ok());
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(judge->get_ahead());
+    ASSERT_TRUE(judge->prepare(task_, {kGood, nullptr}).ok());
+    const Result<Verdict> v = judge->judge(task_, {kGood, nullptr}, Tier::screen);
+    ASSERT_TRUE(v.ok()) << v.error().message();
+    EXPECT_TRUE(is_right(*v)) << v->reason << ": " << v->message;
+    const Result<Verdict> wrong = judge->judge(task_, {candidate("return self.linear(x)"), nullptr}, Tier::screen);
+    EXPECT_TRUE(wrong.ok() && wrong->reason == "wrong-result") << again;
+    judge->rest();
   }
 }
 
