@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+# A class's bases and what it defines, as no metaclass can answer.
+mro_of, table_of = (type.__dict__[name].__get__ for name in ("__mro__", "__dict__"))
 SMALL = 1 << 15  # elements; what is measured of as many takes a GPU's driver longer than the host
 
 
@@ -70,10 +72,31 @@ def on_host(values: list[Any]) -> list[Any]:
     return found
 
 
-def leaves(value: Any) -> list[Any]:
-    """Tensors and scalars of a structure of lists, tuples and mappings, in order."""
+class Fields(dict[str, Any]):
+    """The parts of an object that are its attributes."""
+
+
+def by_key(value: Any) -> Mapping[Any, Any] | None:
+    """The parts of a mapping, or of a dataclass (Fields), by their keys; None of all else."""
     if isinstance(value, Mapping):
-        return [leaf for part in value.values() for leaf in leaves(part)]
+        return value
+    declared = declared_in(type(value))
+    return Fields({name: getattr(value, name) for name in declared}) if declared else None
+
+
+def declared_in(kind: type) -> dict[str, Any]:
+    """The fields of a class that is a dataclass, by name, whatever the class would answer itself."""
+    tables = filter(lambda table: "__dataclass_fields__" in table, map(table_of, mro_of(kind)))
+    fields = next(tables, {}).get("__dataclass_fields__")
+    return fields if type(fields) is dict else {}
+
+
+def leaves(value: Any) -> list[Any]:
+    """Tensors and scalars of a structure of lists, tuples, mappings and dataclasses, in order."""
+    if type(value) in (torch.Tensor, float, int):
+        return [value]
+    if (parts := by_key(value)) is not None:
+        return [leaf for part in parts.values() for leaf in leaves(part)]
     if isinstance(value, (list, tuple)):
         return [leaf for part in value for leaf in leaves(part)]
     return [value]
@@ -105,9 +128,11 @@ def names_of(value: Any) -> tuple[str, ...]:
 
 
 def structure_of(value: Any) -> str:
-    """`[tensor, {a: tensor}]`, `[values=tensor, indices=tensor]`: lists and tuples are alike, but for the names of parts."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key}: {structure_of(part)}" for key, part in value.items()) + "}"
+    """`[tensor, {a: tensor}]`, `[values=tensor, indices=tensor]`: lists and tuples are alike, but for the names of parts; of a
+    dataclass, whose parts are attributes, `{.a: tensor}`."""
+    if (parts := by_key(value)) is not None:
+        dot = "." if isinstance(parts, Fields) else ""
+        return "{" + ", ".join(f"{dot}{key}: {structure_of(part)}" for key, part in parts.items()) + "}"
     if isinstance(value, (list, tuple)):
         parts = [structure_of(part) for part in value]
         names = names_of(value)

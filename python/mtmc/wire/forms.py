@@ -1,6 +1,7 @@
 """Forms: what a structure of tensors and scalars is made of, as JSON, without what the tensors hold.
 
-    form = {"list": [form, ...]} | {"dict": [[key, form], ...]} | {"value": scalar} | {"float": "inf"} | {"hole": place}
+    form = {"list": [form, ...][, "names"]} | {"dict": [[key, form], ...][, "fields"]} | {"value": scalar} | {"float": "inf"}
+         | {"hole": place}
          | {"dtype", "shape", "stride"[, "device"]}      a tensor; with "at" and "lent" where one is described that exists
 
 A tensor's bytes are its span: all from its first element to its last, gaps included, in the order they lie in memory. The spans
@@ -10,12 +11,12 @@ of a form follow one another in `leaves` order, each at a multiple of ALIGNED by
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from mtmc.wire.blobs import named, names_of
+from mtmc.wire.blobs import Fields, by_key, named, names_of
 
 Form = dict[str, Any]
 ALIGNED = 64
@@ -35,8 +36,9 @@ def form_of(value: Any) -> Form:
         stride = contiguous(value.shape) if shares else list(value.stride())
         form = {"dtype": str(value.dtype)[6:], "shape": list(value.shape), "stride": stride}
         return form if value.device.type == "cpu" else {**form, "device": value.device.type}
-    if isinstance(value, Mapping):
-        return {"dict": [[str(key), form_of(part)] for key, part in value.items()]}
+    if (parts := by_key(value)) is not None:
+        form = {"dict": [[str(key), form_of(part)] for key, part in parts.items()]}
+        return {**form, "fields": True} if isinstance(parts, Fields) else form
     if isinstance(value, (list, tuple)):
         form = {"list": [form_of(part) for part in value]}
         return {**form, "names": list(names)} if (names := names_of(value)) else form
@@ -58,10 +60,11 @@ def contiguous(shape: Any) -> list[int]:
 def rebuilt(form: Form, tensor: Callable[[Form], Any], scalar: Callable[[Form], Any]) -> Any:
     """The structure of a form with its leaves as the two functions make them, in order."""
     if "dict" in form:
-        return {key: rebuilt(part, tensor, scalar) for key, part in form["dict"]}
+        parts = {key: rebuilt(part, tensor, scalar) for key, part in form["dict"]}
+        return Fields(parts) if "fields" in form else parts
     if "list" in form:
-        parts = [rebuilt(part, tensor, scalar) for part in form["list"]]
-        return named(parts, form["names"]) if "names" in form else parts
+        row = [rebuilt(part, tensor, scalar) for part in form["list"]]
+        return named(row, form["names"]) if "names" in form else row
     return tensor(form) if "dtype" in form else scalar(form)
 
 

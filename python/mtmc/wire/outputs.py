@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Mapping
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 import torch
 
-from mtmc.wire.blobs import leaves
+from mtmc.wire.blobs import by_key, declared_in, leaves, mro_of, table_of
 
 # Kept before the candidate comes: a subclass or a patched class cannot answer for itself.
 _PLAIN = torch.Tensor
 _IS_STORED = torch.Tensor.untyped_storage
 _STRIDED = torch.strided
+_LEAVES = frozenset((_PLAIN, torch.nn.Parameter, bool, int, float, str, type(None)))
+_CONTAINERS = frozenset((list, tuple, dict, OrderedDict, defaultdict, object))
+# What a container is asked for its parts.
+_ALWAYS, _ROWS, _BY_KEY = {"__class__", "__getattribute__"}, {"__iter__", "__len__"}, {"items", "keys", "values"}
+_HOLDS = (GetSetDescriptorType, MemberDescriptorType)
 
 
 def tensors(value: Any) -> list[torch.Tensor]:
@@ -25,7 +32,9 @@ def bytes_of_all(value: Any) -> int:
 
 
 def lazy(value: Any) -> str:
-    """Why an output may not be computed yet; empty when all are plain, stored tensors."""
+    """Why an output may not be computed yet; empty when all are plain, stored tensors in containers that hold them."""
+    if way := own_way(value):
+        return f"it is in a container of a class that says itself what is in it: {way}"
     for index, leaf in enumerate(leaves(value)):
         if isinstance(leaf, torch.Tensor):
             if type(leaf) not in (_PLAIN, torch.nn.Parameter):
@@ -40,6 +49,28 @@ def lazy(value: Any) -> str:
         elif not (leaf is None or type(leaf) in (bool, int, float, str)):
             return f"output {index} is a {type(leaf).__name__}"
     return ""
+
+
+def own_way(value: Any) -> str:
+    """How a container in a result may compute its parts when it is asked for them, after the clock has stopped; empty where all
+    hold them."""
+    kind, asked = type(value), _ALWAYS
+    if kind in _LEAVES:
+        return ""
+    declared, by_place = declared_in(kind), isinstance(value, (list, tuple))
+    if by_place:
+        asked = asked | _ROWS
+    elif isinstance(value, Mapping):
+        asked = asked | _ROWS | _BY_KEY
+    elif declared:
+        asked = asked | {"__getattr__"}
+    for cls in mro_of(kind):
+        for name, said in () if cls in _CONTAINERS else table_of(cls).items():
+            computes = hasattr(type(said), "__get__") and not isinstance(said, _HOLDS)
+            if name in asked or (computes and (name in declared or name == "__dict__")):
+                return f"{kind.__name__}.{name}"
+    parts = value if by_place else (by_key(value) or {}).values()
+    return next(filter(None, map(own_way, parts)), "")
 
 
 def _is_data(value: Any) -> bool:
