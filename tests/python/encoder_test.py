@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from traced_modules import module_text
-from tracing import traced
+from tracing import refused, traced
 
 ENCODER = "self.net = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), 1, nn.LayerNorm(8))"
 CAUSAL = "nn.Transformer.generate_square_subsequent_mask(4)"
@@ -47,3 +48,28 @@ def test_padding(tmp_path: Path, padded: str, more: str) -> None:
 
 def test_padding_of_numbers(tmp_path: Path) -> None:
     attention(tmp_path, "x, src_key_padding_mask=m", "torch.full((3, 4), float('-inf')).triu(2)")
+
+
+UNCHECKED = ENCODER.replace("nn.LayerNorm(8))", "nn.LayerNorm(8), mask_check=False)")
+
+
+@pytest.mark.parametrize("padded", ["torch.arange(4) >= m[:, None]", "torch.arange(4) < 4 - m[:, None]"])
+@pytest.mark.parametrize("more", ["", ", mask=n"])
+def test_padding_that_nobody_looks_at(tmp_path: Path, padded: str, more: str) -> None:
+    masks = "torch.randint(1, 5, (3,))", "torch.eye(4) < 0"
+    attention(tmp_path, f"x, src_key_padding_mask={padded}{more}", *masks, init=UNCHECKED)
+
+
+def test_masks_of_numbers_are_taken_for_others_in_eval_mode(tmp_path: Path) -> None:
+    text = module_text("return self.net(x, mask=m)", ENCODER, "torch.randn(3, 4, 8), torch.randn(4, 4)", "x, m")
+    error = refused(tmp_path, text, mode="eval")
+    assert error.wrong.startswith("torch's transformer layers return something else") and "0 and -inf" in error.wanted
+    assert traced(tmp_path, text, mode="train")["checked"]
+    enabled = torch.backends.mha.get_fastpath_enabled()
+    assert enabled
+    try:
+        assert traced(tmp_path, "import torch\ntorch.backends.mha.set_fastpath_enabled(False)\n" + text, mode="eval")[
+            "checked"
+        ]
+    finally:
+        torch.backends.mha.set_fastpath_enabled(enabled)

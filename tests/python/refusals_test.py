@@ -29,3 +29,9 @@ def test_a_branch_inside_torch_is_called_torchs(tmp_path: Path) -> None:
     error = refused(tmp_path, module_text("return self.net.predict(x)", init))
     assert error.wrong == "torch's own nn/modules/adaptive.py branches on a tensor's values"
     assert error.got == "m0.py:10: return self.net.predict(x)"
+
+
+def test_an_observer_is_told_how_to_stop(tmp_path: Path) -> None:
+    error = refused(tmp_path, module_text("return self.q(x)", "self.q = torch.ao.quantization.default_fake_quant()"))
+    assert error.wrong == "torch's own ao/quantization/utils.py branches on a tensor's values"
+    assert error.got == "m0.py:10: return self.q(x)" and "disable_observer" in error.wanted

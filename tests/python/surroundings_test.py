@@ -8,7 +8,8 @@ import warnings
 import numpy
 import torch
 
-from mtmc.guest.surroundings import another, elsewhere, operators, other_random_states
+from mtmc.device.random_state import other_random_states
+from mtmc.guest.surroundings import another, elsewhere, operators
 
 
 def test_another_program_records_gradients_or_has_more_threads() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 
@@ -17,6 +20,13 @@ def seed_all(seed: int) -> None:
     torch.default_generator.manual_seed(seed)
     if torch.cuda.is_initialized():
         torch.cuda.manual_seed_all(seed)
+
+
+def seed_others(seed: int) -> None:
+    """Python's random numbers and, where it is loaded, numpy's."""
+    random.seed(seed)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
 
 
 @contextmanager
@@ -38,3 +48,12 @@ def random_state() -> torch.Tensor:
     if torch.cuda.is_initialized():
         states.append(torch.cuda.get_rng_state())
     return torch.cat(states)
+
+
+def other_random_states() -> dict[str, Any]:
+    """Those that are not torch's, by whose they are: numpy's where numpy is there."""
+    found: dict[str, Any] = {"Python": random.getstate()}
+    if "numpy.random" in sys.modules:
+        name, words, *rest = sys.modules["numpy.random"].get_state()
+        found["numpy"] = (name, words.tobytes(), rest)
+    return found

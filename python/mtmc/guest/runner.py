@@ -23,14 +23,14 @@ from mtmc.device.cuda import DeviceError
 from mtmc.device.device import device_named
 from mtmc.device.digest import digest
 from mtmc.device.memory import release
-from mtmc.device.random_state import random_state
+from mtmc.device.random_state import other_random_states, random_state
 from mtmc.guest import ahead, unplug
 from mtmc.guest.audit import Audit
 from mtmc.guest.candidate import Refused, assign, construct, entries_of, import_candidate, load_weights, match
 from mtmc.guest.failures import classify
 from mtmc.guest.profile import profile_call, profile_kernels
 from mtmc.guest.stopwatch import Stopwatch
-from mtmc.guest.surroundings import Operators, another, elsewhere, operators, other_random_states
+from mtmc.guest.surroundings import Operators, another, elsewhere, operators
 from mtmc.guest.tamper import Snapshot
 from mtmc.wire import outputs
 from mtmc.wire.by_name import by_place

@@ -1,15 +1,12 @@
 """What surrounds a candidate in a program: whether gradients are recorded, how many threads there are, other instances of its class,
-random numbers that are not torch's, and the operators that all others call.
+and the operators that all others call.
 """
 
 from __future__ import annotations
 
 import contextlib
 import copy
-import random
-import sys
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import torch
 
@@ -42,15 +39,6 @@ def elsewhere(where: Message | None, arguments: list[torch.Tensor]) -> Iterator[
         for x in wanted:
             with contextlib.suppress(RuntimeError):  # it may have become the result of something
                 x.requires_grad_(False)
-
-
-def other_random_states() -> dict[str, Any]:
-    """By whose they are: numpy's where numpy is there."""
-    found: dict[str, Any] = {"Python": random.getstate()}
-    if "numpy.random" in sys.modules:
-        name, words, *rest = sys.modules["numpy.random"].get_state()
-        found["numpy"] = (name, words.tobytes(), rest)
-    return found
 
 
 def operators() -> Operators:

@@ -69,10 +69,22 @@ def in_turn(product: torch.Tensor, x: torch.Tensor, dim: int) -> torch.Tensor:
     return product.masked_fill(stays.bool(), 0)
 
 
-DEFINITIONS: dict[Any, Callable[..., torch.Tensor]] = {
+def fake_quantized(
+    x: torch.Tensor, scale: torch.Tensor, zero_point: torch.Tensor, axis: int, quant_min: int, quant_max: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The nearest of so many values, which each index of the axis has others of, and where x lies between them."""
+    shape = [-1 if place == axis % x.dim() else 1 for place in range(x.dim())]
+    scale, zero_point = scale.view(shape), zero_point.view(shape)
+    place = x * (1 / scale)
+    place = (place + zero_point).round() if zero_point.is_floating_point() else place.round() + zero_point
+    return (place.clamp(quant_min, quant_max) - zero_point) * scale, (place >= quant_min) & (place <= quant_max)
+
+
+DEFINITIONS: dict[Any, Callable[..., Any]] = {
     aten._grouped_mm: grouped_mm,
     aten._scaled_mm: scaled_mm,
     aten.cumprod.default: cumprod,
+    aten.fake_quantize_per_channel_affine_cachemask.default: fake_quantized,
 }
 
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from types import CellType, FunctionType
 from typing import Any
 
 import torch
@@ -16,7 +15,7 @@ from torch.func import functional_call
 from mtmc.device.device import Device
 from mtmc.device.digest import digest
 from mtmc.device.memory import NO_MEMORY
-from mtmc.device.random_state import random_state, seed_all
+from mtmc.device.random_state import other_random_states, random_state, seed_all
 from mtmc.device.turn import away
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
@@ -24,8 +23,9 @@ from mtmc.referee.sharing import Returned, Shared, Versions, versions_of
 from mtmc.referee.slices import Run
 from mtmc.referee.ties import Ties
 from mtmc.referee.truth import WIDER, Record, TruthError, Widths, run_wide, widen
-from mtmc.task.lasting import objects_of, refuse_lasting
-from mtmc.task.plain_state import built_again, drawn_at_random, same_values
+from mtmc.task.foreign import refuse_foreign
+from mtmc.task.lasting import ADDED, ADDS, alike, objects_of, refuse_lasting, remade
+from mtmc.task.plain_state import built_again, drawn_at_random, remembers_itself, same_values
 from mtmc.task.scalars import ScalarReads
 from mtmc.task.task import CPU, Task
 from mtmc.task.uncompiled import uncompiled
@@ -37,7 +37,7 @@ from mtmc.wire.entries import registered
 from mtmc.wire.forms import ALIGNED, form_of, make, sharing, tell_of_memory
 from mtmc.wire.modes import DispatchMode
 from mtmc.wire.plain import Attributes, State, changed_by, is_plain, load_state, plain_tensors, transient_buffers
-from mtmc.wire.task_error import first_line
+from mtmc.wire.task_error import TaskError, first_line
 
 SHARING_CALLS = 3  # tell whether results lie where earlier ones do, two buffers in turn included
 CALLS = 2  # a module with state is called twice from the same state
@@ -141,10 +141,14 @@ class Reference:
         self.scalars = ScalarReads()  # whose names no draw may exchange
         tensors = dict(self.model.named_parameters()) | buffers
         self.scalars.follow(tensors, tensors)
-        objects = objects_of(self.model)
+        objects, foreign = objects_of(self.model), other_random_states()
         with self.scalars:
             changed = changed_by(self.model, lambda: task.check_runs(self.model))
-        lasting = objects_of(self.model) != objects
+        drawn_elsewhere = other_random_states() != foreign
+        if added := registered(self.model).keys() - own.keys():
+            raise TaskError(f"judging {task.name}", ADDS, min(added), ADDED)
+        lasting, now = objects_of(self.model) != objects, plain_tensors(self.model)
+        grown = any(not alike(now[key], before[key]) for key in changed)
         other = built_again(task)
         drawn = drawn_at_random(other, {key: before[key] for key in plain})
         # Does it write where no version tells (`.data`)? Then values do.
@@ -153,12 +157,17 @@ class Reference:
         self.plain = sorted({*changed, *filter(is_plain, hidden), *drawn})  # the keys of those that are state
         self.pristine: State = {name: before[name] for name in (*own, *self.plain)}
         self.load(self.model, self.pristine)
+        if grown and (gone := remade(task, self.model)):
+            self.plain = [key for key in self.plain if key not in gone]
+            self.pristine = {name: value for name, value in self.pristine.items() if name not in gone}
         if lasting:
             refuse_lasting(task, self.model, f"judging {task.name}")
+        if drawn_elsewhere:
+            refuse_foreign(task, self.model, self.pristine, f"judging {task.name}")
         refuse_unheld(task, self.model, other, self.pristine, f"judging {task.name}")
-        del other
+        del other, now
         self.written: list[int] | None = None  # see Eager; known after the first run
-        self.reads_only = False  # no run has changed its arguments; known after the first
+        self.reads_only = False  # no run has changed its arguments; so is this
         self.wide = in_type(self._copy(), torch.float64)
 
     @property
@@ -232,8 +241,10 @@ class Reference:
                 self.written = [i for i, (tensor, version) in enumerate(given) if tensor._version != version]
             # what is returned may be the state itself, which moves on
             leaves = [*blobs.leaves(result), *(given[i][0] for i in self.written)]
-            written = self.unnoticed or self._versions() != versions
-            once = not written and not record.drawn
+            written = (
+                any(after) or self.unnoticed or self._versions() != versions
+            )  # two buffers may change places and back
+            once = not index and not written and not record.drawn
             results.append([_own(leaf, once and not any(about["shared"].any)) for leaf in leaves])
             returned.note(result, results[-1], shared.arguments)
             drawn.append(record.drawn)
@@ -458,16 +469,6 @@ def changed_in(states: list[State], before: State) -> set[str]:
 def blobs_copy(arguments: list[Any]) -> list[Any]:
     """Fresh memory for every tensor, its strides kept and how far it begins behind an aligned address: eager may refuse either."""
     return map_leaves(arguments, _copied)
-
-
-def remembers_itself(model: torch.nn.Module) -> bool:
-    """Does it hold a function that was defined around one of its modules, such as a hook that keeps a layer's result? A copy's
-    would go on to speak of the original."""
-    values = [value for module in model.modules() for value in vars(module).values()]
-    functions = [one for value in values for one in (value.values() if isinstance(value, dict) else (value,))]
-    cells = [cell for one in functions if isinstance(one, FunctionType) for cell in one.__closure__ or ()]
-    empty = CellType()
-    return any(cell != empty and isinstance(cell.cell_contents, torch.nn.Module) for cell in cells)
 
 
 def _own(leaf: Any, untouched: bool) -> Any:

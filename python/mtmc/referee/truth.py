@@ -170,6 +170,11 @@ class Widen(DispatchMode):
             return func(*args, **kwargs)
         except RuntimeError as error:  # NotImplementedError is one
             if (definition := definition_of(func, args, error)) is None:
+                if "double" in str(error).lower():
+                    wrong = (
+                        f"{func} has no float64 version and no definition here, so that nothing tells how exact it is"
+                    )
+                    raise TruthError(f"{wrong} ({first_line(error)})") from error
                 raise
         with self:
             return definition(*args, **kwargs)

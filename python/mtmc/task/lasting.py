@@ -17,13 +17,15 @@ from mtmc.task.task import Task
 from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
 from mtmc.wire.by_name import by_place
-from mtmc.wire.plain import TABLES, Attributes, State, load_state, plain_tensors, transient
+from mtmc.wire.plain import TABLES, Attributes, State, is_plain, load_state, plain_tensors, transient
 from mtmc.wire.task_error import TaskError
 
 OF_TORCH = frozenset(vars(torch.nn.Module()))  # attributes that every module has
 PLAIN = (bool, int, float, complex, str, type(None))
 MOST_PARTS, MOST_DEPTH = 64, 3  # of a structure that are looked at
 MOST_HASHED = 1 << 28  # bytes of a tensor: a tenth of a second
+ADDS = "forward adds a parameter or buffer to the state_dict"
+ADDED = "one that the constructor registers, or a buffer that is not persistent"
 MOST_NAMED = 3  # attributes that a message names
 
 Objects = dict[str, tuple[str, str]]  # by dotted name: what tells a change, and what a message says
@@ -38,6 +40,15 @@ def objects_of(model: torch.nn.Module, values: bool = False) -> Objects:
             if name not in OF_TORCH and name not in TABLES:
                 found[f"{prefix}.{name}" if prefix else name] = _text(value, 0, values), _said(value)
     return found
+
+
+def described(value: Any) -> tuple[str, str]:
+    """What tells one value of a name from another, be it a module, a tensor, an array or a plain structure; and what a message says."""
+    if isinstance(value, torch.nn.Module):
+        return _text(dict(value.state_dict()), 0, True), _said(value)
+    if hasattr(value, "tobytes") and hasattr(value, "shape"):
+        return value.tobytes().hex(), f"an array {list(value.shape)}"
+    return _text(value, 2, True), _said(value)
 
 
 def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
@@ -76,6 +87,44 @@ def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
     wrong = "what forward returns depends on attributes that it changes and that are not tensors from the first call on"
     wanted = "buffers or tensor attributes for what lasts from call to call"
     raise TaskError(doing, wrong, "; ".join(got), wanted)
+
+
+def remade(task: Task, model: torch.nn.Module) -> set[str]:
+    """The keys of plain tensors that a call of the task's module, as its constructor left it, makes anew in another shape or type,
+    such as a table that grows: no state where everything else is the same whether it was there or not. The module is left as it was."""
+    objects = Attributes(model)
+    first: State = {name: value.clone() for name, value in (model.state_dict() | plain_tensors(model)).items()}
+    grown: set[str] = set()
+
+    def call(draw: int = 0, anew: bool = True) -> list[Any]:
+        inputs = task.make_inputs(draw)
+        if anew:
+            objects.restore()
+        load_state(model, {name: value for name, value in first.items() if anew or name not in grown})
+        seed_all(0)
+        with torch.no_grad(), uncompiled():
+            result = by_place(model, task.by_name)(*inputs)
+        now = model.state_dict() | plain_tensors(model)
+        grown.update(
+            key for key, value in now.items() if is_plain(key) and key in first and not alike(value, first[key])
+        )
+        return copies([leaves(result), [value for name, value in now.items() if name in first and name not in grown]])
+
+    try:
+        result = call()
+        if not grown or not identical(call(), result):
+            return set()
+        call(draw=1)
+        return grown if identical(call(anew=False), result) else set()
+    except Exception:
+        return set()  # who asks for more than one call hears about it
+    finally:
+        objects.restore()
+        load_state(model, first)
+
+
+def alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.shape == other.shape and one.dtype == other.dtype
 
 
 def copies(value: Any) -> Any:

@@ -1,6 +1,8 @@
-"""Which plain attributes of a module are state."""
+"""Which plain attributes of a module are state, and which modules hold something that a copy would share."""
 
 from __future__ import annotations
+
+from types import CellType, FunctionType
 
 import torch
 
@@ -12,9 +14,10 @@ OTHER_SEED = 0x5EED
 
 
 def built_again(task: Task) -> torch.nn.Module | None:
-    """The task's module under another seed, its parameters unfilled; None where there is no memory for two."""
+    """The task's module under another seed, its parameters unfilled, and of its file imported again, see Task.again; None where
+    there is no memory for two."""
     try:
-        return task.make_unfilled(OTHER_SEED)[0]
+        return task.again.make_unfilled(OTHER_SEED)[0]
     except TaskError:
         return None
 
@@ -29,3 +32,13 @@ def drawn_at_random(other: torch.nn.Module | None, plain: State) -> list[str]:
 def same_values(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Same device, type, shape and elements; NaN equals NaN."""
     return a.device == b.device and a.dtype == b.dtype and torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
+
+
+def remembers_itself(model: torch.nn.Module) -> bool:
+    """Does it hold a function that was defined around one of its modules, such as a hook that keeps a layer's result? A copy's
+    would go on to speak of the original."""
+    values = [value for module in model.modules() for value in vars(module).values()]
+    functions = [one for value in values for one in (value.values() if isinstance(value, dict) else (value,))]
+    cells = [cell for one in functions if isinstance(one, FunctionType) for cell in one.__closure__ or ()]
+    empty = CellType()
+    return any(cell != empty and isinstance(cell.cell_contents, torch.nn.Module) for cell in cells)

@@ -6,17 +6,14 @@ see the same model and the same inputs for the same seed. Every mistake of the u
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import importlib.util
 import inspect
 import json
 import pickle
-import random
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -28,9 +25,10 @@ from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from mtmc.device.device import made_on
 from mtmc.device.memory import NO_MEMORY
-from mtmc.device.random_state import seed_all
+from mtmc.device.random_state import seed_all, seed_others
 from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
+from mtmc.task.imported import FROM_FILE, import_file, imported_again
 from mtmc.task.input_spec import InputSpec, parse_input
 from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import moved
@@ -50,35 +48,10 @@ def seed_everything(seed: int) -> None:
         seed_all(seed)
     else:  # a GPU that the task initialises is seeded, too
         torch.manual_seed(seed)
-    random.seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed % 2**32)
+    seed_others(seed)
 
 
 CPU = torch.device("cpu")
-FROM_FILE = "mtmc_file_"  # begins the names of modules that are imported from a user's file
-
-
-def import_file(path: Path, doing: str) -> ModuleType:
-    """Imports a Python file under a name made from its path, with its folder on the module search path."""
-    if not path.is_file():
-        raise TaskError(doing, "no such file", str(path), "a Python file")
-    name = f"{FROM_FILE}{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    if str(path.parent) not in sys.path:
-        sys.path.append(str(path.parent))
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise TaskError(doing, "not a Python file", str(path), "a file that ends in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[name]
-        raise TaskError(doing, f"{path.name} does not import", first_line(first_cause(error))) from error
-    return module
 
 
 class FunctionModule(torch.nn.Module):
@@ -117,6 +90,12 @@ class Task:
     def from_file(self) -> bool:
         """Is the module from a file that the user named, not from a package?"""
         return self.namespace.__name__.startswith(FROM_FILE)
+
+    @cached_property
+    def again(self) -> Task:
+        """The same task of the same file, imported once more where it draws random numbers while it is imported; itself elsewhere."""
+        other = imported_again(self.namespace) if self.from_file else self.namespace
+        return self if other is self.namespace else replace(self, namespace=other)
 
     @property
     def forward_signature(self) -> inspect.Signature:

@@ -1,4 +1,5 @@
-"""What a constructor draws at random and no state holds: tensors in a dict, in a list of lists or in an object, and numbers.
+"""What a constructor draws at random and no state holds: tensors in a dict, in a list of lists or in an object, and numbers; and
+what the file draws while it is imported.
 
 Every process that builds the module has other ones, the candidate's among them, and nobody can lend them. A task whose results
 depend on such a thing is refused, and the user is told where to put it.
@@ -6,10 +7,12 @@ depend on such a thing is refused, and the user is told where to put it.
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import torch
 
 from mtmc.device.random_state import seed_all
-from mtmc.task.lasting import MOST_NAMED, copies, objects_of
+from mtmc.task.lasting import MOST_NAMED, Objects, copies, described, objects_of
 from mtmc.task.task import Task
 from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
@@ -25,7 +28,7 @@ def refuse_unheld(task: Task, model: torch.nn.Module, other: torch.nn.Module | N
         return
     mine, theirs = objects_of(model, values=True), objects_of(other, values=True)
     drawn = [name for name in mine if mine[name] != theirs.get(name)]
-    if not drawn:
+    if not drawn and task.again is task:
         return
     objects = {one: Attributes(one) for one in (model, other)}
 
@@ -47,8 +50,31 @@ def refuse_unheld(task: Task, model: torch.nn.Module, other: torch.nn.Module | N
     finally:
         objects[model].restore()
         load_state(model, state)
+    if (imported := drawn_in_file(task)) or not drawn:
+        wrong = "what forward returns depends on what its file draws at random while it is imported"
+        wanted = (
+            "parameters, buffers or tensor attributes that the constructor draws, or a seed in the file before it draws"
+        )
+        raise TaskError(doing, wrong, "; ".join(imported[:MOST_NAMED]), wanted)
     got = "; ".join(f"{name}: {mine[name][1]}" for name in drawn[:MOST_NAMED])
     wrong = "what forward returns depends on what differs from one construction to the next, and nobody can set it"
     raise TaskError(
         doing, wrong, got, "buffers, tensor attributes or lists of tensors, or a generator with a seed of its own"
     )
+
+
+def drawn_in_file(task: Task) -> list[str]:
+    """The names that stand for other values when the task's file is imported again, and what they stand for."""
+    mine, theirs = (named_values(one.namespace) for one in (task, task.again))
+    return [f"{name}: {mine[name][1]}" for name in mine if mine[name] != theirs.get(name)]
+
+
+def named_values(namespace: ModuleType) -> Objects:
+    """At the top level of a file and in its classes, by name."""
+    found: Objects = {}
+    for name, value in vars(namespace).items():
+        if isinstance(value, type) and value.__module__ == namespace.__name__:
+            found |= {f"{name}.{own}": described(one) for own, one in vars(value).items() if not own.startswith("__")}
+        elif not name.startswith("__"):
+            found[name] = described(value)
+    return found

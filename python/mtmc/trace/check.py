@@ -13,6 +13,7 @@ from torch.utils import _pytree as pytree
 from mtmc.device.random_state import random_state
 from mtmc.task.task import Task, seed_everything
 from mtmc.trace.refusal import computes_gradients
+from mtmc.trace.structure import taken_apart
 from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import plain_tensors
 from mtmc.wire.task_error import TaskError, first_line, line_in, needs_gpu
@@ -82,7 +83,7 @@ def check_against_eager(
             start = time.monotonic()
             try:
                 with torch.no_grad():  # as the judge calls it: some modules have faster ways then
-                    theirs, their_spec = pytree.tree_flatten(called(*clone_inputs(inputs)))
+                    theirs, their_spec = pytree.tree_flatten(taken_apart(called(*clone_inputs(inputs))))
             except Exception as error:
                 if needs_gpu(error):
                     return None

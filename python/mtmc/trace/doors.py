@@ -1,4 +1,5 @@
-"""Does forward compute gradients, or pack sequences? torch.export cannot trace that, and its reasons say anything else."""
+"""Does forward compute gradients, pack sequences, or seed random numbers? torch.export cannot trace the first two, and its reasons
+say anything else; of the last nothing is left in its graph."""
 
 from __future__ import annotations
 
@@ -21,14 +22,18 @@ GRADIENTS: Doors = (
     (eager_transforms, "jvp_increment_nesting"),
 )
 PACKING: Doors = ((torch._VF, "_pack_padded_sequence"),)
+SEEDING: Doors = tuple(
+    (module, name) for module in (torch, torch.random) for name in ("manual_seed", "seed", "set_rng_state")
+)
 
 
 @dataclass
 class Asked:
-    """Where gradients were asked for, and where sequences were packed."""
+    """Where gradients were asked for, sequences packed, and random numbers seeded."""
 
     gradients: Stacks = field(default_factory=list)
     packed: Stacks = field(default_factory=list)
+    seeded: Stacks = field(default_factory=list)
 
 
 @contextlib.contextmanager
@@ -43,7 +48,8 @@ def doors_watched() -> Iterator[Asked]:
 
         return noted
 
-    watched = [(one, asked.gradients) for one in GRADIENTS] + [(one, asked.packed) for one in PACKING]
+    kinds = ((GRADIENTS, asked.gradients), (PACKING, asked.packed), (SEEDING, asked.seeded))
+    watched = [(one, stacks) for doors, stacks in kinds for one in doors]
     before = [(module, name, getattr(module, name), to) for (module, name), to in watched if hasattr(module, name)]
     try:
         for module, name, door, stacks in before:

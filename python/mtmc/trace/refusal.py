@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputSpec
 
 from mtmc.task.task import Task
 from mtmc.trace.doors import Asked
@@ -15,9 +18,14 @@ from mtmc.trace.graph import TORCH_FOLDER, UserCode
 from mtmc.trace.structure import STRUCTURES
 from mtmc.wire.task_error import TaskError, first_line
 
-OTHERS = (TORCH_FOLDER, str(Path(__file__).parents[1]), "<")  # whose frames are neither the user's nor a package's
-LAYERS = str(Path(TORCH_FOLDER, "nn"))
-CALLER = str(Path(LAYERS, "modules", "module.py"))  # which calls all others
+OTHERS = (
+    TORCH_FOLDER,
+    str(Path(__file__).parents[1]),
+    contextlib.__file__,
+    "<",
+)  # whose frames are neither the user's nor a package's
+LAYERS = (str(Path(TORCH_FOLDER, "nn")), str(Path(TORCH_FOLDER, "ao")))
+CALLER = str(Path(TORCH_FOLDER, "nn", "modules", "module.py"))  # which calls all others
 BY_VALUES = re.compile(r"Could not (?:(guard on)|extract specialized integer from) data-dependent expression")
 GRADIENTS = "forward computes gradients"
 KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=False)"
@@ -43,6 +51,24 @@ def computes_gradients(task: Task, place: str) -> TaskError:
     return TaskError(f"tracing {task.name}", GRADIENTS, place, wanted)
 
 
+def refuse_seeding(task: Task, asked: Asked, user: UserCode) -> None:
+    places = [line for stack in asked.seeded if (line := last_line(stack, user))]
+    if places:
+        wrong = "forward sets the state of torch's random numbers, which a trace does not hold"
+        wanted = "none of that (numbers that stay the same are drawn by the constructor, for a buffer)"
+        raise TaskError(f"tracing {task.name}", wrong, places[0], wanted)
+
+
+def no_tensor(task: Task, exported: ExportedProgram, spec: InputSpec, user: UserCode) -> TaskError:
+    if not isinstance(exported.constants.get(spec.target or ""), torch.Generator):
+        return TaskError(f"tracing {task.name}", "an argument that is no tensor", str(spec.target or spec.arg))
+    users = [use for node in exported.graph.nodes if node.name == spec.arg.name for use in node.users]
+    at, source = user.location(users[0].meta.get("stack_trace")) if users else ("", "")
+    wrong = "forward draws random numbers from a generator of its own"
+    wanted = "torch's default generator, or a buffer with the numbers, which the constructor draws"
+    return TaskError(f"tracing {task.name}", wrong, f"{at}: {source}" if at else "", wanted)
+
+
 def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode) -> TaskError:
     """What is known to be out of reach, else the user's innermost line on the way to the failure and torch's reason in its
     first line."""
@@ -65,6 +91,8 @@ def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode
     wanted = ""
     if "data-dependent" in text:
         wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
+        if layer_of_torch(traceback.extract_tb(failure.error.__traceback__)).startswith("ao/quantization"):
+            wanted = "observers that are switched off (model.apply(torch.ao.quantization.disable_observer))"
     wrong, unaware = reason(failure.error), reason(failure.unaware)
     if unaware != wrong:
         wrong += f" (and, while its code was told that nothing traces it: {unaware})"
@@ -81,7 +109,7 @@ def reason(error: BaseException) -> str:
 
 
 def layer_of_torch(stack: traceback.StackSummary) -> str:
-    """`nn/modules/adaptive.py`: the file of torch.nn that failed, called by the innermost line that is not torch's. Else empty."""
+    """`nn/modules/adaptive.py`: the file of torch.nn or torch.ao that failed, called by the innermost line that is not torch's. Else empty."""
     inside: list[str] = []
     for frame in stack:
         if not frame.filename.startswith(OTHERS):

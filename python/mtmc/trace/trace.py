@@ -31,7 +31,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -43,14 +43,16 @@ from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec,
 from torch.utils import _pytree as pytree
 
 from mtmc.device.memory import NO_MEMORY
+from mtmc.task.foreign import refuse_foreign
 from mtmc.task.lasting import refuse_lasting
 from mtmc.task.plain_state import built_again
 from mtmc.task.task import Task, load_task
 from mtmc.task.unheld import refuse_unheld
 from mtmc.trace.check import check_against_eager
+from mtmc.trace.composites import decompositions, with_reshapes
 from mtmc.trace.constructor import Held, all_tensors, constructor_source
 from mtmc.trace.doors import doors_watched
-from mtmc.trace.encoder import masks_of_transformers
+from mtmc.trace.encoder import masks_of_transformers, without_fast_ways
 from mtmc.trace.graph import GraphWriter, UserCode, has_size, real_view, strides, type_text
 from mtmc.trace.known import Known
 from mtmc.trace.layout import made_contiguous, not_contiguous, ordered_by_chance
@@ -64,8 +66,9 @@ from mtmc.trace.parameters import (
     star_checks,
     unused_defaults,
 )
+from mtmc.trace.plainer import in_plainer_operators
 from mtmc.trace.recurrent import recurrent_shapes
-from mtmc.trace.refusal import GRADIENTS, Failure, opaque, refusal, unseen
+from mtmc.trace.refusal import GRADIENTS, Failure, no_tensor, opaque, refusal, refuse_seeding, unseen
 from mtmc.trace.shapes import shapes_inferred
 from mtmc.trace.state import Exported, constant_attributes, exportable, registered_tensors, scalar_checks
 from mtmc.trace.structure import structure
@@ -83,14 +86,6 @@ INLINE_CONSTANT = 64  # elements: larger constants are held by the module instea
 # Modules with a faster way of their own where there are no gradients, which is not traced: it returns rows in order.
 FASTER = (torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer)
 KINDS = {InputKind.PARAMETER: "param", InputKind.BUFFER: "buffer", InputKind.CONSTANT_TENSOR: "constant"}
-aten = torch.ops.aten
-# What eager itself runs as several operators, without a kernel of its own.
-COMPOSITES = (
-    "diff.default float_power.Scalar float_power.Tensor_Scalar float_power.Tensor_Tensor inner.default isclose.default "
-    "kron.default linalg_multi_dot.default margin_ranking_loss.default meshgrid.default meshgrid.indexing "
-    "pairwise_distance.default poisson_nll_loss.default take_along_dim.default tensordot.default trapezoid.dx "
-    "trapezoid.x trapz.dx trapz.x"
-)
 
 
 def trace(task: Task) -> dict[str, Any]:
@@ -124,6 +119,8 @@ def trace(task: Task) -> dict[str, Any]:
     data["constructor_source"] = constructor_source(task, model, data.pop("held"), lacking)
     if data["checked"]:
         state = {name: value.clone() for name, value in all_tensors(model).items()}
+        if seen.foreign:
+            refuse_foreign(task, model, state, f"tracing {task.name}")
         refuse_unheld(task, model, built_again(task), state, f"tracing {task.name}")
     disordered = check_trace(task, exported, seen) if data["checked"] else None
     data["checked"] = disordered is not None
@@ -200,13 +197,34 @@ def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> set[in
 
     def traced_state() -> dict[str, torch.Tensor]:
         found = {seen.key(name): value for name, value in registered_tensors(module).items()}
-        return {transient.get(key, key): value for key, value in found.items()}
+        held = {transient.get(key, key): value for key, value in found.items()}
+        return {key: value for key, value in held.items() if key not in seen.remade}
 
     try:
         return check_against_eager(task, eager, module, traced_state)
-    except TaskError:
+    except TaskError as error:
+        if seen.remade:
+            wrong = "what later calls of forward return depends on a tensor that it remakes in another shape"
+            got, wanted = ", ".join(sorted(seen.remade)), "a buffer of its full size from the constructor on"
+            raise TaskError(f"tracing {task.name}", wrong, got.replace(" .", " ").lstrip("."), wanted) from error
         refuse_lasting(task, task.make_model(0), f"tracing {task.name}")  # where that is why
+        if any(isinstance(part, FASTER) for part in eager.modules()) and torch.backends.mha.get_fastpath_enabled():
+            refuse_fast_way(task, lambda: check_against_eager(task, task.make_model(0), module, traced_state), error)
         raise
+
+
+def refuse_fast_way(task: Task, check: Callable[[], Any], error: TaskError) -> None:
+    """TaskError where trace and eager agree once torch's layers have no faster way."""
+    try:
+        with without_fast_ways():
+            check()
+    except TaskError:
+        return
+    wrong = (
+        "torch's transformer layers return something else in a faster way of theirs, which they take without gradients"
+    )
+    wanted = "masks of bools, or of 0 and -inf, which that way takes all numbers for; or torch.backends.mha.set_fastpath_enabled(False)"
+    raise TaskError(f"tracing {task.name}", wrong, error.got or error.wrong, wanted) from error
 
 
 def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode) -> tuple[ExportedProgram, Exported]:
@@ -227,7 +245,7 @@ def export(task: Task, model: torch.nn.Module, inputs: list[Any], user: UserCode
 @contextlib.contextmanager
 def mended_torch() -> Iterator[None]:
     """Where torch itself cannot trace what it can do, or traces something else."""
-    with without_value_checks(), recurrent_shapes(), shapes_inferred(), masks_of_transformers():
+    with without_value_checks(), recurrent_shapes(), shapes_inferred(), masks_of_transformers(), in_plainer_operators():
         yield
 
 
@@ -237,6 +255,7 @@ def export_with(
     def exported() -> tuple[ExportedProgram, Exported]:
         with exportable(task, model, keys, len(inputs)) as seen, user.recorded(), mended_torch():
             program = torch.export.export(model, tuple(inputs), strict=False).run_decompositions(decompositions())
+            refuse_seeding(task, asked, user)
             return with_reshapes(program), seen
 
     with doors_watched() as asked:
@@ -255,48 +274,9 @@ def export_with(
             with torch.no_grad(), unnoticed(), Known():  # as the judge calls it: `out=` and writing to views need that
                 return exported()
         except Exception:
+            if isinstance(unaware, TaskError):  # in words of ours
+                raise unaware from failure
             raise refusal(task, model, Failure(failure, unaware, asked), user) from failure
-
-
-def with_reshapes(program: ExportedProgram) -> ExportedProgram:
-    """A reshape is traced as a view wherever its operand was laid out for one; the operators of another device, or on other
-    arguments, lay their results out otherwise. The Program says reshape, too; and div where a division rounds nothing."""
-    for node in program.graph.nodes:
-        if node.target in (aten.view.default, aten._unsafe_view.default):
-            node.target = aten.reshape.default
-        if node.target is aten.div.Tensor_mode and node.kwargs.get("rounding_mode") is None:  # nothing is rounded
-            node.target, node.kwargs = aten.div.Tensor, {}
-    program.graph_module.recompile()
-    return program
-
-
-def decompositions() -> dict[torch._ops.OpOverload, Any]:
-    """Composites that are written in simpler operators: views that make lists, and contractions spelled as text."""
-    table = torch.export.default_decompositions()
-    chosen = {op: table[op] for op in (aten.einsum.default, aten.broadcast_tensors.default) if op in table}
-    for packet, overload in (name.split(".") for name in COMPOSITES.split()):
-        op = getattr(getattr(aten, packet), overload, None)  # newer or older torch may lack one
-        if op in table:
-            chosen[op] = table[op]
-    for op in (aten.split.Tensor, aten.split.sizes, aten.split_with_sizes.default):
-        chosen[op] = split_into_slices
-    chosen[aten.copy.default] = lambda self, source, non_blocking=False: placed(source, self)
-    chosen[aten.fill.Tensor] = lambda self, value: placed(value, self)
-    chosen[aten.unbind.int] = lambda self, dim=0: [aten.select.int(self, dim, i) for i in range(self.shape[dim])]
-    return chosen
-
-
-def placed(source: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """What a tensor like the second holds after the first was copied into it."""
-    return aten.expand.default(aten._to_copy.default(source, dtype=like.dtype), like.shape)
-
-
-def split_into_slices(self: torch.Tensor, sizes: int | list[int], dim: int = 0) -> list[torch.Tensor]:
-    extent = self.shape[dim]
-    if isinstance(sizes, int):
-        sizes = [sizes] * max(1, math.ceil(extent / max(1, sizes)))
-    ends = [min(extent, sum(sizes[: index + 1])) for index in range(len(sizes))]
-    return [aten.slice.Tensor(self, dim, start, end) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode, seen: Exported) -> None:
@@ -332,7 +312,7 @@ def write_graph(
             opening.append(check_line(task.name, of_user[spec.arg.name], spec.arg.value))
             continue
         if not isinstance(spec.arg, TensorArgument):
-            raise TaskError(f"tracing {task.name}", "an argument that is no tensor", str(spec.target or spec.arg))
+            raise no_tensor(task, exported, spec, user)
         leaf = leaf_of(task, placeholders[spec.arg.name], spec, of_user, constants, seen)
         if leaf["kind"] == "input" and (not leaf["target"].isidentifier() or OURS.fullmatch(leaf["target"])):
             mine = f"given_{leaf['name']}" if OURS.fullmatch(leaf["name"]) else leaf["name"]

@@ -15,7 +15,8 @@ import torch
 
 from mtmc.wire.entries import State, load
 
-TABLES = ("_parameters", "_buffers", "_modules")
+TENSORS = ("_parameters", "_buffers")
+TABLES = (*TENSORS, "_modules")
 
 
 def is_plain(key: str) -> bool:
@@ -163,21 +164,21 @@ class PlainTable(Mapping[str, Any]):
 
 
 class Attributes:
-    """What a module's attributes are beside parameters, persistent buffers and submodules: `restore` puts the same objects
-    back, and into lists, dicts and sets, those of hooks included, what they held. Without `buffers` these are left alone."""
+    """What a module's attributes are beside its submodules: `restore` puts the same objects back, and into lists, dicts and sets,
+    those of hooks included, what they held. Without `tensors` parameters and buffers are left alone."""
 
-    def __init__(self, model: torch.nn.Module, buffers: bool = True) -> None:
+    def __init__(self, model: torch.nn.Module, tensors: bool = True) -> None:
         self.kept = [(module, self._of(module)) for module in model.modules()]
-        self.buffers = [(module, transient(module)) for module, _ in self.kept if buffers]
+        tables = [module.__dict__.get(name, {}) for module, _ in self.kept for name in TENSORS if tensors]
+        self.tables = [(table, table.copy()) for table in tables]
         values = [value for _, kept in self.kept for value in kept.values()]
         self.lists = [(value, value.copy()) for value in values if type(value) is list]
         self.dicts = [(value, value.copy()) for value in values if type(value) in (dict, OrderedDict, set)]
 
     def restore(self) -> None:
-        for module, kept in self.buffers:
-            for name in transient(module).keys() - kept.keys():
-                del module.__dict__["_buffers"][name]
-            module.__dict__["_buffers"].update(kept)
+        for table, entries in self.tables:
+            table.clear()
+            table.update(entries)
         for module, kept in self.kept:
             for name in self._of(module).keys() - kept.keys():
                 del module.__dict__[name]
