@@ -12,8 +12,8 @@ import torch
 from mtmc.task.task import load_task
 from mtmc.trace import check as trace_check
 from mtmc.trace.check import check_against_eager
-from mtmc.trace.layout import made_contiguous, ordered_by_chance
 from mtmc.trace.composites import decompositions
+from mtmc.trace.layout import made_contiguous, ordered_by_chance
 from mtmc.wire.task_error import TaskError
 from traced_modules import module_text
 from tracing import traced

@@ -78,9 +78,10 @@ def test_a_table_that_is_registered_again(tmp_path: Path) -> None:
     assert traced(tmp_path, text)["checked"] and reference(tmp_path, text).plain == []
 
 
-def test_what_grows_from_call_to_call_is_state(tmp_path: Path) -> None:
-    text = module_text("self.t = torch.cat([self.t, x])\nreturn self.t.sum(0)", "self.t = torch.zeros(0, 8)")
-    assert "remakes in another shape" in refused(tmp_path, text).wrong
+@pytest.mark.parametrize("result", ["self.t.sum(0)", "x * 2"])
+def test_what_grows_from_call_to_call_is_state(tmp_path: Path, result: str) -> None:
+    text = module_text(f"self.t = torch.cat([self.t, x])\nreturn {result}", "self.t = torch.zeros(0, 8)")
+    assert "goes on to change it" in refused(tmp_path, text).wrong
     assert reference(tmp_path, text).plain == [".t"]
 
 

@@ -320,7 +320,7 @@ def test_arguments_whose_code_reads_their_values_are_drawn(tmp_path: Path) -> No
     assert "n != 4" in data["opening"][0] and data["checked"]
 
 
-REMAKES = "what later calls of forward return depends on a tensor that it remakes in another shape"
+REMAKES = "forward makes a tensor anew in another shape, and goes on to change it or to depend on it"
 REFUSALS = [
     (
         module_text("self.h = torch.cat([self.h, x])\nreturn self.h.sum()", "self.h = torch.zeros(4, 8)"),

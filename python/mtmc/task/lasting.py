@@ -17,7 +17,7 @@ from mtmc.task.task import Task
 from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
 from mtmc.wire.by_name import by_place
-from mtmc.wire.plain import TABLES, Attributes, State, is_plain, load_state, plain_tensors, transient
+from mtmc.wire.plain import TABLES, Attributes, State, get, is_plain, load_state, plain_tensors, transient
 from mtmc.wire.task_error import TaskError
 
 OF_TORCH = frozenset(vars(torch.nn.Module()))  # attributes that every module has
@@ -91,7 +91,8 @@ def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
 
 def remade(task: Task, model: torch.nn.Module) -> set[str]:
     """The keys of plain tensors that a call of the task's module, as its constructor left it, makes anew in another shape or type,
-    such as a table that grows: no state where everything else is the same whether it was there or not. The module is left as it was."""
+    such as a table that was too short: no state where all else is the same whether it was there or not, and the next call leaves it
+    as it is. The module is left as it was."""
     objects = Attributes(model)
     first: State = {name: value.clone() for name, value in (model.state_dict() | plain_tensors(model)).items()}
     grown: set[str] = set()
@@ -115,7 +116,9 @@ def remade(task: Task, model: torch.nn.Module) -> set[str]:
         if not grown or not identical(call(), result):
             return set()
         call(draw=1)
-        return grown if identical(call(anew=False), result) else set()
+        held = {key: copies(get(model, key)) for key in grown}
+        same = identical(call(anew=False), result)
+        return {key for key, value in held.items() if same and identical(get(model, key), value)}
     except Exception:
         return set()  # who asks for more than one call hears about it
     finally:

@@ -41,7 +41,7 @@ def encoded(
     else:  # of each row as many are dropped as are padded: the last ones
         count = padded.sum(1, keepdim=True)
         src_key_padding_mask = dropped = torch.arange(src.shape[1], device=src.device) >= src.shape[1] - count
-    out = src
+    out = src.masked_fill(dropped[..., None], 0.0)  # not even what is not finite there reaches the other rows
     for layer in self.layers:
         out = layer(out, src_key_padding_mask=src_key_padding_mask)
     out = out.masked_fill(dropped[..., None], 0.0)

@@ -88,7 +88,7 @@ def exportable(task: Task, model: torch.nn.Module, keys: Iterable[str], count: i
             seen.returned = {key for key in seen.keys.values() if is_one_of(get(model, key), results)}
             refuse_new_parameters(task, weights)
             refuse_resized(task, here, shapes)
-            seen.remade = keep_new_values(model, {key: here[key] for key in seen.keys.values()})
+            seen.remade = keep_new_values(task, model, {key: here[key] for key in seen.keys.values()})
             seen.remade |= keep_new_buffers(task, buffers)
             return result
         finally:
@@ -136,12 +136,14 @@ def registered_tensors(model: torch.nn.Module) -> State:
     return dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers(remove_duplicate=False))
 
 
-def keep_new_values(model: torch.nn.Module, buffers: State) -> set[str]:
+def keep_new_values(task: Task, model: torch.nn.Module, buffers: State) -> set[str]:
     """The new values of plain attributes are what the buffers that stand for them hold. Returns the keys of those that are remade."""
     new, remade = {}, set()
     for key, buffer in buffers.items():
         value = get(model, key)
-        if value is None or not alike(value, buffer):
+        if value is None:
+            raise other_type(task, f"tensor attribute {key[1:]}", value, buffer)
+        if not alike(value, buffer):
             remade.add(key)
         elif value is not buffer:
             new[key] = value.clone()  # it may be what another attribute held
@@ -175,7 +177,7 @@ def keep_new_buffers(task: Task, buffers: list[tuple[str, torch.nn.Module, dict[
                 raise TaskError(f"tracing {task.name}", ADDS, path, ADDED)
             if old is not None and value is not old:
                 if value is None or not alike(value, old):
-                    if persistent:
+                    if persistent or value is None:
                         raise other_type(task, f"buffer {path}", value, old)
                     remade.add(f".{path}")
                     continue
@@ -215,7 +217,7 @@ def refuse_resized(task: Task, tensors: State, shapes: dict[str, torch.Size]) ->
 def other_type(task: Task, what: str, now: torch.Tensor | None, before: torch.Tensor) -> TaskError:
     got = "no tensor" if now is None else f"{now.dtype} {list(now.shape)}"
     wrong = f"forward gives the {what} another type or shape"
-    wanted = f"{before.dtype} {list(before.shape)}, as before (or, of a table that only grows, persistent=False)"
+    wanted = f"{before.dtype} {list(before.shape)}, as before (or, of a table that was too short, persistent=False)"
     return TaskError(f"tracing {task.name}", wrong, got, wanted)
 
 

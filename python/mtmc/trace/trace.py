@@ -44,7 +44,7 @@ from torch.utils import _pytree as pytree
 
 from mtmc.device.memory import NO_MEMORY
 from mtmc.task.foreign import refuse_foreign
-from mtmc.task.lasting import refuse_lasting
+from mtmc.task.lasting import refuse_lasting, remade
 from mtmc.task.plain_state import built_again
 from mtmc.task.task import Task, load_task
 from mtmc.task.unheld import refuse_unheld
@@ -200,13 +200,13 @@ def check_trace(task: Task, exported: ExportedProgram, seen: Exported) -> set[in
         held = {transient.get(key, key): value for key, value in found.items()}
         return {key: value for key, value in held.items() if key not in seen.remade}
 
+    if seen.remade and (lasting := seen.remade - remade(task, task.make_model(0))):
+        wrong = "forward makes a tensor anew in another shape, and goes on to change it or to depend on it"
+        got, wanted = ", ".join(key[1:] for key in sorted(lasting)), "a buffer of its full size from the constructor on"
+        raise TaskError(f"tracing {task.name}", wrong, got, wanted)
     try:
         return check_against_eager(task, eager, module, traced_state)
     except TaskError as error:
-        if seen.remade:
-            wrong = "what later calls of forward return depends on a tensor that it remakes in another shape"
-            got, wanted = ", ".join(sorted(seen.remade)), "a buffer of its full size from the constructor on"
-            raise TaskError(f"tracing {task.name}", wrong, got.replace(" .", " ").lstrip("."), wanted) from error
         refuse_lasting(task, task.make_model(0), f"tracing {task.name}")  # where that is why
         if any(isinstance(part, FASTER) for part in eager.modules()) and torch.backends.mha.get_fastpath_enabled():
             refuse_fast_way(task, lambda: check_against_eager(task, task.make_model(0), module, traced_state), error)
