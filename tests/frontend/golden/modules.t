@@ -264,47 +264,49 @@ program encoder_masks {
   %55 = gt(%54, %16) : b1[2,4]  @ encoder_masks.py:10
   %56 = eq(%53, %55) : b1[2,4]  @ encoder_masks.py:10
   %57 = all(%56) : b1[]  @ encoder_masks.py:10
-  %58 = full_like(%2, dtype=f32, value=0.0) : f32[2,4]  @ encoder_masks.py:10
-  %59 = masked_fill(%58, %2, %15) : f32[2,4]  @ encoder_masks.py:10
-  %60 = transpose(%0, dim0=1, dim1=0) : f32[4,2,8]  @ encoder_masks.py:10
-  %61 = linear(%60, %3, %4) : f32[4,2,24]  @ encoder_masks.py:10
-  %62 = reshape(%61, shape=[4,2,3,8]) : f32[4,2,3,8]  @ encoder_masks.py:10
-  %63 = unsqueeze(%62, dim=0) : f32[1,4,2,3,8]  @ encoder_masks.py:10
-  %64 = transpose(%63, dim0=0, dim1=-2) : f32[3,4,2,1,8]  @ encoder_masks.py:10
-  %65 = squeeze(%64, dim=-2) : f32[3,4,2,8]  @ encoder_masks.py:10
-  %66 = select(%65, dim=0, index=0) : f32[4,2,8]  @ encoder_masks.py:10
-  %67 = select(%65, dim=0, index=1) : f32[4,2,8]  @ encoder_masks.py:10
-  %68 = select(%65, dim=0, index=2) : f32[4,2,8]  @ encoder_masks.py:10
-  %69 = reshape(%66, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
-  %70 = transpose(%69, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
-  %71 = reshape(%67, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
-  %72 = transpose(%71, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
-  %73 = reshape(%68, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
-  %74 = transpose(%73, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
-  %75 = reshape(%59, shape=[2,1,1,4]) : f32[2,1,1,4]  @ encoder_masks.py:10
-  %76 = expand(%75, size=[-1,2,-1,-1]) : f32[2,2,1,4]  @ encoder_masks.py:10
-  %77 = reshape(%76, shape=[4,1,4]) : f32[4,1,4]  @ encoder_masks.py:10
-  %78 = reshape(%77, shape=[2,2,-1,4]) : f32[2,2,1,4]  @ encoder_masks.py:10
-  %79 = reshape(%70, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
-  %80 = reshape(%72, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
-  %81 = reshape(%74, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
-  %82 = scaled_dot_product_attention(%79, %80, %81, %78) : f32[2,2,4,4]  @ encoder_masks.py:10
-  %83 = permute(%82, dims=[2,0,1,3]) : f32[4,2,2,4]  @ encoder_masks.py:10
-  %84 = reshape(%83, shape=[8,8]) : f32[8,8]  @ encoder_masks.py:10
-  %85 = linear(%84, %5, %6) : f32[8,8]  @ encoder_masks.py:10
-  %86 = reshape(%85, shape=[4,2,8]) : f32[4,2,8]  @ encoder_masks.py:10
-  %87 = transpose(%86, dim0=1, dim1=0) : f32[2,4,8]  @ encoder_masks.py:10
-  %88 = add(%0, %87) : f32[2,4,8]  @ encoder_masks.py:10
-  %89 = layer_norm(%88, %11, %12, normalized_shape=[8]) : f32[2,4,8]  @ encoder_masks.py:10
-  %90 = linear(%89, %7, %8) : f32[2,4,16]  @ encoder_masks.py:10
-  %91 = relu(%90) : f32[2,4,16]  @ encoder_masks.py:10
-  %92 = linear(%91, %9, %10) : f32[2,4,8]  @ encoder_masks.py:10
-  %93 = add(%89, %92) : f32[2,4,8]  @ encoder_masks.py:10
-  %94 = layer_norm(%93, %13, %14, normalized_shape=[8]) : f32[2,4,8]  @ encoder_masks.py:10
-  %95 = bitwise_and(%53, %57) : b1[2,4]  @ encoder_masks.py:10
-  %96 = unsqueeze(%95, dim=2) : b1[2,4,1]  @ encoder_masks.py:10
-  %97 = masked_fill(%94, %96, %17) : f32[2,4,8]  @ encoder_masks.py:10
-  return %52, %97
+  %58 = bitwise_and(%53, %57) : b1[2,4]  @ encoder_masks.py:10
+  %59 = unsqueeze(%58, dim=2) : b1[2,4,1]  @ encoder_masks.py:10
+  %60 = masked_fill(%0, %59, %17) : f32[2,4,8]  @ encoder_masks.py:10
+  %61 = full_like(%2, dtype=f32, value=0.0) : f32[2,4]  @ encoder_masks.py:10
+  %62 = masked_fill(%61, %2, %15) : f32[2,4]  @ encoder_masks.py:10
+  %63 = transpose(%60, dim0=1, dim1=0) : f32[4,2,8]  @ encoder_masks.py:10
+  %64 = linear(%63, %3, %4) : f32[4,2,24]  @ encoder_masks.py:10
+  %65 = reshape(%64, shape=[4,2,3,8]) : f32[4,2,3,8]  @ encoder_masks.py:10
+  %66 = unsqueeze(%65, dim=0) : f32[1,4,2,3,8]  @ encoder_masks.py:10
+  %67 = transpose(%66, dim0=0, dim1=-2) : f32[3,4,2,1,8]  @ encoder_masks.py:10
+  %68 = squeeze(%67, dim=-2) : f32[3,4,2,8]  @ encoder_masks.py:10
+  %69 = select(%68, dim=0, index=0) : f32[4,2,8]  @ encoder_masks.py:10
+  %70 = select(%68, dim=0, index=1) : f32[4,2,8]  @ encoder_masks.py:10
+  %71 = select(%68, dim=0, index=2) : f32[4,2,8]  @ encoder_masks.py:10
+  %72 = reshape(%69, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %73 = transpose(%72, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %74 = reshape(%70, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %75 = transpose(%74, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %76 = reshape(%71, shape=[4,4,4]) : f32[4,4,4]  @ encoder_masks.py:10
+  %77 = transpose(%76, dim0=0, dim1=1) : f32[4,4,4]  @ encoder_masks.py:10
+  %78 = reshape(%62, shape=[2,1,1,4]) : f32[2,1,1,4]  @ encoder_masks.py:10
+  %79 = expand(%78, size=[-1,2,-1,-1]) : f32[2,2,1,4]  @ encoder_masks.py:10
+  %80 = reshape(%79, shape=[4,1,4]) : f32[4,1,4]  @ encoder_masks.py:10
+  %81 = reshape(%80, shape=[2,2,-1,4]) : f32[2,2,1,4]  @ encoder_masks.py:10
+  %82 = reshape(%73, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %83 = reshape(%75, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %84 = reshape(%77, shape=[2,2,4,4]) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %85 = scaled_dot_product_attention(%82, %83, %84, %81) : f32[2,2,4,4]  @ encoder_masks.py:10
+  %86 = permute(%85, dims=[2,0,1,3]) : f32[4,2,2,4]  @ encoder_masks.py:10
+  %87 = reshape(%86, shape=[8,8]) : f32[8,8]  @ encoder_masks.py:10
+  %88 = linear(%87, %5, %6) : f32[8,8]  @ encoder_masks.py:10
+  %89 = reshape(%88, shape=[4,2,8]) : f32[4,2,8]  @ encoder_masks.py:10
+  %90 = transpose(%89, dim0=1, dim1=0) : f32[2,4,8]  @ encoder_masks.py:10
+  %91 = add(%60, %90) : f32[2,4,8]  @ encoder_masks.py:10
+  %92 = layer_norm(%91, %11, %12, normalized_shape=[8]) : f32[2,4,8]  @ encoder_masks.py:10
+  %93 = linear(%92, %7, %8) : f32[2,4,16]  @ encoder_masks.py:10
+  %94 = relu(%93) : f32[2,4,16]  @ encoder_masks.py:10
+  %95 = linear(%94, %9, %10) : f32[2,4,8]  @ encoder_masks.py:10
+  %96 = add(%92, %95) : f32[2,4,8]  @ encoder_masks.py:10
+  %97 = layer_norm(%96, %13, %14, normalized_shape=[8]) : f32[2,4,8]  @ encoder_masks.py:10
+  %98 = unsqueeze(%58, dim=2) : b1[2,4,1]  @ encoder_masks.py:10
+  %99 = masked_fill(%97, %98, %17) : f32[2,4,8]  @ encoder_masks.py:10
+  return %52, %99
 }
 
 program fresh_outputs {
