@@ -49,8 +49,12 @@ std::vector<std::string> DrawChoice::screened_first(const TaskFacts& facts) cons
   std::vector<std::string> names;
   for (const std::string& kind : facts.structured())
     if (names.size() < structured_count(Tier::screen)) names.push_back(fmt::format("{}-0", kind));
-  if (facts.has_weights()) names.insert(names.end(), {"weights-0", "task-1"});
+  for (std::string& name : screened_besides(facts)) names.push_back(std::move(name));
   return names;
+}
+
+std::vector<std::string> DrawChoice::screened_besides(const TaskFacts& facts) {
+  return facts.has_weights() ? std::vector<std::string>{"weights-0", "task-1"} : std::vector<std::string>();
 }
 
 std::vector<std::string> DrawChoice::certified_next(const TaskFacts& facts) const {

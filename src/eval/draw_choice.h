@@ -30,8 +30,9 @@ class DrawChoice {
 
   // An index of a draw of any kind, other than the first; large draws are few.
   int other_index(const TaskFacts& facts);
-  // Draws that a task's first screen will need.
+  // Draws that a task's first screen will need, and those of them that are not structured.
   std::vector<std::string> screened_first(const TaskFacts& facts) const;
+  static std::vector<std::string> screened_besides(const TaskFacts& facts);
   // Draws that the next certification will need, in the order in which it does, but for those of other sizes: there
   // must be room for them before a candidate takes memory. Which they are is known before it begins, so that they can
   // be made ahead.

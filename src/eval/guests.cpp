@@ -1,5 +1,8 @@
 #include "eval/guests.h"
 
+#include <fmt/core.h>
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,6 +14,16 @@
 #include "eval/sandbox_command.h"
 
 namespace mtmc {
+namespace {
+
+// Tells a file from what takes its place later; empty: there is none.
+std::string identity_of(const std::string& file) {
+  struct stat found = {};
+  if (::stat(file.c_str(), &found) != 0) return "";
+  return fmt::format("{} {} {} {}", found.st_dev, found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
+}
+
+}  // namespace
 
 Guests::Guests(const JudgeOptions& options, const std::filesystem::path& shared, int draws)
     : options_(options), shared_(shared), zygote_("zygote", zygote_command(options, shared, draws)) {
@@ -66,16 +79,23 @@ Status Guests::add_spares(size_t most) {
   Room any;
   any.memory_bytes = options_.memory_bytes, any.device = options_.device;
   while (on_gpu() && spares_.size() < most) {
-    spares_.push_back(next_room(any));
-    MTMC_RETURN_IF_ERROR(Guest::add_spare(zygote_, spares_.back()));
+    Spare& spare = spares_.emplace_back(next_room(any));
+    for (const std::string& file : spare.room.hidden) spare.files[file] = identity_of(file);
+    MTMC_RETURN_IF_ERROR(Guest::add_spare(zygote_, spare.room));
   }
   return ok_status();
+}
+
+// A file that was not there, or is another one by now, was not hidden when the spare began.
+bool Guests::is_blind_to(const Spare& spare, const std::string& file) {
+  const auto then = spare.files.find(file);
+  return then != spare.files.end() && !then->second.empty() && then->second == identity_of(file);
 }
 
 // A spare's room, where there is one.
 Room Guests::vacant(const Room& like) {
   if (!on_gpu()) return next_room(like);  // which shares no folder with another
-  Room room = spares_.empty() ? next_room(like) : spares_.front();
+  Room room = spares_.empty() ? next_room(like) : spares_.front().room;
   if (!spares_.empty()) spares_.pop_front();
   room.kept = like.kept, room.cache = like.cache;
   return room;
@@ -101,10 +121,9 @@ Status Guests::prepare(const Candidate& candidate, const Requests& requests) {
 Status Guests::forget(std::vector<std::string> hidden) {
   prepared_.clear();
   hidden_ = std::move(hidden);
-  std::deque<Room> before = std::exchange(spares_, {}), would_see;
-  for (Room& spare : before) {
-    const bool blind = std::ranges::all_of(
-        hidden_, [&](const std::string& file) { return std::ranges::count(spare.hidden, file) > 0; });
+  std::deque<Spare> before = std::exchange(spares_, {}), would_see;
+  for (Spare& spare : before) {
+    const bool blind = std::ranges::all_of(hidden_, [&](const std::string& file) { return is_blind_to(spare, file); });
     (blind ? spares_ : would_see).push_back(std::move(spare));
   }
   return end(std::move(would_see));
@@ -117,13 +136,13 @@ Status Guests::rest() {
 
 Status Guests::end_spares() { return end(std::exchange(spares_, {})); }
 
-Status Guests::end(std::deque<Room> spares) {
+Status Guests::end(std::deque<Spare> spares) {
   Status left = ok_status();
-  for (const Room& spare : spares) {
-    const Json leave = {{"op", "leave"}, {"folder", spare.folder.string()}, {"timeout", 0}};
+  for (const Spare& spare : spares) {
+    const Json leave = {{"op", "leave"}, {"folder", spare.room.folder.string()}, {"timeout", 0}};
     if (zygote_.running() && left.ok())
       if (const auto reply = zygote_.ask(leave, kZygoteSeconds); !reply.ok()) left = reply.error();
-    remove_everything(spare.folder);
+    remove_everything(spare.room.folder);
   }
   return left;
 }

@@ -53,7 +53,8 @@ class Guests {
   Status forget(std::vector<std::string> hidden);
   // No task is open, and nobody stands by.
   Status rest();
-  // These files of a task to come are hidden from guests that begin before it is there: spares of now do for it, too.
+  // These files of a task to come are hidden from guests that begin before it is there: spares of now do for it, too,
+  // as long as the files stay what they are.
   void expect(std::vector<std::string> hidden) { hidden_soon_ = std::move(hidden); }
 
   // Guests that stand by are stopped while another is timed.
@@ -62,15 +63,21 @@ class Guests {
 
  private:
   bool on_gpu() const { return options_.device == "cuda"; }
+  // Its room, and what told each file that is hidden from it from others when it began.
+  struct Spare {
+    Room room;
+    std::map<std::string, std::string> files;
+  };
+  static bool is_blind_to(const Spare& spare, const std::string& file);
   Room next_room(const Room& like);
   Room vacant(const Room& like);
   Status end_spares();
-  Status end(std::deque<Room> spares);
+  Status end(std::deque<Spare> spares);
 
   const JudgeOptions& options_;
   std::filesystem::path shared_;
   JudgeProcess zygote_;
-  std::deque<Room> spares_;                // the oldest first
+  std::deque<Spare> spares_;               // the oldest first
   std::map<std::string, Guest> prepared_;  // by the candidate's hash
   std::vector<std::string> hidden_, hidden_soon_;
   bool imports_ = true;  // until what a task imports has made a context on the GPU, after which nobody can be forked

@@ -57,9 +57,9 @@ class Judge {
   virtual Status prepare(const Task&) { return ok_status(); }
   // A hint: this candidate may follow. Starts what only it needs and what takes long; it changes no verdict.
   virtual Status prepare(const Task&, const Candidate&) { return ok_status(); }
-  // A hint: the caller waits for something else, and nothing is timed. Does some of what a certification of the task
-  // that was prepared will need, for a second at most as far as can be known; false: nothing is left. In any thread
-  // that outlives the judge's processes; nothing else of the judge is called meanwhile.
+  // A hint: the caller waits for something else, and nothing is timed. Does some of what a first screen and a
+  // certification of the task that was prepared will need, for a second at most as far as can be known; false: nothing
+  // is left. In any thread that outlives the judge's processes; nothing else of the judge is called meanwhile.
   virtual bool get_ahead() { return false; }
   // A hint: after the next task that is prepared this one follows; null: nobody knows.
   virtual void expect(const Task*) {}

@@ -2,9 +2,11 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <future>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -17,78 +19,77 @@ class OwnThread final : public Judge {
  public:
   explicit OwnThread(std::unique_ptr<Judge> judge) : judge_(std::move(judge)), thread_([this] { work(); }) {}
   ~OwnThread() override {
-    post([&] { judge_.reset(), ends_ = true; }).wait();
+    post([this] { judge_.reset(), ends_ = true; }).wait();
     thread_.join();
   }
 
   Result<Verdict> judge(const Task& task, const Candidate& candidate, Tier tier) override {
-    return run([&] { return judge_->judge(task, candidate, tier); });
+    MTMC_RETURN_IF_ERROR(opened(task));
+    return post([&] { return judge_->judge(task, candidate, tier); }).get();
   }
   Result<std::optional<std::string>> compile(const Task& task, const Candidate& candidate) override {
-    return run([&] { return judge_->compile(task, candidate); });
-  }
-  void tell(std::function<void(const std::string&)> told) override {
-    run([&] { judge_->tell(std::move(told)); });
-  }
-  Status start() override {
-    return run([&] { return judge_->start(); });
+    MTMC_RETURN_IF_ERROR(opened(task));
+    return post([&] { return judge_->compile(task, candidate); }).get();
   }
   Status prepare(const Task& task) override {
-    settle();
-    opening_ = post([this, task] { (void)judge_->prepare(task); });
+    opening_ = Opening{task.json, post([this, task] { return judge_->prepare(task); })};
     return ok_status();
   }
   Status prepare(const Task& task, const Candidate& candidate) override {
-    return run([&] { return judge_->prepare(task, candidate); });
+    MTMC_RETURN_IF_ERROR(opened(task));
+    return post([&] { return judge_->prepare(task, candidate); }).get();
   }
   bool get_ahead() override {
-    if (opening_.valid() && opening_.wait_for(kLook) != std::future_status::ready) return true;
-    return run([&] { return judge_->get_ahead(); });
+    if (opening_ && opening_->done.wait_for(kLook) != std::future_status::ready) return true;
+    return post([&] { return judge_->get_ahead(); }).get();
+  }
+  Status start() override {
+    return post([&] { return judge_->start(); }).get();
+  }
+  void tell(std::function<void(const std::string&)> told) override {
+    post([&] { judge_->tell(std::move(told)); }).get();
   }
   void expect(const Task* next) override {
-    run([&] { judge_->expect(next); });
+    post([&] { judge_->expect(next); }).get();
   }
   void rest() override {
-    run([&] { judge_->rest(); });
+    post([&] { judge_->rest(); }).get();
   }
   void reseed(uint64_t seed) override {
-    run([&] { judge_->reseed(seed); });
+    post([&] { judge_->reseed(seed); }).get();
   }
 
  private:
-  std::future<void> post(std::function<void()> job) {
-    std::packaged_task<void()> task(std::move(job));
-    std::future<void> done = task.get_future();
+  struct Opening {
+    std::string task;  // its JSON
+    std::future<Status> done;
+  };
+
+  // Does it once all before it is done.
+  template <class Job>
+  auto post(Job job) -> std::future<decltype(job())> {
+    auto task = std::make_shared<std::packaged_task<decltype(job())()>>(std::move(job));
+    auto done = task->get_future();
     {
       const std::lock_guard lock(mutex_);
-      jobs_.push_back(std::move(task));
+      jobs_.emplace_back([task] { (*task)(); });
     }
     more_.notify_one();
     return done;
   }
 
-  // The task is open, or is not; an exception, a fault of ours, is thrown here.
-  void settle() {
-    if (opening_.valid()) opening_.get();
-  }
-
-  template <class Job>
-  auto run(Job job) -> decltype(job()) {
-    settle();
-    if constexpr (std::is_void_v<decltype(job())>) {
-      post(job).get();
-    } else {
-      std::optional<decltype(job())> found;
-      post([&] { found.emplace(job()); }).get();
-      return *std::move(found);
-    }
+  // What came of opening this task, told once; an exception is thrown. Of another task nobody asks any more.
+  Status opened(const Task& task) {
+    if (!opening_) return ok_status();
+    Opening opening = *std::exchange(opening_, std::nullopt);
+    return opening.task == task.json ? opening.done.get() : ok_status();
   }
 
   void work() {
     while (!ends_) {
       std::unique_lock lock(mutex_);
       more_.wait(lock, [&] { return !jobs_.empty(); });
-      std::packaged_task<void()> job = std::move(jobs_.front());
+      const std::function<void()> job = std::move(jobs_.front());
       jobs_.pop_front();
       lock.unlock();
       job();
@@ -96,10 +97,10 @@ class OwnThread final : public Judge {
   }
 
   std::unique_ptr<Judge> judge_;
-  std::future<void> opening_;  // of prepare(task)
+  std::optional<Opening> opening_;
   std::mutex mutex_;
   std::condition_variable more_;
-  std::deque<std::packaged_task<void()>> jobs_;
+  std::deque<std::function<void()>> jobs_;
   bool ends_ = false;  // of the thread only
   std::thread thread_;
 };

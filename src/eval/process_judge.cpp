@@ -209,7 +209,7 @@ Status ProcessJudge::prepare(const Task& task) {
   MTMC_RETURN_IF_ERROR(open(task));
   if (draws_quickly()) return ok_status();
   MTMC_TRY(std::vector<std::string> draws, facts_->structured(structured_count(Tier::screen)));
-  if (facts_->has_weights()) draws.insert(draws.end(), {"weights-0", "task-1"});
+  for (std::string& draw : DrawChoice::screened_besides(*facts_)) draws.push_back(std::move(draw));
   for (const std::string& draw : draws) {
     const auto known = facts_->draw(draw);
     if (facts_->endless()) return ok_status();  // judge() goes on without it

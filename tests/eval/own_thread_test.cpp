@@ -28,7 +28,7 @@ class SlowJudge final : public Judge {
     log_.opens.wait();
     log_.note("opens " + task.name);
     if (task.name == "bug") throw std::logic_error("a bug of ours");
-    return Error{"opening " + task.name, "", "", ""};
+    return task.name == "broken" ? Status(Error{"opening broken", "", "", ""}) : ok_status();
   }
   bool get_ahead() override {
     log_.note("gets ahead");
@@ -61,13 +61,21 @@ TEST(OwnThread, a_task_is_opened_while_its_caller_goes_on_and_all_is_done_in_one
   }
 }
 
-TEST(OwnThread, an_exception_in_opening_reaches_whoever_asks_next) {
+TEST(OwnThread, what_goes_wrong_in_opening_a_task_is_told_to_whoever_asks_about_it_and_to_nobody_else) {
   Log log;
   log.may_open.set_value();
   const std::unique_ptr<Judge> judge = in_own_thread(std::make_unique<SlowJudge>(log));
-  ASSERT_TRUE(judge->prepare({"bug", ""}).ok());
-  EXPECT_THROW((void)judge->judge({"bug", ""}, {"", nullptr}, Tier::screen), std::logic_error);
-  EXPECT_TRUE(judge->prepare({"a", ""}).ok()) << "it goes on";
+  const Task bug{"bug", "1"}, broken{"broken", "2"}, good{"good", "3"};
+  const auto doing = [&](const Task& task) { return judge->judge(task, {"", nullptr}, Tier::screen).error().doing; };
+  ASSERT_TRUE(judge->prepare(bug).ok());
+  EXPECT_THROW((void)doing(bug), std::logic_error);
+  EXPECT_EQ(doing(bug), "judging bug") << "told once";
+  ASSERT_TRUE(judge->prepare(bug).ok());
+  judge->expect(&good);
+  ASSERT_TRUE(judge->prepare(broken).ok());
+  EXPECT_EQ(judge->prepare(broken, {"", nullptr}).error().doing, "opening broken");
+  ASSERT_TRUE(judge->prepare(broken).ok());
+  EXPECT_EQ(doing(good), "judging good");
 }
 
 }  // namespace

@@ -282,6 +282,7 @@ TEST_F(TorchJudgeOnPretendedGpu, spares_stay_for_a_task_that_was_expected_and_do
   judge_->expect(&next);
   const std::vector<pid_t> first = spares_of(task_);
   judge_->expect(nullptr);
+  ASSERT_EQ(first.size(), 3U);
   EXPECT_EQ(spares_of(next), first);
   const std::string reads = candidate(
       "return x", "raise RuntimeError('size %d' % os.stat('" + (folder_.path() / "next.py").string() + "').st_size)\n");
@@ -290,6 +291,11 @@ TEST_F(TorchJudgeOnPretendedGpu, spares_stay_for_a_task_that_was_expected_and_do
   EXPECT_THAT(v->message, testing::HasSubstr("size 0")) << "as if it were empty";
   const std::vector<pid_t> second = spares_of(unexpected);
   for (const pid_t pid : second) EXPECT_EQ(std::ranges::count(first, pid), 0) << "it would see this task's file";
+  ASSERT_EQ(second.size(), 3U);
+  judge_->expect(&next);
+  const std::vector<pid_t> third = spares_of(task_);
+  const Task anew = task_in("next");  // another file in its place
+  for (const pid_t pid : spares_of(anew)) EXPECT_EQ(std::ranges::count(third, pid), 0) << "what was hidden is gone";
 }
 
 TEST_F(TorchJudgeOnPretendedGpu, guests_that_died_before_they_were_needed_are_replaced) {

@@ -41,9 +41,8 @@ class Draw:
     sampler: Sampler | None = None
     slices: Slices | None = None  # where the truth is that of some samples only
     reorder: Callable[[Draw], Draw | None] | None = None  # makes `other`
-    by_layout: bool = (
-        False  # do its random numbers go by the layout of its arguments? Then `other` has those of arguments in order
-    )
+    # Do its random numbers go by the layout of its arguments? Then `other` has those of arguments in order.
+    by_layout: bool = False
 
     @cached_property
     def finite(self) -> bool:

@@ -66,7 +66,7 @@ def nudged_weights(state: State, seed: int, scalars: Collection[str], most: int 
 def turned_weights(state: State, seed: int, scalars: Collection[str]) -> list[State]:
     """A few elements of every float entry change places, so that no sum tells of it. Then all integers, truth values and complex
     numbers of the state come in another order, where it has tensors of them: codes of weights, masks, tables of places. What is in
-    range stays so, and a permutation is one; a number that is alone is a smaller one. Second weights leave them as they are."""
+    range stays so, and a permutation is one; one that is alone becomes a smaller number. Second weights leave them as they are."""
     generator = torch.Generator().manual_seed(seed)
 
     def exchanged(flat: torch.Tensor) -> torch.Tensor:
