@@ -69,6 +69,14 @@ bool is_copy(const Program& program, const Node& node) {
          is_own_element(*body, type.shape);
 }
 
+// A part is replaced by what lies there: what is left of `y[1:3] += x` once it has been carried out.
+bool puts_back(const Program& program, const Node& node) {
+  const OpDef* def = find_op(node.op);
+  if (!def || def->part.empty()) return false;
+  const Node* part = program.producer(node.inputs[1]);
+  return part && part->op == def->part && part->attrs == node.attrs && part->inputs[0] == node.inputs[0];
+}
+
 // Operators that torch computes in the order in which their first operand lies, some of them by other code, that rounds
 // otherwise: attention, and what knows channels that come last.
 bool follows_layout(const std::string& overload) {
@@ -234,7 +242,7 @@ bool GraphBuilder::copies(const Node& node) const {
 
 ValueId GraphBuilder::without_copies(ValueId id) const {
   const Node* node = program_.producer(id);
-  return node && is_copy(program_, *node) ? node->inputs[0] : id;
+  return node && (is_copy(program_, *node) || puts_back(program_, *node)) ? node->inputs[0] : id;
 }
 
 bool GraphBuilder::is_view_of_leaf(ValueId id) const {

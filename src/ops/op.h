@@ -94,6 +94,13 @@ struct OpDef {
     }
   };
   InPlace in_place = {};
+  // Of a view: torch copies an operand that does not lie in order in memory.
+  bool needs_order = false;
+  // Where its result is operand 0 with elements replaced: the Python statement that replaces them where they lie
+  // (empty: there is none for these attributes), and, where operand 1 replaces a view of operand 0 with the same
+  // attributes, the name of that view.
+  std::string (*write)(const OpCall& call, std::span<const std::string> args) = nullptr;
+  std::string_view part = {};
   // Steps of torch's own call on a CPU that no vector unit takes, each about a nanosecond; null where its work is that
   // of the definition.
   double (*library_steps)(const OpCall& call) = nullptr;

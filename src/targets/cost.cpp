@@ -7,12 +7,21 @@
 
 #include "targets/cost_parts.h"
 #include "targets/import_time.h"
+#include "targets/written.h"
 
 namespace mtmc {
 
 double stored_bytes(const Program& program, ValueId id) {
   const Value& value = program.value(id);
   return static_cast<double>(value.type.elements()) * bytes(value.storage);
+}
+
+Work library_work(const Program& program, const Node& node) {
+  if (!is_likely_written(program, node)) return work_of(program, node);
+  Work work;
+  for (size_t i = 1; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != kNoValue) work.bytes += 2 * stored_bytes(program, node.inputs[i]);
+  return work;
 }
 
 namespace {
@@ -23,7 +32,10 @@ double traffic(const Program& program, const Kernel& kernel) {
   for (ValueId id : program.writes(kernel)) written += stored_bytes(program, id);
   for (ValueId id : program.reads(kernel)) read += stored_bytes(program, id);
   double touched = 0;
-  for (const Node* node : program.nodes_of(kernel)) touched += work_of(program, *node).bytes;
+  const std::vector<const Node*> nodes = program.nodes_of(kernel);
+  if (kernel.family == Family::library && nodes.size() == 1 && is_likely_written(program, *nodes[0]))
+    return library_work(program, *nodes[0]).bytes;
+  for (const Node* node : nodes) touched += work_of(program, *node).bytes;
   return std::min(read + written, std::max(touched, written));
 }
 
@@ -37,7 +49,7 @@ KernelWork kernel_work(const Program& program, const Kernel& kernel) {
   for (const Node* node : program.nodes_of(kernel)) {
     const OpDef* op = find_op(node->op);
     all.free = all.free && op && op->is_view;
-    const Work work = work_of(program, *node);
+    const Work work = all.cost.own ? work_of(program, *node) : library_work(program, *node);
     all.work.flops += work.flops;
     all.work.contraction_flops += work.contraction_flops;
     all.work.special += work.special;

@@ -10,6 +10,9 @@ namespace mtmc {
 
 double stored_bytes(const Program& program, ValueId id);
 
+// Of torch's own call: what is written where it lies moves no more than is new.
+Work library_work(const Program& program, const Node& node);
+
 // A kernel's name, bytes and operations; the time is the model's business.
 struct KernelWork {
   KernelCost cost;

@@ -33,7 +33,7 @@ Time library_time(const Program& program, const Kernel& kernel, const Hardware& 
   for (const Node* node : program.nodes_of(kernel)) {
     const OpDef* op = find_op(node->op);
     if (op && op->is_view) continue;
-    const Work work = work_of(program, *node);
+    const Work work = library_work(program, *node);
     time.memory += work.bytes / (hardware.bandwidth * kLibraryMemory);
     if (op && op->library_steps) {
       time.arithmetic += op->library_steps(call_of(program, *node)) * kScalarStep / static_cast<double>(hardware.cores);

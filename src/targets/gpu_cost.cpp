@@ -179,7 +179,7 @@ GpuTime gpu_library_time(const Program& program, const Kernel& kernel, const Har
   for (const Node* node : program.nodes_of(kernel)) {
     const OpDef* op = find_op(node->op);
     if (op && op->is_view) continue;
-    const Work work = work_of(program, *node);
+    const Work work = library_work(program, *node);
     double rate = kLibraryF32 * hardware.flops_f32;
     if (is_pool(program, kernel, work)) time.arithmetic += work.flops / (kLibraryWindow * hardware.flops_f32);
     if (reads_half(program, *node)) {

@@ -10,66 +10,24 @@
 #include "targets/in_place.h"
 #include "targets/library_call.h"
 #include "targets/lifetimes.h"
+#include "targets/module_text.h"
+#include "targets/written.h"
 
 namespace mtmc {
 
 namespace {
 
-constexpr const char* kChecks = R"PY(
-def _expect(name, tensor, shape, dtype):
-    """This kernel is specialised: anything but the traced shape, dtype and device is refused."""
-    if tensor.shape != shape or tensor.dtype != dtype or not getattr(tensor, "is_" + _DEVICE):
-        raise ValueError(f"running {_DESCRIPTION}: {name} does not fit: got {tuple(tensor.shape)} {tensor.dtype} on {tensor.device.type}, "
-                         f"wanted {shape} {dtype} on {_DEVICE}")
-    return tensor.contiguous()
-
-
-_warned = False
-
-
-def _warn_about_gradients(module):
-    global _warned
-    if not _warned and torch.is_grad_enabled() and any(p.requires_grad for p in module.parameters()):
-        _warned = True
-        warnings.warn("ModelNew computes no gradients: its outputs are detached", stacklevel=3)
-)PY";
-
-constexpr const char* kMoved = R"PY(_moved = {}
-
-
-def _on_device(tensor):
-    """What is no parameter and no buffer does not move with its module: it is copied once, and again when it changed."""
-    if getattr(tensor, "is_" + _DEVICE):
-        return tensor
-    version = None if tensor.is_inference() else tensor._version
-    kept = _moved.get(id(tensor))
-    if kept is None or kept[0]() is not tensor or kept[1] != version:
-        forget = lambda _, key=id(tensor): _moved.pop(key, None)
-        kept = _moved[id(tensor)] = (weakref.ref(tensor, forget), version, tensor.to(_DEVICE))
-    return kept[2]
-
-)PY";
-
-std::string shape_text(const Shape& shape) {
-  std::string text = "(";
-  for (int64_t extent : shape) text += std::to_string(extent) + ", ";
-  if (shape.size() > 1) text.resize(text.size() - 2);
-  if (shape.size() == 1) text.resize(text.size() - 1);
-  return text + ")";
-}
-
-// `owner.name`, for names that are no identifiers (`0`, `block1-0`) `getattr(owner, "name")`.
-std::string member(const std::string& owner, const std::string& name) {
-  const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  const bool identifier = !name.empty() && std::all_of(name.begin(), name.end(), fits) &&
-                          !std::isdigit(static_cast<unsigned char>(name[0]));
-  return identifier ? owner + "." + name : "getattr(" + owner + ", \"" + name + "\")";
-}
-
 class ModulePrinter {
  public:
   ModulePrinter(const Program& program, const ModuleShell& shell, const ModuleParts& parts)
-      : program_(program), shell_(shell), parts_(parts), at_import_(made_at_import(program)) {}
+      : program_(program),
+        shell_(shell),
+        parts_(parts),
+        at_import_(made_at_import(program)),
+        written_(written(program, parts.launches, at_import_)) {
+    for (const Launch& launch : parts.launches)
+      for (ValueId id : launch.reads) own_.insert(written_.home(id));
+  }
 
   Code run() {
     text("\"\"\"" + shell_.description +
@@ -133,6 +91,7 @@ class ModulePrinter {
 
   std::string python_name(ValueId id) const {
     if (id == kNoValue) return "None";
+    id = written_.home(id);
     const Value& value = program_.value(id);
     if (value.kind == ValueKind::input) return value.name;
     const bool global = (value.kind == ValueKind::constant && literal(value)) || at_import_.count(id);
@@ -215,7 +174,7 @@ class ModulePrinter {
   }
 
   void kernels() {
-    done_with_ = last_reads(program_, parts_.launches);
+    done_with_ = last_reads(program_, parts_.launches, written_);
     for (const Kernel& kernel : program_.kernels) {
       if (runs_at_import(kernel, at_import_)) continue;
       if (kernel.family == Family::library) {
@@ -225,6 +184,11 @@ class ModulePrinter {
       }
     }
     set_buffers();
+    // Who gets what lies in a buffer gets a copy, as of all that lies there.
+    std::set<std::string> copied;
+    for (ValueId id : written_.shared)
+      if (const std::string name = python_name(id); copied.insert(name).second)
+        statement(name + " = " + name + ".clone()");
     if (!parts_.graph) assign_attributes();
   }
 
@@ -233,6 +197,15 @@ class ModulePrinter {
     std::map<DType, std::pair<std::vector<std::string>, std::vector<std::string>>> copies;
     for (const StateUpdate& state : program_.states) {
       if (is_plain(state.name) || in_place_.count(state.value)) continue;
+      if (written_.kept.count(state.name)) {
+        // A copy of a buffer that does not lie in order was written.
+        const Value& buffer = *std::find_if(program_.values.begin(), program_.values.end(), [&](const Value& value) {
+          return value.kind == ValueKind::buffer && value.name == state.name;
+        });
+        const std::string path = state_path(state.name), name = python_name(buffer.id);
+        if (is_checked(buffer.id)) statement("if " + name + " is not " + path + ": " + path + ".copy_(" + name + ")");
+        continue;
+      }
       auto& [buffers, values] = copies[program_.value(state.value).type.dtype];
       buffers.push_back(state_path(state.name));
       values.push_back(python_name(state.value));
@@ -336,8 +309,6 @@ class ModulePrinter {
   void leaves() {
     for (const std::string& line : shell_.opening) statement(line);
     const std::set<ValueId> read = named();
-    std::set<ValueId> own;
-    for (const Launch& launch : parts_.launches) own.insert(launch.reads.begin(), launch.reads.end());
     std::vector<const Value*> held;
     for (const Value& value : program_.values) {
       if (value.kind == ValueKind::input)
@@ -349,9 +320,14 @@ class ModulePrinter {
     name_modules(held);
     for (const Value* value : held) {
       const std::string text = held_text(*value);
-      const bool checked = (parts_.graph || own.count(value->id)) && !in_place_.count(value->id);
-      statement(python_name(value->id) + " = " + (checked ? expected(*value, text) : text));
+      statement(python_name(value->id) + " = " + (is_checked(value->id) ? expected(*value, text) : text));
     }
+  }
+
+  // Must what the module holds be as it was traced, and lie in order?
+  bool is_checked(ValueId id) const {
+    if (in_place_.count(id)) return false;
+    return parts_.graph || own_.count(id) || written_.in_order.count(id);
   }
 
   // What forward reads of its module. The attribute itself is what is moved, once: a view of it is another in each
@@ -409,6 +385,12 @@ class ModulePrinter {
       for (const std::string& line : lines) statement(line);
       then.push_back(freed_after(node));
       std::erase(then, "");
+      if (written_.there.count(node)) {
+        const std::string said =
+            "# " + node->op + ": it lies there" + (node->location.empty() ? "" : ", " + node->location);
+        statement(then.empty() ? said : join(then, "; ") + "  " + said);
+        continue;
+      }
       statement(call_text(*node, then.empty() ? "" : "; " + join(then, "; ")));
     }
     code_.kernels[kernel.name] = {first, line_ - 1};
@@ -427,6 +409,8 @@ class ModulePrinter {
     for (ValueId id : node.outputs)
       if (!in_place_.count(id)) results.push_back(python_name(id));
     if (is_like(node) && at_import_.count(node.outputs[0])) args.clear();  // its operand is not there
+    if (written_.writes.count(&node))
+      return find_op(node.op)->write(call_of(program_, node), args) + then + comment(node.op, node.location);
     const bool moves = results.size() < node.outputs.size();
     const std::string call = library_call(program_, node, args, moves, "_DEVICE");
     return join(results, ", ") + " = " + call + then + comment(node.op, node.location);
@@ -438,8 +422,7 @@ class ModulePrinter {
 
   void own(const Launch& launch, const Kernel& kernel) {
     for (ValueId id : launch.reads) {
-      const Value& value = program_.value(id);
-      const bool made_by_us = value.kind != ValueKind::result || at_import_.count(id) ||
+      const bool made_by_us = program_.value(written_.home(id)).kind != ValueKind::result || at_import_.count(id) ||
                               std::any_of(parts_.launches.begin(), parts_.launches.end(), [&](const Launch& l) {
                                 return std::find(l.writes.begin(), l.writes.end(), id) != l.writes.end();
                               });
@@ -484,6 +467,8 @@ class ModulePrinter {
   Code code_;
   std::string margin_ = "    ";
   const std::set<ValueId> at_import_;  // see made_at_import
+  const Written written_;              // see written
+  std::set<ValueId> own_;              // what our own kernels read, by its home
   std::set<ValueId> contiguous_;
   std::set<ValueId> in_place_;                             // see find_moved
   std::map<std::string, std::string> modules_;             // submodules that have a variable

@@ -163,6 +163,16 @@ MODULES = {
         "for name, value in [('cache', torch.zeros(4, 3, 8)), ('steps', torch.zeros(())), ('table', torch.arange(8.0)), ('mask', None)]:\n"
         "    self.register_buffer(name, value, persistent=False)",
     ),
+    "parts_of_buffers": module_text(
+        "self.cache[1, :, 2:4] = x.view(4, 2, 4).transpose(0, 1)[:, :2]\nself.cache[0].view(-1, 4)[place] = x[:3, :4]\n"
+        "self.cache[0, 0].transpose(0, 1)[1:3, :2] *= 2\nold = self.bank[place]\nself.bank.index_add_(0, place, old + x[:3])\n"
+        "self.counts.index_put_((place,), torch.ones(3), accumulate=True)\nself.counts[2:].mul_(0.5)\n"
+        "return self.cache.sum(0), old, self.bank[1:3], self.counts",
+        "for name, value in [('cache', torch.zeros(2, 2, 5, 4)), ('bank', torch.ones(4, 8)), ('counts', torch.zeros(4))]:\n"
+        "    self.register_buffer(name, value)",
+        inputs="torch.arange(32.0).view(4, 8), torch.tensor([3, 0, 2])",
+        arguments="x, place",
+    ),
     "complex_inside": module_text("return torch.fft.irfft(torch.fft.rfft(x) * 2j, n=8)"),
     "complex_values": module_text(
         "f = torch.fft.rfft(x) * self.turn * self.drawn * z\nreturn f, f * f.conj(), torch.view_as_real(f * self.w)",

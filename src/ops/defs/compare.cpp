@@ -34,6 +34,13 @@ ExprP shift_left(X x, const OpCall&) { return fn(Fn::shl, x[0], x[1]); }
 ExprP shift_right(X x, const OpCall&) { return fn(Fn::shr, x[0], x[1]); }
 ExprP where(X x, const OpCall&) { return select(x[0], x[1], x[2]); }
 ExprP masked_fill(X x, const OpCall&) { return select(x[1], x[2], x[0]); }
+std::string write_masked(const OpCall&, std::span<const std::string> args) {
+  return args[0] + ".masked_fill_(" + args[1] + ", " + args[2] + ")";
+}
+OpDef written(OpDef def, decltype(OpDef::write) write) {
+  def.write = write;
+  return def;
+}
 // Bounds that are absent do not bind; NaN anywhere wins.
 ExprP clamp_tensor(X x, const OpCall&) {
   const ExprP low = x[1] ? fn(Fn::max, x[0], x[1]) : x[0];
@@ -117,9 +124,10 @@ extern const OpFile compare_def = {
                {"aten.where.ScalarSelf", "condition self other"},
                {"aten.where.ScalarOther", "condition self other"},
                {"aten.where.Scalar", "condition self other"}}),
-    scalar_op("masked_fill", "x, with a value where the mask holds.", {keep, 3, masked_fill},
-              "torch.masked_fill({0}, {1}, {2})",
-              {{"aten.masked_fill.Scalar", "self mask value"}, {"aten.masked_fill.Tensor", "self mask value"}}),
+    written(scalar_op("masked_fill", "x, with a value where the mask holds.", {keep, 3, masked_fill},
+                      "torch.masked_fill({0}, {1}, {2})",
+                      {{"aten.masked_fill.Scalar", "self mask value"}, {"aten.masked_fill.Tensor", "self mask value"}}),
+            write_masked),
     {.name = "clamp",
      .doc = "x between two constants, either of which may be absent.",
      .infer = infer_clamp,

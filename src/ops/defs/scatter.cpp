@@ -45,6 +45,19 @@ Definition define_part(const OpCall& call) {
   return single(call, std::string(call.op), load(1, x.dtype, from, simplify(guard, x.shape), raw_operand(call, 0, at)));
 }
 
+// "x[:, 3:7] = y".
+std::string write_part(const OpCall& call, std::span<const std::string> args) {
+  const Slice part = part_of(call).value();
+  std::string text = args[0] + "[";
+  for (int i = 0; i < part.axis; ++i) text += ":, ";
+  text += std::to_string(part.start);
+  if (call.op != "select_scatter") {
+    text += ":" + std::to_string(part.count == 0 ? part.start : part.start + (part.count - 1) * part.step + 1);
+    if (part.step > 1) text += ":" + std::to_string(part.step);
+  }
+  return text + "] = " + args[1];
+}
+
 Types infer_copy(const OpCall& call) {
   MTMC_RETURN_IF_ERROR(require_operands(call, 2, 2));
   if (broadcast(call.type(0).shape, call.type(1).shape) != call.type(0).shape)
@@ -65,13 +78,17 @@ extern const OpFile scatter_def = {
      .infer = infer_part,
      .define = define_part,
      .spelling = "torch.slice_scatter({0}, {1}, {dim|0}, {start|None}, {end|None}, {step|1})",
-     .aten = {{"aten.slice_scatter.default", "self src", "dim start end step"}}},
+     .aten = {{"aten.slice_scatter.default", "self src", "dim start end step"}},
+     .write = write_part,
+     .part = "slice"},
     {.name = "select_scatter",
      .doc = "A tensor with one index along an axis replaced.",
      .infer = infer_part,
      .define = define_part,
      .spelling = "torch.select_scatter({0}, {1}, {dim}, {index})",
-     .aten = {{"aten.select_scatter.default", "self src", "dim index"}}},
+     .aten = {{"aten.select_scatter.default", "self src", "dim index"}},
+     .write = write_part,
+     .part = "select"},
     {.name = "copy",
      .doc = "The second tensor in the first's type and shape.",
      .infer = infer_copy,

@@ -235,17 +235,22 @@ Indices unfold_index(const OpCall& call, const Indices& at) {
   return index;
 }
 
+OpDef of_order(OpDef def) {
+  def.needs_order = true;
+  return def;
+}
+
 }  // namespace
 
 extern const OpFile view_def = {
-    view<reshape, reshape_index>("reshape", "The same elements in row-major order under another shape.",
-                                 "torch.reshape({0}, {shape})",
-                                 {{"aten.view.default", "self", "size>shape"},
-                                  {"aten.reshape.default", "self", "shape"},
-                                  {"aten._unsafe_view.default", "self", "size>shape"}}),
-    view<flatten_shape, flatten_index>("flatten", "Neighbouring axes joined into one.",
-                                       "torch.flatten({0}, {start_dim|0}, {end_dim|-1})",
-                                       {{"aten.flatten.using_ints", "self", "start_dim end_dim"}}),
+    of_order(view<reshape, reshape_index>("reshape", "The same elements in row-major order under another shape.",
+                                          "torch.reshape({0}, {shape})",
+                                          {{"aten.view.default", "self", "size>shape"},
+                                           {"aten.reshape.default", "self", "shape"},
+                                           {"aten._unsafe_view.default", "self", "size>shape"}})),
+    of_order(view<flatten_shape, flatten_index>("flatten", "Neighbouring axes joined into one.",
+                                                "torch.flatten({0}, {start_dim|0}, {end_dim|-1})",
+                                                {{"aten.flatten.using_ints", "self", "start_dim end_dim"}})),
     view<permute, permute_index>("permute", "Axes in another order.", "torch.permute({0}, {dims})",
                                  {{"aten.permute.default", "self", "dims"}}),
     view<permute, permute_index>("transpose", "Two axes swapped.", "torch.transpose({0}, {dim0}, {dim1})",

@@ -346,10 +346,8 @@ program in_place_on_views {
   %7 = slice(%5, end=3, start=1) : f32[2,8]  @ in_place_on_views.py:9
   %8 = add(%7, %6) : f32[2,8]  @ in_place_on_views.py:9
   %9 = slice_scatter(%5, %8, end=3, start=1) : f32[4,8]  @ in_place_on_views.py:9
-  %10 = slice(%9, end=3, start=1) : f32[2,8]  @ in_place_on_views.py:9
-  %11 = slice_scatter(%9, %10, end=3, start=1) : f32[4,8]  @ in_place_on_views.py:9
-  %12 = relu(%11) : f32[4,8]  @ in_place_on_views.py:10
-  return %12
+  %10 = relu(%9) : f32[4,8]  @ in_place_on_views.py:10
+  return %10
 }
 
 program inferred_shapes {
@@ -481,6 +479,73 @@ program packed_outputs {
   %11 = clone(%6) : f32[2,8]
   %12 = clone(%8) : f32[2,1,2,8]
   return %9, %10, %11, %7, %12
+}
+
+program parts_of_buffers {
+  %0 = input "x" : f32[4,8]
+  %1 = input "place" : i64[3]
+  %2 = buffer "cache" : f32[2,2,5,4]
+  %3 = buffer "bank" : f32[4,8]
+  %4 = buffer "counts" : f32[4]
+  %5 = constant "2.0" : f32[]
+  %6 = constant "0.5" : f32[]
+  %7 = reshape(%0, shape=[4,2,4]) : f32[4,2,4]  @ parts_of_buffers.py:11
+  %8 = transpose(%7, dim0=0, dim1=1) : f32[2,4,4]  @ parts_of_buffers.py:11
+  %9 = slice(%8, dim=1, end=2, start=0) : f32[2,2,4]  @ parts_of_buffers.py:11
+  %10 = select(%2, dim=0, index=1) : f32[2,5,4]  @ parts_of_buffers.py:11
+  %11 = slice_scatter(%10, %9, dim=1, end=4, start=2) : f32[2,5,4]  @ parts_of_buffers.py:11
+  %12 = select_scatter(%2, %11, dim=0, index=1) : f32[2,2,5,4]  @ parts_of_buffers.py:11
+  %13 = slice(%0, end=3, start=0) : f32[3,8]  @ parts_of_buffers.py:12
+  %14 = slice(%13, dim=1, end=4, start=0) : f32[3,4]  @ parts_of_buffers.py:12
+  %15 = select(%12, dim=0, index=0) : f32[2,5,4]  @ parts_of_buffers.py:12
+  %16 = reshape(%15, shape=[-1,4]) : f32[10,4]  @ parts_of_buffers.py:12
+  %17 = library(%16, %1, %14, args="{0}, [{1}], {2}", call="aten.index_put.default", types="f32[10,4]") : f32[10,4]  @ parts_of_buffers.py:12
+  %18 = reshape(%17, shape=[2,5,4]) : f32[2,5,4]  @ parts_of_buffers.py:12
+  %19 = select_scatter(%12, %18, dim=0, index=0) : f32[2,2,5,4]  @ parts_of_buffers.py:12
+  %20 = select(%19, dim=0, index=0) : f32[2,5,4]  @ parts_of_buffers.py:13
+  %21 = select(%20, dim=0, index=0) : f32[5,4]  @ parts_of_buffers.py:13
+  %22 = transpose(%21, dim0=0, dim1=1) : f32[4,5]  @ parts_of_buffers.py:13
+  %23 = slice(%22, end=3, start=1) : f32[2,5]  @ parts_of_buffers.py:13
+  %24 = slice(%23, dim=1, end=2, start=0) : f32[2,2]  @ parts_of_buffers.py:13
+  %25 = mul(%24, %5) : f32[2,2]  @ parts_of_buffers.py:13
+  %26 = select(%19, dim=0, index=0) : f32[2,5,4]  @ parts_of_buffers.py:13
+  %27 = select(%26, dim=0, index=0) : f32[5,4]  @ parts_of_buffers.py:13
+  %28 = transpose(%27, dim0=0, dim1=1) : f32[4,5]  @ parts_of_buffers.py:13
+  %29 = slice(%28, end=3, start=1) : f32[2,5]  @ parts_of_buffers.py:13
+  %30 = slice_scatter(%29, %25, dim=1, end=2, start=0) : f32[2,5]  @ parts_of_buffers.py:13
+  %31 = slice_scatter(%28, %30, end=3, start=1) : f32[4,5]  @ parts_of_buffers.py:13
+  %32 = transpose(%31, dim0=0, dim1=1) : f32[5,4]  @ parts_of_buffers.py:13
+  %33 = select_scatter(%26, %32, dim=0, index=0) : f32[2,5,4]  @ parts_of_buffers.py:13
+  %34 = select_scatter(%19, %33, dim=0, index=0) : f32[2,2,5,4]  @ parts_of_buffers.py:13
+  %35 = select(%34, dim=0, index=0) : f32[2,5,4]  @ parts_of_buffers.py:13
+  %36 = select(%35, dim=0, index=0) : f32[5,4]  @ parts_of_buffers.py:13
+  %37 = transpose(%36, dim0=0, dim1=1) : f32[4,5]  @ parts_of_buffers.py:13
+  %38 = slice(%37, end=3, start=1) : f32[2,5]  @ parts_of_buffers.py:13
+  %39 = slice(%38, dim=1, end=2, start=0) : f32[2,2]  @ parts_of_buffers.py:13
+  %40 = select(%34, dim=0, index=0) : f32[2,5,4]  @ parts_of_buffers.py:13
+  %41 = select(%40, dim=0, index=0) : f32[5,4]  @ parts_of_buffers.py:13
+  %42 = transpose(%41, dim0=0, dim1=1) : f32[4,5]  @ parts_of_buffers.py:13
+  %43 = slice(%42, end=3, start=1) : f32[2,5]  @ parts_of_buffers.py:13
+  %44 = slice_scatter(%43, %39, dim=1, end=2, start=0) : f32[2,5]  @ parts_of_buffers.py:13
+  %45 = slice_scatter(%42, %44, end=3, start=1) : f32[4,5]  @ parts_of_buffers.py:13
+  %46 = transpose(%45, dim0=0, dim1=1) : f32[5,4]  @ parts_of_buffers.py:13
+  %47 = select_scatter(%40, %46, dim=0, index=0) : f32[2,5,4]  @ parts_of_buffers.py:13
+  %48 = select_scatter(%34, %47, dim=0, index=0) : f32[2,2,5,4]  @ parts_of_buffers.py:13
+  %49 = index(%3, %1) : f32[3,8]  @ parts_of_buffers.py:14
+  %50 = slice(%0, end=3, start=0) : f32[3,8]  @ parts_of_buffers.py:15
+  %51 = add(%49, %50) : f32[3,8]  @ parts_of_buffers.py:15
+  %52 = library(%3, %1, %51, args="{0}, 0, {1}, {2}", call="aten.index_add.default", types="f32[4,8]") : f32[4,8]  @ parts_of_buffers.py:15
+  %53 = full(shape=[3], value=1.0) : f32[3]  @ parts_of_buffers.py:16
+  %54 = library(%4, %1, %53, args="{0}, [{1}], {2}, True", call="aten.index_put.default", types="f32[4]") : f32[4]  @ parts_of_buffers.py:16
+  %55 = slice(%54, end=9223372036854775807, start=2) : f32[2]  @ parts_of_buffers.py:17
+  %56 = mul(%55, %6) : f32[2]  @ parts_of_buffers.py:17
+  %57 = slice_scatter(%54, %56, end=9223372036854775807, start=2) : f32[4]  @ parts_of_buffers.py:17
+  %58 = sum(%48, dim=[0]) : f32[2,5,4]  @ parts_of_buffers.py:18
+  %59 = slice(%52, end=3, start=1) : f32[2,8]
+  state "cache" = %48
+  state "bank" = %52
+  state "counts" = %57
+  return %58, %49, %59, %57
 }
 
 program plain_attributes {
