@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from mtmc.device.device import device_named
 from mtmc.referee.reference import Reference
@@ -56,3 +57,21 @@ def test_what_they_do_not_decide_is_traced(tmp_path: Path, body: str) -> None:
 def test_a_generator_of_the_constructor_is_none_of_forwards(tmp_path: Path) -> None:
     init = "self.w = nn.Parameter(torch.randn(8, generator=torch.Generator().manual_seed(1)))"
     assert traced(tmp_path, module_text("return x * self.w", init))["checked"]
+
+
+@pytest.mark.parametrize("inputs", ["torch.randn(4, 8)", "torch.full((4, 8), random.random())"])
+def test_forwards_that_draw_nothing_elsewhere_are_called_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inputs: str
+) -> None:
+    """Each call more is paid by every task that is opened."""
+    calls, linear = list[int](), torch.nn.Linear.forward
+
+    def counted(self: torch.nn.Linear, x: torch.Tensor) -> torch.Tensor:
+        calls.append(len(x))
+        return linear(self, x)
+
+    monkeypatch.setattr(torch.nn.Linear, "forward", counted)
+    text = IMPORTS + module_text("return self.linear(x)", "self.linear = nn.Linear(8, 3)", inputs)
+    (tmp_path / "model.py").write_text(text)
+    Reference(load_task({"name": "t", "file": str(tmp_path / "model.py")}), 1, device_named("cpu"))
+    assert len(calls) == 1

@@ -15,7 +15,7 @@ from torch.func import functional_call
 from mtmc.device.device import Device
 from mtmc.device.digest import digest
 from mtmc.device.memory import NO_MEMORY
-from mtmc.device.random_state import other_random_states, random_state, seed_all
+from mtmc.device.random_state import random_state, seed_all
 from mtmc.device.turn import away
 from mtmc.referee.draws import is_whole, map_leaves
 from mtmc.referee.in_a_row import InARow, arguments_of, moved_in_a_row
@@ -141,10 +141,9 @@ class Reference:
         self.scalars = ScalarReads()  # whose names no draw may exchange
         tensors = dict(self.model.named_parameters()) | buffers
         self.scalars.follow(tensors, tensors)
-        objects, foreign = objects_of(self.model), other_random_states()
+        objects, foreign = objects_of(self.model), list[bool]()  # does forward draw numbers that are not torch's?
         with self.scalars:
-            changed = changed_by(self.model, lambda: task.check_runs(self.model))
-        drawn_elsewhere = other_random_states() != foreign
+            changed = changed_by(self.model, lambda: foreign.append(task.check_runs(self.model)))
         if added := registered(self.model).keys() - own.keys():
             raise TaskError(f"judging {task.name}", ADDS, min(added), ADDED)
         lasting, now = objects_of(self.model) != objects, plain_tensors(self.model)
@@ -162,7 +161,7 @@ class Reference:
             self.pristine = {name: value for name, value in self.pristine.items() if name not in gone}
         if lasting:
             refuse_lasting(task, self.model, f"judging {task.name}")
-        if drawn_elsewhere:
+        if any(foreign):
             refuse_foreign(task, self.model, self.pristine, f"judging {task.name}")
         refuse_unheld(task, self.model, other, self.pristine, f"judging {task.name}")
         del other, now

@@ -25,7 +25,7 @@ from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from mtmc.device.device import made_on
 from mtmc.device.memory import NO_MEMORY
-from mtmc.device.random_state import seed_all, seed_others
+from mtmc.device.random_state import other_random_states, seed_all, seed_others
 from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
 from mtmc.task.imported import FROM_FILE, import_file, imported_again
@@ -198,13 +198,16 @@ class Task:
             raise TaskError(f"calling {self.entry}()", "wrong type", type(made).__name__, wanted)
         return in_order(self.forward_signature, first, named, f"calling {self.entry}()")
 
-    def check_runs(self, model: torch.nn.Module) -> None:
-        """Runs the module once: shapes that do not fit and missing devices are the user's to hear about."""
+    def check_runs(self, model: torch.nn.Module) -> bool:
+        """Runs the module once: shapes that do not fit and missing devices are the user's to hear about. Did forward draw random
+        numbers that are not torch's?"""
         inputs = self.make_inputs(0)
+        before = other_random_states()
         with torch.no_grad(), uncompiled():
             self._call_user(lambda: by_place(model, self.by_name)(*inputs), f"running {self.attr} on its inputs")
             if self.where.type == "cuda":
                 self._call_user(torch.cuda.synchronize, f"running {self.attr} on its inputs")
+        return other_random_states() != before
 
     def _call_user(self, function: Callable[[], Any], doing: str) -> Any:
         try:
