@@ -26,6 +26,11 @@ POISON = 0xFE  # the pattern of fresh memory, byte by byte: fp32 -1.7e38, fp16 n
 _asked = -ASKED_SECONDS  # when the driver was
 
 
+def is_full(error: BaseException) -> bool:
+    """Does an error say that there is not enough memory?"""
+    return isinstance(error, MemoryError) or NO_MEMORY.search(str(error)) is not None
+
+
 def release(enough: float | None = None) -> None:
     """Gives back what torch's allocator holds of the GPU's memory and nobody uses, where it is much and less than this part of
     all memory is free, or it is a great deal: several processes work on the same gigabytes."""

@@ -9,10 +9,9 @@ import torch
 
 from mtmc.device.random_state import other_random_states, seed_all, seed_others
 from mtmc.task.lasting import copies
+from mtmc.task.once_more import Raised, answer_of, inputs_of
 from mtmc.task.task import Task
-from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
-from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import Attributes, State, load_state
 from mtmc.wire.task_error import TaskError
 
@@ -25,22 +24,21 @@ def refuse_foreign(task: Task, model: torch.nn.Module, state: State, doing: str)
     objects, whose = Attributes(model), set[str]()
 
     def call(seed: int) -> list[object]:
-        inputs = task.make_inputs(0)
+        inputs = inputs_of(task)
         objects.restore()
         load_state(model, state)
         seed_all(0)
         seed_others(seed)
         before = other_random_states()
-        with torch.no_grad(), uncompiled():
-            result = copies(leaves(by_place(model, task.by_name)(*inputs)))
+        result = answer_of(task, model, inputs)
         whose.update(name for name, now in other_random_states().items() if now != before.get(name))
-        return result
+        return copies(leaves(result))
 
     try:
         first = call(0)
         if not identical(call(0), first) or all(identical(call(seed), first) for seed in range(1, SEEDS)):
             return
-    except Exception:  # of the user's code, in a call that nobody else asks for: what fails in the others is told there
+    except Raised:
         return
     finally:
         objects.restore()

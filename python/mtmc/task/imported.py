@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from mtmc.device.memory import is_full
 from mtmc.device.random_state import other_random_states, random_state, seed_all, seed_others
 from mtmc.wire.task_error import TaskError, first_cause, first_line
 
@@ -32,10 +33,7 @@ def import_file(path: Path, doing: str) -> ModuleType:
     if b"numpy" in path.read_bytes() and importlib.util.find_spec("numpy"):
         importlib.import_module("numpy.random")  # which has a state from then on
     before = states()
-    try:
-        module = executed(path, name)
-    except (Exception, SystemExit) as error:
-        raise TaskError(doing, f"{path.name} does not import", first_line(first_cause(error))) from error
+    module = executed(path, name, doing)
     if module is None:
         raise TaskError(doing, "not a Python file", str(path), "a file that ends in .py")
     if states() != before:
@@ -52,12 +50,15 @@ def imported_again(module: ModuleType) -> ModuleType:
     seed_all(OTHER)
     seed_others(OTHER)
     try:
-        return sys.modules.get(name) or executed(Path(module.__file__), name) or module
-    except (Exception, SystemExit):  # of the user's code, in an import that nobody else asks for
+        return sys.modules.get(name) or executed(Path(module.__file__), name, "importing it again") or module
+    except TaskError as error:  # in an import that nobody else asks for
+        if is_full(first_cause(error)):
+            raise
         return module
 
 
-def executed(path: Path, name: str) -> ModuleType | None:
+def executed(path: Path, name: str, doing: str) -> ModuleType | None:
+    """The file as a module of that name; None where it is no Python file, TaskError where its code raises."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         return None
@@ -65,9 +66,9 @@ def executed(path: Path, name: str) -> ModuleType | None:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit):
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise
+        raise TaskError(doing, f"{path.name} does not import", first_line(first_cause(error))) from error
     return module
 
 

@@ -13,10 +13,9 @@ import torch
 
 from mtmc.device.digest import digest
 from mtmc.device.random_state import seed_all
+from mtmc.task.once_more import Raised, answer_of, inputs_of
 from mtmc.task.task import Task
-from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
-from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import TABLES, Attributes, State, get, is_plain, load_state, plain_tensors, transient
 from mtmc.wire.task_error import TaskError
 
@@ -59,13 +58,12 @@ def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
     before = objects_of(model)
 
     def call(draw: int = 0, anew: bool = True) -> list[Any]:
-        inputs = task.make_inputs(draw)
+        inputs = inputs_of(task, draw)
         if anew:
             objects.restore()
         load_state(model, first)
         seed_all(0)
-        with torch.no_grad(), uncompiled():
-            result = by_place(model, task.by_name)(*inputs)
+        result = answer_of(task, model, inputs)
         plain = {key: value for key, value in plain_tensors(model).items() if key in first}
         return copies([leaves(result), list(model.state_dict().values()), list(plain.values())])
 
@@ -77,8 +75,8 @@ def refuse_lasting(task: Task, model: torch.nn.Module, doing: str) -> None:
         call(draw=1)
         if identical(call(anew=False), result):
             return
-    except Exception:
-        return  # who asks for more than one call hears about it
+    except Raised:
+        return
     finally:
         objects.restore()
         load_state(model, first)
@@ -98,13 +96,12 @@ def remade(task: Task, model: torch.nn.Module) -> set[str]:
     grown: set[str] = set()
 
     def call(draw: int = 0, anew: bool = True) -> list[Any]:
-        inputs = task.make_inputs(draw)
+        inputs = inputs_of(task, draw)
         if anew:
             objects.restore()
         load_state(model, {name: value for name, value in first.items() if anew or name not in grown})
         seed_all(0)
-        with torch.no_grad(), uncompiled():
-            result = by_place(model, task.by_name)(*inputs)
+        result = answer_of(task, model, inputs)
         now = model.state_dict() | plain_tensors(model)
         grown.update(
             key for key, value in now.items() if is_plain(key) and key in first and not alike(value, first[key])
@@ -119,8 +116,8 @@ def remade(task: Task, model: torch.nn.Module) -> set[str]:
         held = {key: copies(get(model, key)) for key in grown}
         same = identical(call(anew=False), result)
         return {key for key, value in held.items() if same and identical(get(model, key), value)}
-    except Exception:
-        return set()  # who asks for more than one call hears about it
+    except Raised:
+        return set()
     finally:
         objects.restore()
         load_state(model, first)

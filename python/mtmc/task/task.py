@@ -24,7 +24,7 @@ from torch.nn.parameter import UninitializedTensorMixin
 from torch.serialization import get_unsafe_globals_in_checkpoint
 
 from mtmc.device.device import made_on
-from mtmc.device.memory import NO_MEMORY
+from mtmc.device.memory import is_full
 from mtmc.device.random_state import other_random_states, seed_all, seed_others
 from mtmc.device.unfilled import built
 from mtmc.task.fresh import FreshMemory
@@ -203,11 +203,15 @@ class Task:
         numbers that are not torch's?"""
         inputs = self.make_inputs(0)
         before = other_random_states()
-        with torch.no_grad(), uncompiled():
-            self._call_user(lambda: by_place(model, self.by_name)(*inputs), f"running {self.attr} on its inputs")
-            if self.where.type == "cuda":
-                self._call_user(torch.cuda.synchronize, f"running {self.attr} on its inputs")
+        self.answer(model, inputs)
+        if self.where.type == "cuda":
+            self._call_user(torch.cuda.synchronize, f"running {self.attr} on its inputs")
         return other_random_states() != before
+
+    def answer(self, model: torch.nn.Module, inputs: list[Any]) -> Any:
+        """What the module returns for the inputs, without gradients. TaskError where it raises."""
+        with torch.no_grad(), uncompiled():
+            return self._call_user(lambda: by_place(model, self.by_name)(*inputs), f"running {self.attr} on its inputs")
 
     def _call_user(self, function: Callable[[], Any], doing: str) -> Any:
         try:
@@ -216,7 +220,7 @@ class Task:
             raise
         except Exception as error:
             text = first_line(error)
-            if isinstance(error, MemoryError) or NO_MEMORY.search(text):
+            if is_full(error):
                 raise TaskError(doing, "out of memory", text, "smaller inputs, or a machine with more") from error
             if NO_GPU.search(text):
                 raise TaskError(doing, "needs a GPU, and here is none", text, "tensors on the cpu, or a GPU") from error

@@ -13,10 +13,9 @@ import torch
 
 from mtmc.device.random_state import seed_all
 from mtmc.task.lasting import MOST_NAMED, Objects, copies, described, objects_of
+from mtmc.task.once_more import Raised, answer_of, inputs_of
 from mtmc.task.task import Task
-from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import identical, leaves
-from mtmc.wire.by_name import by_place
 from mtmc.wire.plain import Attributes, State, load_state
 from mtmc.wire.task_error import TaskError
 
@@ -33,11 +32,10 @@ def refuse_unheld(task: Task, model: torch.nn.Module, other: torch.nn.Module | N
     objects = {one: Attributes(one) for one in (model, other)}
 
     def call(one: torch.nn.Module) -> list[object]:
-        inputs = task.make_inputs(0)
+        inputs = inputs_of(task)
         load_state(one, state)
         seed_all(0)
-        with torch.no_grad(), uncompiled():
-            result = copies(leaves(by_place(one, task.by_name)(*inputs)))
+        result = copies(leaves(answer_of(task, one, inputs)))
         objects[one].restore()
         return result
 
@@ -45,7 +43,7 @@ def refuse_unheld(task: Task, model: torch.nn.Module, other: torch.nn.Module | N
         result = call(model)
         if not identical(call(model), result) or identical(call(other), result):
             return
-    except Exception:  # of the user's code, in a call that nobody else asks for: what fails in the others is told there
+    except Raised:
         return
     finally:
         objects[model].restore()
