@@ -66,6 +66,27 @@ def test_what_can_be_set_or_decides_about_nothing_may_be_drawn(tmp_path: Path, n
     assert made.plain == ([".w"] if name == "attribute" else [])
 
 
+BOTH = "self.w = {'a': torch.randn(8)}"
+CONSTRUCTED = "what forward returns depends on what differs from one construction to the next, and nobody can set it"
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong", "got"),
+    [
+        ("return x * self.w['a']", CONSTRUCTED, "w: a dict of 1"),
+        ("return x * W", WRONG, "W: a tensor [8]"),
+        ("return x * W * self.w['a']", CONSTRUCTED, "w: a dict of 1"),
+    ],
+)
+def test_a_file_that_draws_is_not_blamed_for_its_constructor(tmp_path: Path, body: str, wrong: str, got: str) -> None:
+    text = text_of("W = torch.randn(8)\nEXAMPLES = torch.randn(4, 8)", BOTH, body)
+    text = text.replace("return [torch.randn(4, 8)]", "return [EXAMPLES]")
+    told = refused(tmp_path, text)
+    assert told.wrong == wrong and told.got.startswith(got)
+    with pytest.raises(TaskError, match="judging t: " + wrong):
+        reference(tmp_path, text)
+
+
 def test_only_a_file_that_draws_is_imported_twice(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text("import torch\nW = torch.ones(2)\n")
     (tmp_path / "two.py").write_text("import torch\nW = torch.rand(2)\n")

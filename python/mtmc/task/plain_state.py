@@ -13,11 +13,11 @@ from mtmc.wire.task_error import TaskError
 OTHER_SEED = 0x5EED
 
 
-def built_again(task: Task) -> torch.nn.Module | None:
-    """The task's module under another seed, its parameters unfilled, and of its file imported again, see Task.again; None where
-    there is no memory for two."""
+def built_again(task: Task, imported: bool = True) -> torch.nn.Module | None:
+    """The task's module under another seed, its parameters unfilled, and, where `imported`, of its file imported again, see
+    Task.again; None where there is no memory for two."""
     try:
-        return task.again.make_unfilled(OTHER_SEED)[0]
+        return (task.again if imported else task).make_unfilled(OTHER_SEED)[0]
     except TaskError:
         return None
 

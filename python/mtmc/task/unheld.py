@@ -14,6 +14,7 @@ import torch
 from mtmc.device.random_state import seed_all
 from mtmc.task.lasting import MOST_NAMED, Objects, copies, described, objects_of
 from mtmc.task.once_more import Raised, answer_of, inputs_of
+from mtmc.task.plain_state import built_again
 from mtmc.task.task import Task
 from mtmc.wire.blobs import identical, leaves
 from mtmc.wire.plain import Attributes, State, load_state
@@ -25,8 +26,13 @@ def refuse_unheld(task: Task, model: torch.nn.Module, other: torch.nn.Module | N
     is left with that state."""
     if other is None:
         return
-    mine, theirs = objects_of(model, values=True), objects_of(other, values=True)
-    drawn = [name for name in mine if mine[name] != theirs.get(name)]
+    mine = objects_of(model, values=True)
+
+    def differs(one: torch.nn.Module) -> list[str]:
+        theirs = objects_of(one, values=True)
+        return [f"{name}: {mine[name][1]}" for name in mine if mine[name] != theirs.get(name)]
+
+    drawn = differs(other)
     if not drawn and task.again is task:
         return
     objects = {one: Attributes(one) for one in (model, other)}
@@ -43,22 +49,26 @@ def refuse_unheld(task: Task, model: torch.nn.Module, other: torch.nn.Module | N
         result = call(model)
         if not identical(call(model), result) or identical(call(other), result):
             return
+        if task.again is not task:  # built once more of the file as it is: what still differs is the constructor's
+            own = built_again(task, imported=False)
+            drawn = differs(own) if own is not None else []
+            if drawn:
+                objects[own] = Attributes(own)
+                drawn = [] if identical(call(own), result) else drawn
     except Raised:
         return
     finally:
         objects[model].restore()
         load_state(model, state)
-    if (imported := drawn_in_file(task)) or not drawn:
+    if not drawn:
         wrong = "what forward returns depends on what its file draws at random while it is imported"
         wanted = (
             "parameters, buffers or tensor attributes that the constructor draws, or a seed in the file before it draws"
         )
-        raise TaskError(doing, wrong, "; ".join(imported[:MOST_NAMED]), wanted)
-    got = "; ".join(f"{name}: {mine[name][1]}" for name in drawn[:MOST_NAMED])
+        raise TaskError(doing, wrong, "; ".join(drawn_in_file(task)[:MOST_NAMED]), wanted)
     wrong = "what forward returns depends on what differs from one construction to the next, and nobody can set it"
-    raise TaskError(
-        doing, wrong, got, "buffers, tensor attributes or lists of tensors, or a generator with a seed of its own"
-    )
+    wanted = "buffers, tensor attributes or lists of tensors, or a generator with a seed of its own"
+    raise TaskError(doing, wrong, "; ".join(drawn[:MOST_NAMED]), wanted)
 
 
 def drawn_in_file(task: Task) -> list[str]:
