@@ -13,6 +13,7 @@ namespace mtmc {
 // How far eager itself is from the truth on draws of one kind, the worst of all its runs.
 struct Budget {
   double error = 0;            // B: norm-wise, relative
+  double eager = 0;            // the part of B that eager itself errs by
   bool moved = false;          // is it what half an ulp in the arguments makes, more than eager errs?
   double off = 0;              // the same, absolute
   double max_error = 0;        // largest element

@@ -46,7 +46,7 @@ bool all_finite(const Budgets& budgets) {
 void make_room(DrawFacts& facts, const Json& by_cause) {
   for (const auto& [by, errors] : by_cause.items()) {
     Budgets beside = budgets_from(errors);
-    for (auto& [output, budget] : beside) budget.moved = by == "half-ulp";
+    for (auto& [output, budget] : beside) budget.moved = by == "half-ulp", budget.eager = 0;
     for (std::string& note : dominated(facts.budgets, beside, by)) facts.notes.push_back(std::move(note));
     by == "order-of-sums" ? widen_within_reason(facts.budgets, beside) : widen(facts.budgets, beside);
   }

@@ -23,7 +23,7 @@ Measurement integers(int64_t wrong, double gap) {
 
 Budget budget() {
   Budget b;
-  b.error = 1e-6, b.max_error = 1e-6;
+  b.error = b.eager = 1e-6, b.max_error = 1e-6;
   return b;
 }
 
@@ -35,9 +35,29 @@ TEST(Rules, limits_follow_eager_and_the_type_of_the_output) {
   EXPECT_DOUBLE_EQ(error_limit(budget(), "bfloat16"), 2e-6 + 0x1p-21 + 0x1p-9);
   EXPECT_DOUBLE_EQ(max_limit(budget(), "float32", 3), 4e-6 + (0x1p-21 + 0x1p-24) * 3);
   Budget exact = budget();
-  exact.error = 1e-16;
-  EXPECT_DOUBLE_EQ(error_limit(exact, "float64"), 2e-16 + 0x1p-50 + 0x1p-53);
+  exact.error = exact.eager = 1e-16;
+  EXPECT_DOUBLE_EQ(error_limit(exact, "float64"), 2e-16 + 0x1p-42 + 0x1p-53);
   EXPECT_DOUBLE_EQ(error_limit(budget(), "float64"), 2e-6 + 0x1p-21 + 0x1p-53) << "fp32 within";
+}
+
+// In double the truth is what eager computes: its budget is nearly 0, whatever a sum in another order errs by.
+TEST(Rules, a_and_b_of_doubles_leave_room_for_other_orders_and_none_for_single_precision) {
+  const Budgets eager = worst_of({{good()}});
+  EXPECT_DOUBLE_EQ(eager.at("0").eager, 1e-6);
+  Measurement blocks = good();
+  blocks.dtype = "float64", blocks.error = 9.3e-15, blocks.max_error = 8.1e-9, blocks.max_truth = 4.7e5;
+  const Budget none;
+  EXPECT_EQ(apply_rules("task-0", blocks, none).broken, "");
+  Measurement single = blocks;
+  single.error = 0x1p-26;
+  EXPECT_EQ(apply_rules("task-0", single, none).broken, "a");
+  single = blocks, single.max_error = 0x1p-26 * single.max_truth;
+  EXPECT_EQ(apply_rules("task-0", single, none).broken, "b");
+  Budgets moved = {{"0", none}};
+  Budget other = budget();
+  other.error = 1e-8, other.eager = 0;
+  widen(moved, {{"0", other}});
+  EXPECT_DOUBLE_EQ(error_limit(moved.at("0"), "float64"), 2e-8 + 0x1p-42 + 0x1p-53) << "half an ulp is not eager's own";
 }
 
 TEST(Rules, a_norm_wise_error) {
