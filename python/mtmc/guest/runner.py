@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map_only
 
 from mtmc.device.cuda import DeviceError
 from mtmc.device.device import device_named
@@ -240,11 +239,11 @@ class Runner:
         if why := outputs.lazy(value):
             raise Refused("lazy-output", why)
         watch.hold()
-        if (request.get("where") or {}).get("gradients"):  # what autograd keeps for a result lives as long as that
-            value = watch.held[-1] = tree_map_only(torch.Tensor, torch.Tensor.detach, value)
         if watch.early:
             raise Refused("background-work", "the caller's stream does not wait for the result")
         try:
+            if (request.get("where") or {}).get("gradients"):
+                value = watch.held[-1] = outputs.detached(value)
             state = [[name, watch.described(table[key])] for name, (table, key) in self.reported.items()]
             return {"ns": elapsed, "results": {"list": [watch.described(value), {"dict": state}]}}
         except FormError as error:

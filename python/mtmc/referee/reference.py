@@ -143,7 +143,7 @@ class Reference:
         self.scalars.follow(tensors, tensors)
         objects, foreign = objects_of(self.model), list[bool]()  # does forward draw numbers that are not torch's?
         with self.scalars:
-            changed = changed_by(self.model, lambda: foreign.append(task.check_runs(self.model)))
+            changed = changed_by(self.model, lambda: foreign.append(task.check_runs(self.model, compared=True)))
         if added := registered(self.model).keys() - own.keys():
             raise TaskError(f"judging {task.name}", ADDS, min(added), ADDED)
         lasting, now = objects_of(self.model) != objects, plain_tensors(self.model)

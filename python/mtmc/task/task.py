@@ -33,6 +33,7 @@ from mtmc.task.input_spec import InputSpec, parse_input
 from mtmc.task.uncompiled import uncompiled
 from mtmc.wire.blobs import moved
 from mtmc.wire.by_name import Names, by_place
+from mtmc.wire.outputs import STRUCTURES, own_way
 from mtmc.wire.task_error import TaskError, first_cause, first_line, line_in
 
 __all__ = ["Task", "TaskError", "load_task", "import_file", "seed_everything"]
@@ -198,14 +199,16 @@ class Task:
             raise TaskError(f"calling {self.entry}()", "wrong type", type(made).__name__, wanted)
         return in_order(self.forward_signature, first, named, f"calling {self.entry}()")
 
-    def check_runs(self, model: torch.nn.Module) -> bool:
-        """Runs the module once: shapes that do not fit and missing devices are the user's to hear about. Did forward draw random
-        numbers that are not torch's?"""
-        inputs = self.make_inputs(0)
+    def check_runs(self, model: torch.nn.Module, compared: bool = False) -> bool:
+        """Runs the module once: shapes that do not fit and missing devices are the user's to hear about, and so are, where results
+        are to be `compared`, those that cannot be. Did forward draw random numbers that are not torch's?"""
+        inputs, doing = self.make_inputs(0), f"running {self.attr} on its inputs"
         before = other_random_states()
-        self.answer(model, inputs)
+        result = self.answer(model, inputs)
         if self.where.type == "cuda":
-            self._call_user(torch.cuda.synchronize, f"running {self.attr} on its inputs")
+            self._call_user(torch.cuda.synchronize, doing)
+        if compared and (way := own_way(result)):
+            raise TaskError(doing, "forward returns another structure", way, STRUCTURES)
         return other_random_states() != before
 
     def answer(self, model: torch.nn.Module, inputs: list[Any]) -> Any:

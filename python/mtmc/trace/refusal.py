@@ -15,7 +15,7 @@ from torch.export.graph_signature import InputSpec
 from mtmc.task.task import Task
 from mtmc.trace.doors import Asked
 from mtmc.trace.graph import TORCH_FOLDER, UserCode
-from mtmc.trace.structure import STRUCTURES
+from mtmc.wire.outputs import STRUCTURES
 from mtmc.wire.task_error import TaskError, first_line
 
 OTHERS = (

@@ -11,9 +11,8 @@ import torch
 from torch.utils import _pytree as pytree
 
 from mtmc.trace.constructor import Held
+from mtmc.wire.outputs import STRUCTURES
 from mtmc.wire.task_error import TaskError
-
-STRUCTURES = "tensors in tuples, named tuples, lists, dicts, dataclasses and ModelOutputs"
 
 
 @dataclass

@@ -5,6 +5,7 @@ elsewhere.
 from __future__ import annotations
 
 import ctypes
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
@@ -77,23 +78,31 @@ class Fields(dict[str, Any]):
 
 
 def by_key(value: Any) -> Mapping[Any, Any] | None:
-    """The parts of a mapping, or of a dataclass (Fields), by their keys; None of all else."""
-    if isinstance(value, Mapping):
-        return value
-    declared = declared_in(type(value))
-    return Fields({name: getattr(value, name) for name in declared}) if declared else None
+    """The parts of a mapping, or of a dataclass (Fields), by their keys; None of all else. A dict is not asked: it is read."""
+    if isinstance(value, dict):
+        ordered = isinstance(value, OrderedDict)
+        return value if type(value) is Fields else dict(OrderedDict.items(value) if ordered else dict.items(value))
+    if isinstance(value, (list, tuple)):
+        return None
+    if declared := declared_in(type(value)):
+        return Fields({name: getattr(value, name) for name in declared})
+    return value if isinstance(value, Mapping) else None
+
+
+def said_by(kind: type, name: str) -> Any:
+    """What a class or a base of it has under a name, whatever the class would answer itself."""
+    return next((table[name] for table in map(table_of, mro_of(kind)) if name in table), None)
 
 
 def declared_in(kind: type) -> dict[str, Any]:
-    """The fields of a class that is a dataclass, by name, whatever the class would answer itself."""
-    tables = filter(lambda table: "__dataclass_fields__" in table, map(table_of, mro_of(kind)))
-    fields = next(tables, {}).get("__dataclass_fields__")
-    return fields if type(fields) is dict else {}
+    """The fields of a class that is a dataclass, by name."""
+    fields = said_by(kind, "__dataclass_fields__")
+    return fields if type(fields) is dict and all(type(name) is str for name in fields) else {}
 
 
 def leaves(value: Any) -> list[Any]:
     """Tensors and scalars of a structure of lists, tuples, mappings and dataclasses, in order."""
-    if type(value) in (torch.Tensor, float, int):
+    if isinstance(value, (torch.Tensor, float, int)):
         return [value]
     if (parts := by_key(value)) is not None:
         return [leaf for part in parts.values() for leaf in leaves(part)]
@@ -121,10 +130,10 @@ def named(parts: list[Any], names: list[str]) -> Named:
 
 def names_of(value: Any) -> tuple[str, ...]:
     """Of the parts of a named tuple, those of torch.return_types included; of anything else none."""
-    if isinstance(value, Named):
-        return value.names
-    names = getattr(type(value), "__match_args__", ()) if isinstance(value, tuple) else ()
-    return names if len(names) == len(value) else ()
+    if not isinstance(value, tuple):
+        return ()
+    names = value.names if type(value) is Named else said_by(type(value), "__match_args__")
+    return names if type(names) is tuple and len(names) == len(value) and all(type(n) is str for n in names) else ()
 
 
 def structure_of(value: Any) -> str:
