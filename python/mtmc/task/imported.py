@@ -14,10 +14,8 @@ from mtmc.device.random_state import other_random_states, random_state, seed_all
 from mtmc.wire.task_error import TaskError, first_cause, first_line
 
 FROM_FILE = "mtmc_file_"  # begins the names of modules that are imported from a user's file
-AGAIN, OTHER = (
-    "_again",
-    0xA6A1,
-)  # of that other module: what its name ends in, and the seed before it, which nobody else has
+AGAIN = "_again"  # ends the name of that other module
+OTHER = 0xA6A1  # the seed before it, which nobody else has
 drew: set[str] = set()  # the names of those that drew random numbers meanwhile
 
 
