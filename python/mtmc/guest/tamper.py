@@ -12,6 +12,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from types import ModuleType
 
@@ -95,6 +96,7 @@ def _of_the_process() -> dict[str, object]:
         "recursion limit": sys.getrecursionlimit() >= RECURSION,  # who compiles may need more
         "switches of threads": sys.getswitchinterval(),
         "thresholds of the collector": gc.get_threshold(),
+        "who hears of exceptions": (sys.excepthook, sys.unraisablehook, threading.excepthook),
     }
 
 
@@ -121,6 +123,7 @@ def _flags() -> dict[str, object]:
         "autocast": [torch.is_autocast_enabled(where) for where in ("cpu", "cuda")],
         "garbage collection": gc.isenabled(),
         "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+        "filling of new memory": torch.utils.deterministic.fill_uninitialized_memory,
         "float32 matmul precision": _matmul_precision(),
         "cuda matmul TF32": torch.backends.cuda.matmul.allow_tf32,
         "cudnn TF32": torch.backends.cudnn.allow_tf32,
