@@ -70,3 +70,13 @@ def test_the_oldest_are_forgotten_for_others_and_it_is_told(tmp_path: Path) -> N
     draws.draw("task-2")
     draws.draw("task-3")
     assert draws.full and "task-0" not in draws.known and "task-3" in draws.known
+
+
+def test_kinds_of_which_rows_are_alike_say_so(tmp_path: Path) -> None:
+    """One element that is next to nothing stands in all of them, and is one by chance, not five."""
+    draws = kept(tmp_path, module_text("return torch.tanh(x)", inputs="torch.randn(512, 256)"))
+    alike = {}
+    for kind in ("task", "one-hot", "few-rows", "spread"):
+        draw = draws.draw(f"{kind}-1")
+        alike[kind] = draw.copied, len(draw.arguments[0].unique(dim=0)) < 512
+    assert alike == {"task": (False,) * 2, "one-hot": (True,) * 2, "few-rows": (True,) * 2, "spread": (False,) * 2}

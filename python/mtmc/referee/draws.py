@@ -34,7 +34,8 @@ from mtmc.wire.blobs import leaves
 LARGE = 1 << 16  # elements
 LARGER, IGNORED = 1000, -100  # times as large; see torch.nn.functional.cross_entropy
 WHOLE_TYPES = (torch.int8, torch.int16, torch.int32, torch.int64)
-COPIED = ("few-rows",)  # kinds that hold the same rows many times
+# Kinds that hold the same rows many times: of few columns there are few rows with one 1.
+COPIED = ("few-rows", "one-hot")
 MOST_COPIED, ROWS_EACH = 16, 256  # rows of which others are copies, one for so many
 MOST_AXES, FEW_AXES = 8, 2  # that are varied alone or in pairs; of large arguments
 LEAST_FAR, MOST_FAR = 7, 11  # powers of two by which a Python float is a far larger one
