@@ -1,3 +1,4 @@
+// Writes into parts of buffers, printed where they lie instead of as copies of the whole.
 #pragma once
 
 #include <map>
