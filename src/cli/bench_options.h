@@ -20,6 +20,7 @@ struct BenchOptions {
   std::string sizes = "tests";
   PerformanceSizes performance;
   SearchOptions search;
+  bool anew = false;  // search again what the store has a finished run of
   bool list = false, member = false, untouched = false, goldens = false;
 };
 

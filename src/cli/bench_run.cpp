@@ -102,7 +102,8 @@ void BenchRun::ended(const std::string& task, const Json& row, bool bug) {
   bugs_ += bug;
   kept_ = rows_.append(row);
   totals_.add(row);
-  progress_.line(fmt::format("{}: {}  [{}]", place(task), row_line(row), totals_.text()));
+  const char* where = row.value("from_store", false) ? " (from the store)" : "";
+  progress_.line(fmt::format("{}: {}{}  [{}]", place(task), row_line(row), where, totals_.text()));
   show();
   set_interrupt_note(fmt::format("{} rows are kept in {}; the same command goes on from there", totals_.done,
                                  (folder_ / "rows.jsonl").string()));

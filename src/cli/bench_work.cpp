@@ -18,6 +18,7 @@
 #include "cli/watcher.h"
 #include "store/store.h"
 #include "workbench/crew.h"
+#include "workbench/finished.h"
 #include "workbench/result_files.h"
 #include "workbench/result_folder.h"
 #include "workbench/rows.h"
@@ -38,9 +39,9 @@ Status has_baselines(const Json& result, const Workbench& bench) {
   return ok_status();
 }
 
-// One task from its file to its result folder and its row.
+// One task from its file to its result folder and its row, which says `from_store` where nothing had to be searched.
 Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
-                     ProgressListener& listener, TaskWorker* worker) {
+                     FinishedRuns& finished, ProgressListener& listener, TaskWorker* worker) {
   const fs::path folder = fs::path(options.out) / task.name;
   MTMC_RETURN_IF_ERROR(ready_result_folder(folder));
   if (worker != nullptr) {
@@ -48,22 +49,30 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
     row["suite"] = options.suite;
     return row;
   }
-  MTMC_TRY(const Optimized done, bench.work(task.task, listener));
-  MTMC_TRY(const ResultFiles files, result_files(store, done.run));
+  MTMC_TRY(const auto before, options.anew ? Result<std::optional<RunId>>(std::nullopt) : finished.find(task.task));
+  RunId run = before.value_or(0);
+  if (!before) {
+    MTMC_TRY(const Optimized done, bench.work(task.task, listener));
+    run = done.run;
+  }
+  MTMC_TRY(const ResultFiles files, result_files(store, run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
   Json result = Json::parse(files.result);
   MTMC_RETURN_IF_ERROR(has_baselines(result, bench));
-  return row_of(options.suite, task, result);
+  if (!before) MTMC_RETURN_IF_ERROR(finished.keep(task.task, run));
+  Json row = row_of(options.suite, task, result);
+  row["from_store"] = before.has_value();
+  return row;
 }
 
 // What a member answers: {"row": ..., "bug": ...}. A bug in one task is a row like any other failure, and told in the
 // exit code.
 Json row_or_failure(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
-                    ProgressListener& listener, TaskWorker* worker) {
+                    FinishedRuns& finished, ProgressListener& listener, TaskWorker* worker) {
   Error error;
   bool is_bug = false;
   try {
-    const Result<Json> row = row_for(bench, options, task, store, listener, worker);
+    const Result<Json> row = row_for(bench, options, task, store, finished, listener, worker);
     if (row.ok()) return {{"row", *row}, {"bug", false}};
     error = row.error(), is_bug = error.ours;
   } catch (const std::exception& bug) {
@@ -86,12 +95,15 @@ class Member {
   // `next`: what it will be given then; null: nobody knows.
   Json work(const SuiteTask& task, const SuiteTask* next, ProgressListener& listener) {
     bench_->expect(next != nullptr && !worker_ ? &next->task : nullptr);
-    return row_or_failure(*bench_, options_, task, *store_, listener, worker_.get());
+    return row_or_failure(*bench_, options_, task, *store_, *finished_, listener, worker_.get());
   }
 
  private:
   Member(const BenchOptions& options, std::unique_ptr<Store> store, std::unique_ptr<Workbench> bench)
-      : options_(options), store_(std::move(store)), bench_(std::move(bench)) {
+      : options_(options),
+        store_(std::move(store)),
+        bench_(std::move(bench)),
+        finished_(std::make_unique<FinishedRuns>(*bench_, *store_)) {
     if (const auto make = find_suite(options.suite)->worker)
       worker_ = make({options.untouched, options.goldens,
                       options.sizes == "tests" ? std::nullopt : std::optional(options.performance)});
@@ -99,6 +111,7 @@ class Member {
   const BenchOptions& options_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Workbench> bench_;
+  std::unique_ptr<FinishedRuns> finished_;
   std::unique_ptr<TaskWorker> worker_;  // null: a task is one module
 };
 

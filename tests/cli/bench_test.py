@@ -29,7 +29,7 @@ def get_inputs():
 """
 
 
-def bench(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def bench(root: Path, *words: str, out: str = "out") -> subprocess.CompletedProcess[str]:
     argv = [
         str(BINARY),
         "bench",
@@ -37,7 +37,7 @@ def bench(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
         "--root",
         str(root),
         "--out",
-        str(root / "out"),
+        str(root / out),
         "--store",
         str(root / "s.db"),
     ]
@@ -60,7 +60,12 @@ def test_a_suite_is_done_task_by_task_and_goes_on_where_it_stopped(tmp_path: Pat
     assert first.returncode == 0, first.stdout + first.stderr
     (row,) = rows(tmp_path)
     assert (row["suite"], row["task"], row["error"], row["target"]) == ("files", "one", None, "null")
-    assert row == {**json.loads((tmp_path / "out/one/result.json").read_text()), "suite": "files", "error": None}
+    assert row == {
+        **json.loads((tmp_path / "out/one/result.json").read_text()),
+        "suite": "files",
+        "error": None,
+        "from_store": False,
+    }
     assert (tmp_path / "out/one/kernel.py").exists() and (tmp_path / "out/one/report.html").exists()
 
     whole = bench(tmp_path, "files")
@@ -79,6 +84,28 @@ def test_a_suite_is_done_task_by_task_and_goes_on_where_it_stopped(tmp_path: Pat
     for name in ("speedups.svg", "seconds.svg"):
         assert name in pictures and (tmp_path / "out" / name).read_text().startswith("<svg")
     assert table.startswith("| | all |") and "| tasks | 3 |\n| failed | 0 |" in table and table in mended.stdout
+
+
+def test_a_finished_search_is_not_repeated(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text("import helper\n" + TASK.replace("+ 1", "+ helper.ONE"))
+    (tmp_path / "helper.py").write_text("ONE = 1\n")
+    made = 0
+
+    def from_store(*words: str) -> bool:
+        nonlocal made
+        made += 1
+        done = bench(tmp_path, "files", "--tasks", "one", *words, out=f"out{made}")
+        assert done.returncode == 0, done.stdout + done.stderr
+        (line,) = (tmp_path / f"out{made}/rows.jsonl").read_text().splitlines()
+        row = json.loads(line)
+        assert ("(from the store)" in done.stdout) == row["from_store"]
+        assert (tmp_path / f"out{made}/one/kernel.py").exists()
+        return bool(row["from_store"])
+
+    assert not from_store() and from_store(), "what mtmc writes itself changes nothing"
+    assert not from_store("--anew") and not from_store("--seed", "1") and not from_store("--time", "99")
+    (tmp_path / "helper.py").write_text("ONE = 2\n")
+    assert not from_store() and from_store()
 
 
 def test_levels_and_numbers_choose_tasks(tmp_path: Path) -> None:

@@ -191,5 +191,26 @@ TEST(Greedy, WhatRewritesAllLayersStandsBeforeWhatFusesSome) {
   EXPECT_GT(gains[order[0]], kWorthwhile);
 }
 
+// Two products and what follows them, of so many rows and columns: a graph is hoped to help as far as launching takes
+// the time. Long kernels hide their launches, and a graph of them copies arguments and results, which is a sure loss.
+TEST(Greedy, AGraphIsHopedForAsFarAsLaunchingTakesTheTime) {
+  const Hardware hardware = h200_hardware();
+  const ActionContext context{hardware, *find_target("triton")};
+  const auto gain_of_a_graph = [&](int rows, int width) {
+    const std::string columns = std::to_string(width), type = "f32[" + std::to_string(rows) + "," + columns + "]";
+    const Program program =
+        parse_program("program products {\n  %0 = input \"x\" : " + type + "\n  %1 = param \"w\" : f32[" + columns +
+                      "," + columns + "]\n  %2 = linear(%0, %1, none) : " + type + "\n  %3 = relu(%2) : " + type +
+                      "\n  %4 = linear(%3, %1, none) : " + type +
+                      "\n  return %4\n}\nkernel k0 = { %2 %3 } contraction\n"
+                      "kernel k1 = { %4 } contraction\n")
+            .value();
+    Forecaster forecaster(context);
+    return expected_gains(program, {{{"capture", {{2, 3, 4}}, ""}, "capture"}}, context, forecaster)[0];
+  };
+  EXPECT_GT(gain_of_a_graph(64, 256), 0.1);
+  EXPECT_LT(gain_of_a_graph(16384, 4096), 0);
+}
+
 }  // namespace
 }  // namespace mtmc

@@ -103,6 +103,7 @@ VerbBody declare(Options& options) {
   options.integer(
       given->jobs, "--jobs", 1,
       "how many tasks run at once; those on one GPU take turns timing (one for each GPU; without a GPU, one)");
+  options.flag(given->anew, "--anew", "search again for tasks of which the store has the very same search, finished");
   options.text(given->ray, "--ray", "ADDRESS",
                "work on the GPUs of a Ray cluster; auto: the one that this machine belongs to");
   options.words(given->compared, "--compare", "FILE...",
