@@ -67,7 +67,8 @@ TEST(Frontier, PassesOverWhatWasDoneAtOnce) {
 TEST(Frontier, HopesForGraphsAndTrustsHalfOfAGain) {
   EXPECT_DOUBLE_EQ(hoped("fuse %3 %4", 0.4), 0.2);
   EXPECT_DOUBLE_EQ(hoped("capture %3 %4", 0.4), 0.5);
-  EXPECT_DOUBLE_EQ(hoped("capture", kLeastGain), kLeastHope) << "the most hopeful type";
+  EXPECT_DOUBLE_EQ(hoped("capture", -0.1), -0.05) << "it copies more than it saves";
+  EXPECT_DOUBLE_EQ(hoped("tile %3", kLeastGain), kLeastHope);
 }
 
 TEST(Gains, OfScoresBeginAtThePriorAndAreRelativeToStop) {
