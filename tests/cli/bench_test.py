@@ -118,6 +118,7 @@ def test_levels_and_numbers_choose_tasks(tmp_path: Path) -> None:
         (("--level", "2"), "level2/2_d level2/3_e"),
         (("--tasks", "2-10"), "level1/2_b level1/10_c level2/2_d level2/3_e"),
         (("--level", "1,2", "--tasks", "1,3"), "level1/1_a level2/3_e"),
+        (("--level", "2,1"), "level2/2_d level2/3_e level1/1_a level1/2_b level1/10_c"),
         (("--level", "1", "--tasks", "*_b", "10"), "level1/2_b level1/10_c"),
     ):
         assert bench(tmp_path, "kernelbench", "--list", *words).stdout.split() == wanted.split()

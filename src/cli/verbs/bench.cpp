@@ -92,7 +92,7 @@ VerbBody declare(Options& options) {
   options.section("The tasks (docs/RESULTS.md)");
   options.text(given->root, "--root", "DIR",
                "the folder that holds the suite (of matmuls where its tasks are written: OUT/tasks)");
-  options.words(given->levels, "--level", "N...", "of kernelbench: these levels only, 1,2");
+  options.words(given->levels, "--level", "N...", "of kernelbench: these levels only, in this order, 3,1");
   options.words(given->groups, "--suite", "NAME...", "of tritonbench: T, G (T)");
   options.words(given->tasks, "--tasks", "NAME...",
                 "these tasks only: numbers (1-20), or names or patterns of what --list prints");
