@@ -75,7 +75,9 @@ Tracer::Tracer() = default;
 Tracer::~Tracer() = default;
 
 void Tracer::begin_next() {
-  while (waiting_.size() < 2) {
+  // One is for this task, where none traces it yet, and one for what is foreseen: an idle one has all of this task's
+  // time to import torch in.
+  for (auto idle = std::ranges::count_if(waiting_, [](const Waiting& one) { return !one.desk; }); idle < 2; ++idle) {
     auto started = LineProcess::start({{python_program(), "-m", "mtmc.trace.trace", "--wait"}});
     if (!started.ok()) return;  // trace() says what is wrong
     waiting_.push_back({std::move(started).value()});

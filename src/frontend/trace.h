@@ -17,8 +17,8 @@ class Tracer {
  public:
   Tracer();
   ~Tracer();
-  // To be called before each trace(): starts its process, where none waits yet, and that of the task after it. They end
-  // with the thread that calls this.
+  // To be called before each trace(): starts its process, where none waits yet, and that of what is foreseen then. They
+  // end with the thread that calls this.
   void begin_next();
   // Traces this task already, in a process that waits: trace() then finds it done. Empty: none, after all.
   void foresee(const std::string& task_json);
