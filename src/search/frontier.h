@@ -20,7 +20,7 @@ constexpr double kDiscount = 0.75;
 // the model knows that they copy more than they save; and what should lose a little is better than expected often
 // enough. On the 360 tasks for training of datasets/h100 trees by the cost model need 8 states for 95 % of the best
 // known by what is hoped for so, 10 by the expected gain alone.
-constexpr double kTrust = 0.5, kHopeOfGraphs = 0.3, kGraphLoses = -0.02;
+constexpr double kTrust = 0.5, kHopeOfGraphs = 0.3, kGraphLoses = -0.01;
 constexpr double kLeastHope = -0.15;                // less is not worth a measurement
 constexpr double kLeastGain = kLeastHope / kTrust;  // no action of less gain is
 constexpr double kSure = 0.1;  // an expected gain from which on an action behind another one is not measured by itself

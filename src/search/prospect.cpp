@@ -97,7 +97,8 @@ std::vector<Prospect> Forecaster::prospects(const Program& program) {
 
 Prospect Forecaster::prospect(const Program& program) {
   Prospect total;
-  for (const Prospect& one : prospects(program)) total.now += one.now, total.completed += one.completed;
+  for (const Prospect& one : prospects(program))
+    total.now += one.now, total.completed += one.completed, total.host += one.host;
   return total;
 }
 
@@ -107,8 +108,8 @@ Prospect Forecaster::of_kernel(const Program& whole, const Kernel& kernel, Captu
   Program best = alone ? kernel_program(whole, kernel) : whole;
   const std::string name = alone ? best.kernels.front().name : kernel.name;
   const std::vector<ValueId> values = best.kernel(name)->values;
-  const double now = context_.target.cost(best, *best.kernel(name), context_.hardware).seconds;
-  Prospect prospect{now, now};
+  const KernelCost cost = context_.target.cost(best, *best.kernel(name), context_.hardware);
+  Prospect prospect{cost.seconds, cost.seconds, cost.host};
   if (kernel.family == Family::library) return prospect;
   for (const auto& [type, word] : {std::pair{"tile", "tiled"}, {"pipeline", "pipelined"}, {"split", "split"}}) {
     if (context_.target.measures(word)) continue;  // the model knows a kernel as it will be then

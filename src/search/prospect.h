@@ -15,6 +15,7 @@ namespace mtmc {
 struct Prospect {
   double now = 0;        // seconds as scheduled
   double completed = 0;  // seconds with tile, pipeline and split wherever they help
+  double host = 0;       // seconds that the host takes to launch it as scheduled, seen or not
 };
 
 // Keeps what it learned about kernels: most kernels of neighbouring Programs are the same. Several threads may ask it

@@ -296,6 +296,7 @@ KernelCost gpu_cost(const Program& program, const Kernel& kernel, const Hardware
   const double host = place == Captured::first   ? one
                       : place == Captured::later ? 0
                                                  : one + 0.5 * one * (time.launches - 1);
+  cost.host = host;
   const double device =
       overlapped(time.memory, time.arithmetic) + time.passes + time.depth + kDeviceLaunch * time.launches;
   cost.seconds =
