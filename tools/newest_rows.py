@@ -28,7 +28,7 @@ def newest(files: list[Path]) -> list[Row]:
     for file in files:
         for row in map(json.loads, file.read_text().splitlines()):
             if not row["error"] and row["started"] >= found.get(row["task"], row)["started"]:
-                found[row["task"]] = row
+                found[row["task"]] = {name: value for name, value in row.items() if name != "from_store"}
     return [found[task] for task in sorted(found, key=in_order)]
 
 

@@ -20,7 +20,7 @@ struct BenchOptions {
   std::string sizes = "tests";
   PerformanceSizes performance;
   SearchOptions search;
-  bool anew = false;  // search again what the store has a finished run of
+  bool from_store = false;  // rows of searches that the store has finished are taken from there
   bool list = false, member = false, untouched = false, goldens = false;
 };
 

@@ -61,12 +61,12 @@ Result<std::vector<SuiteTask>> chosen_tasks(const BenchOptions& options) {
     return (levels.empty() || level) && (names.empty() || name);
   };
   std::erase_if(tasks, [&](const SuiteTask& task) { return !wanted(task); });
-  const auto place = [&](const SuiteTask& task) {  // of its level, in the order of the command line
+  const auto rank_of_level = [&](const SuiteTask& task) {  // in the order of the command line
     return std::find(levels.begin(), levels.end(), group_of(task.name).substr(std::string("level").size()));
   };
   if (!levels.empty())
     std::stable_sort(tasks.begin(), tasks.end(),
-                     [&](const SuiteTask& a, const SuiteTask& b) { return place(a) < place(b); });
+                     [&](const SuiteTask& a, const SuiteTask& b) { return rank_of_level(a) < rank_of_level(b); });
   if (tasks.empty())
     return Error{"choosing tasks", "the suite has no such task",
                  "'" +

@@ -18,7 +18,7 @@
 #include "cli/watcher.h"
 #include "store/store.h"
 #include "workbench/crew.h"
-#include "workbench/finished.h"
+#include "workbench/finished_searches.h"
 #include "workbench/result_files.h"
 #include "workbench/result_folder.h"
 #include "workbench/rows.h"
@@ -41,7 +41,7 @@ Status has_baselines(const Json& result, const Workbench& bench) {
 
 // One task from its file to its result folder and its row, which says `from_store` where nothing had to be searched.
 Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
-                     FinishedRuns& finished, ProgressListener& listener, TaskWorker* worker) {
+                     FinishedSearches& finished, ProgressListener& listener, TaskWorker* worker) {
   const fs::path folder = fs::path(options.out) / task.name;
   MTMC_RETURN_IF_ERROR(ready_result_folder(folder));
   if (worker != nullptr) {
@@ -49,17 +49,18 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
     row["suite"] = options.suite;
     return row;
   }
-  MTMC_TRY(const auto before, options.anew ? Result<std::optional<RunId>>(std::nullopt) : finished.find(task.task));
-  RunId run = before.value_or(0);
+  MTMC_TRY(const std::optional<std::string> key, finished.key_of(task.task));
+  MTMC_TRY(const auto before, options.from_store ? finished.find(key) : Result<std::optional<RunId>>(std::nullopt));
+  std::optional<Optimized> done;
   if (!before) {
-    MTMC_TRY(const Optimized done, bench.work(task.task, listener));
-    run = done.run;
+    MTMC_TRY(done, bench.work(task.task, listener));
   }
+  const RunId run = before ? *before : done->run;
   MTMC_TRY(const ResultFiles files, result_files(store, run));
   MTMC_RETURN_IF_ERROR(write_result(folder, files));
   Json result = Json::parse(files.result);
   MTMC_RETURN_IF_ERROR(has_baselines(result, bench));
-  if (!before) MTMC_RETURN_IF_ERROR(finished.keep(task.task, run));
+  if (done) MTMC_RETURN_IF_ERROR(finished.keep(key, task.task, *done));
   Json row = row_of(options.suite, task, result);
   row["from_store"] = before.has_value();
   return row;
@@ -68,7 +69,7 @@ Result<Json> row_for(Workbench& bench, const BenchOptions& options, const SuiteT
 // What a member answers: {"row": ..., "bug": ...}. A bug in one task is a row like any other failure, and told in the
 // exit code.
 Json row_or_failure(Workbench& bench, const BenchOptions& options, const SuiteTask& task, Store& store,
-                    FinishedRuns& finished, ProgressListener& listener, TaskWorker* worker) {
+                    FinishedSearches& finished, ProgressListener& listener, TaskWorker* worker) {
   Error error;
   bool is_bug = false;
   try {
@@ -94,16 +95,23 @@ class Member {
   }
   // `next`: what it will be given then; null: nobody knows.
   Json work(const SuiteTask& task, const SuiteTask* next, ProgressListener& listener) {
-    bench_->expect(next != nullptr && !worker_ ? &next->task : nullptr);
+    bench_->expect(next != nullptr && !worker_ && !known(*next) ? &next->task : nullptr);
     return row_or_failure(*bench_, options_, task, *store_, *finished_, listener, worker_.get());
   }
 
  private:
+  // Will its row come from the store? What goes wrong with asking goes wrong again when it is its turn.
+  bool known(const SuiteTask& task) {
+    if (!options_.from_store) return false;
+    const auto key = finished_->key_of(task.task);
+    const auto run = key.ok() ? finished_->find(*key) : Result<std::optional<RunId>>(std::nullopt);
+    return run.ok() && run->has_value();
+  }
   Member(const BenchOptions& options, std::unique_ptr<Store> store, std::unique_ptr<Workbench> bench)
       : options_(options),
         store_(std::move(store)),
         bench_(std::move(bench)),
-        finished_(std::make_unique<FinishedRuns>(*bench_, *store_)) {
+        finished_(std::make_unique<FinishedSearches>(*bench_, *store_, options.out)) {
     if (const auto make = find_suite(options.suite)->worker)
       worker_ = make({options.untouched, options.goldens,
                       options.sizes == "tests" ? std::nullopt : std::optional(options.performance)});
@@ -111,7 +119,7 @@ class Member {
   const BenchOptions& options_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Workbench> bench_;
-  std::unique_ptr<FinishedRuns> finished_;
+  std::unique_ptr<FinishedSearches> finished_;
   std::unique_ptr<TaskWorker> worker_;  // null: a task is one module
 };
 

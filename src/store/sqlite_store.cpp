@@ -57,7 +57,7 @@ bool alive(const std::string& owner) {
 // Whether the same code would get the same word again, whatever else the machine is doing.
 bool reusable(const Verdict& verdict) {
   if (const Speedup* eager = speedup_over(verdict, "eager"); eager != nullptr && !has_figure(*eager)) return false;
-  return verdict.reason != "timed-out" && verdict.reason != "out-of-memory" && verdict.reason != "too-many-processes";
+  return !is_of_the_moment(verdict.reason);
 }
 
 Cell text_or_null(const std::string& hash) { return hash.empty() ? Cell{} : Cell{hash}; }

@@ -30,6 +30,10 @@ std::filesystem::path store_path(const std::string& option) {
   return std::filesystem::path(variable("HOME")) / ".local" / "share" / "mtmc" / "store.db";
 }
 
+bool is_of_the_moment(const std::string& reason) {
+  return reason == "timed-out" || reason == "out-of-memory" || reason == "too-many-processes";
+}
+
 double score(const Verdict& verdict, bool start) {
   if (!verdict.certified()) return 0;
   const Speedup* eager = speedup_over(verdict, "eager");

@@ -124,6 +124,9 @@ Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& path, Ope
 // --store, else $MTMC_STORE, else ~/.local/share/mtmc/store.db (under $XDG_DATA_HOME when set).
 std::filesystem::path store_path(const std::string& option = "");
 
+// Of a verdict's reason: would the same code get another word at another moment, when the machine does something else?
+bool is_of_the_moment(const std::string& reason);
+
 // What attempts are ranked by: the headline of the speedup over eager, both timed in the same rounds; larger is better,
 // 0 when refused. The start is what eager does: more than 1 is luck, and so is less where the interval holds 1.
 double score(const Verdict& verdict, bool start);

@@ -100,11 +100,6 @@ Status Workbench::open_policy(const Chosen<PolicyDef>& policy) {
   return ok_status();
 }
 
-std::string Workbench::policy_identity() const {
-  const std::optional<Weights> weights = policy_->weights();
-  return policy_->name() + (weights ? " " + weights->digest : "");
-}
-
 Status Workbench::search_by(const Way& way, uint64_t seed) {
   MTMC_TRY(const Chosen<PolicyDef> wanted, chosen("a policy", way.policy, all_policies()));
   MTMC_TRY(coders_, chosen_coders(way.coder.empty() ? options_.coder : way.coder));

@@ -69,8 +69,6 @@ class Workbench {
   // Whether candidates are run and timed here; if not, the cost model prices them.
   bool times() const { return judge_ != nullptr; }
   const WorkbenchOptions& options() const { return options_; }
-  // Its name, and what its weights hold.
-  std::string policy_identity() const;
 
   // From here on it searches in another way (parse_way's), and with another seed. An Error: the policy cannot be
   // opened.

@@ -38,9 +38,8 @@ def bench(root: Path, *words: str, out: str = "out") -> subprocess.CompletedProc
         str(root),
         "--out",
         str(root / out),
-        "--store",
-        str(root / "s.db"),
     ]
+    argv += [] if "--store" in words else ["--store", str(root / "s.db")]
     argv += ["--target", "null", "--evaluations", "3"]
     return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False, stdin=subprocess.DEVNULL)
 
@@ -86,26 +85,47 @@ def test_a_suite_is_done_task_by_task_and_goes_on_where_it_stopped(tmp_path: Pat
     assert table.startswith("| | all |") and "| tasks | 3 |\n| failed | 0 |" in table and table in mended.stdout
 
 
-def test_a_finished_search_is_not_repeated(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text("import helper\n" + TASK.replace("+ 1", "+ helper.ONE"))
-    (tmp_path / "helper.py").write_text("ONE = 1\n")
-    made = 0
+def test_finished_searches_are_taken_from_the_store(tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks"
+    tasks.mkdir()
+    (tasks / "one.py").write_text("import helper\n" + TASK.replace("+ 1", "+ helper.ONE"))
+    (tasks / "helper.py").write_text("ONE = 1\n")
+    made: list[dict] = []
 
-    def from_store(*words: str) -> bool:
-        nonlocal made
-        made += 1
-        done = bench(tmp_path, "files", "--tasks", "one", *words, out=f"out{made}")
+    def from_store(*words: str, root: Path = tasks) -> bool:
+        out = f"out{len(made)}"
+        done = bench(
+            root, "files", "--tasks", "one", "--store", str(tmp_path / "s.db"), "--from-store", *words, out=out
+        )
         assert done.returncode == 0, done.stdout + done.stderr
-        (line,) = (tmp_path / f"out{made}/rows.jsonl").read_text().splitlines()
+        (line,) = (root / out / "rows.jsonl").read_text().splitlines()
         row = json.loads(line)
-        assert ("(from the store)" in done.stdout) == row["from_store"]
-        assert (tmp_path / f"out{made}/one/kernel.py").exists()
-        return bool(row["from_store"])
+        made.append(row)
+        found = row.pop("from_store")
+        assert ("(from the store)" in done.stdout) == found
+        assert (root / out / "one/kernel.py").exists()
+        return bool(found)
 
-    assert not from_store() and from_store(), "what mtmc writes itself changes nothing"
-    assert not from_store("--anew") and not from_store("--seed", "1") and not from_store("--time", "99")
-    (tmp_path / "helper.py").write_text("ONE = 2\n")
+    assert not from_store() and from_store(), "what mtmc writes below changes nothing"
+    assert made[0] == made[1]
+    assert from_store("--jobs", "2")
+    assert not from_store("--seed", "1") and not from_store("--time", "99")
+    (tasks / "helper.py").write_text("ONE = 2\n")
     assert not from_store() and from_store()
+    (tasks / "one.py").write_text(TASK)
+    assert not from_store() and from_store()
+    (tasks / "gone.py").symlink_to(tmp_path / "nowhere")
+    (tasks / "again").symlink_to(tasks)
+    assert not from_store() and not from_store(), "what cannot be told is searched"
+    assert bench(tasks, "tritonbench", "--from-store").returncode == 2
+
+
+def test_without_asking_a_search_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(TASK)
+    for out in ("a", "b"):
+        assert bench(tmp_path, "files", out=out).returncode == 0
+        (line,) = (tmp_path / out / "rows.jsonl").read_text().splitlines()
+        assert json.loads(line)["from_store"] is False
 
 
 def test_levels_and_numbers_choose_tasks(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "search/frontier.h"
 #include "search/gains.h"
 #include "search/offer.h"
 #include "search/policy.h"
@@ -191,25 +192,23 @@ TEST(Greedy, WhatRewritesAllLayersStandsBeforeWhatFusesSome) {
   EXPECT_GT(gains[order[0]], kWorthwhile);
 }
 
-// Two products and what follows them, of so many rows and columns: a graph is hoped to help as far as launching takes
-// the time. Long kernels hide their launches, and a graph of them copies arguments and results, which is a sure loss.
+// Two kernels of so many rows and columns: a graph is hoped to help as far as launching takes the time. Long kernels
+// hide their launches, and a graph of them copies arguments and results, which is a sure loss.
 TEST(Greedy, AGraphIsHopedForAsFarAsLaunchingTakesTheTime) {
   const Hardware hardware = h200_hardware();
   const ActionContext context{hardware, *find_target("triton")};
   const auto gain_of_a_graph = [&](int rows, int width) {
-    const std::string columns = std::to_string(width), type = "f32[" + std::to_string(rows) + "," + columns + "]";
-    const Program program =
-        parse_program("program products {\n  %0 = input \"x\" : " + type + "\n  %1 = param \"w\" : f32[" + columns +
-                      "," + columns + "]\n  %2 = linear(%0, %1, none) : " + type + "\n  %3 = relu(%2) : " + type +
-                      "\n  %4 = linear(%3, %1, none) : " + type +
-                      "\n  return %4\n}\nkernel k0 = { %2 %3 } contraction\n"
-                      "kernel k1 = { %4 } contraction\n")
-            .value();
+    const std::string type = "f32[" + std::to_string(rows) + "," + std::to_string(width) + "]";
+    const Program program = parse_program("program rows {\n  %0 = input \"x\" : " + type +
+                                          "\n  %1 = exp(%0) : " + type + "\n  %2 = softmax(%1, dim=1) : " + type +
+                                          "\n  return %2\n}\nkernel k0 = { %1 } pointwise\n"
+                                          "kernel k1 = { %2 } reduction\n")
+                                .value();
     Forecaster forecaster(context);
-    return expected_gains(program, {{{"capture", {{2, 3, 4}}, ""}, "capture"}}, context, forecaster)[0];
+    return expected_gains(program, {{{"capture", {{1, 2}}, ""}, "capture"}}, context, forecaster)[0];
   };
   EXPECT_GT(gain_of_a_graph(64, 256), 0.03);
-  EXPECT_LT(gain_of_a_graph(16384, 4096), 0);
+  EXPECT_LT(hoped("capture", gain_of_a_graph(16384, 4096)), 0) << "it is tried last";
 }
 
 }  // namespace

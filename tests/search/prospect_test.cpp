@@ -66,7 +66,7 @@ TEST_P(EveryTarget, WhatItHasSeenChangesNoAnswer) {
 TEST(Prospect, AGraphCostsItsCopiesAlsoWhereItBeginsWithAView) {
   const TargetDef& triton = *find_target("triton");
   const Hardware hardware = h200_hardware();
-  const auto seconds = [&](bool view, bool captured) {
+  const auto chain = [](bool view, bool captured) {
     std::string text = R"(program chain {
   %0 = input "x" : f32[64,1024]
 )";
@@ -80,8 +80,12 @@ TEST(Prospect, AGraphCostsItsCopiesAlsoWhereItBeginsWithAView) {
     }
     text += "  return %8\n}\n" + kernels;
     if (captured) text += "capture { " + names + " }\n";
-    return total_seconds(parse_program(text).value(), triton, hardware);
+    return parse_program(text).value();
   };
+  const auto seconds = [&](bool view, bool captured) { return total_seconds(chain(view, captured), triton, hardware); };
+  const auto host = [&](bool captured) { return Forecaster({hardware, triton}).prospect(chain(false, captured)).host; };
+  EXPECT_DOUBLE_EQ(host(false), 8 * hardware.library_seconds);
+  EXPECT_DOUBLE_EQ(host(true), hardware.library_seconds);
   const double bytes = 2.0 * 64 * 1024 * 4 * 2;  // in and out, read and written
   // The view is one launch less, and no copy less.
   EXPECT_GT(seconds(true, true), 0.8 * seconds(false, true));

@@ -67,7 +67,9 @@ TEST(Frontier, PassesOverWhatWasDoneAtOnce) {
 TEST(Frontier, HopesForGraphsAndTrustsHalfOfAGain) {
   EXPECT_DOUBLE_EQ(hoped("fuse %3 %4", 0.4), 0.2);
   EXPECT_DOUBLE_EQ(hoped("capture %3 %4", 0.4), 0.5);
-  EXPECT_DOUBLE_EQ(hoped("capture", -0.1), -0.05) << "it copies more than it saves";
+  EXPECT_DOUBLE_EQ(hoped("capture", 0), 0.3);
+  EXPECT_NEAR(hoped("capture", -0.025), 0.15 - 0.0125, 1e-12) << "it copies more than it saves";
+  EXPECT_DOUBLE_EQ(hoped("capture", -0.1), -0.05);
   EXPECT_DOUBLE_EQ(hoped("tile %3", kLeastGain), kLeastHope);
 }
 

@@ -1,9 +1,10 @@
-"""What all answers depend on beside a task: this package's files and the versions of torch and Triton. Run as a program it prints
-a hash of them, without importing torch."""
+"""What runs when a task is searched, beside the compiled program: Python, this package's files, torch, Triton and numpy. Run as a
+program it prints a hash of them, without importing torch."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -16,11 +17,11 @@ def version_of(package: str) -> str:
 
 
 def identity() -> str:
-    found = hashlib.sha256()
+    found = hashlib.sha256(sys.version.encode())
     root = Path(__file__).resolve().parents[1]
     for path in sorted(root.rglob("*.py")):
         found.update(f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    for package in ("torch", "triton"):
+    for package in ("torch", "triton", "numpy"):
         found.update(f"{package} {version_of(package)}\n".encode())
     return found.hexdigest()
 

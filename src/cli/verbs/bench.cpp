@@ -59,6 +59,8 @@ Status options_fit(const BenchOptions& options, bool ablation) {
     return Error{"reading --sizes", "this suite's tasks have one size each", suite, "tritonbench"};
   if (options.goldens && !functions)
     return Error{"reading --goldens", "this suite has no golden code", suite, "tritonbench --suite G"};
+  if (options.from_store && (functions || ablation))
+    return Error{"reading --from-store", "the store does not keep these rows", suite, "kernelbench, files or matmuls"};
   if (ablation && functions)
     return Error{"comparing ways to search", "a task of this suite is several searches", suite, "files or kernelbench"};
   if (ablation && !options.ray.empty())
@@ -92,7 +94,7 @@ VerbBody declare(Options& options) {
   options.section("The tasks (docs/RESULTS.md)");
   options.text(given->root, "--root", "DIR",
                "the folder that holds the suite (of matmuls where its tasks are written: OUT/tasks)");
-  options.words(given->levels, "--level", "N...", "of kernelbench: these levels only, in this order, 3,1");
+  options.words(given->levels, "--level", "N...", "of kernelbench: these levels only, in the order given (3,1)");
   options.words(given->groups, "--suite", "NAME...", "of tritonbench: T, G (T)");
   options.words(given->tasks, "--tasks", "NAME...",
                 "these tasks only: numbers (1-20), or names or patterns of what --list prints");
@@ -103,7 +105,8 @@ VerbBody declare(Options& options) {
   options.integer(
       given->jobs, "--jobs", 1,
       "how many tasks run at once; those on one GPU take turns timing (one for each GPU; without a GPU, one)");
-  options.flag(given->anew, "--anew", "search again for tasks of which the store has the very same search, finished");
+  options.flag(given->from_store, "--from-store",
+               "where the store has finished the very same search of a task, take its row from there");
   options.text(given->ray, "--ray", "ADDRESS",
                "work on the GPUs of a Ray cluster; auto: the one that this machine belongs to");
   options.words(given->compared, "--compare", "FILE...",
