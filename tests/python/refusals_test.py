@@ -35,3 +35,29 @@ def test_an_observer_is_told_how_to_stop(tmp_path: Path) -> None:
     error = refused(tmp_path, module_text("return self.q(x)", "self.q = torch.ao.quantization.default_fake_quant()"))
     assert error.wrong == "torch's own ao/quantization/utils.py branches on a tensor's values"
     assert error.got == "m0.py:10: return self.q(x)" and "disable_observer" in error.wanted
+
+
+@pytest.mark.parametrize(
+    ("line", "init", "wrong", "wanted"),
+    [
+        (
+            "return x @ torch.tensor([[x.max(), x.min()]] * 8)",
+            "",
+            "makes a tensor's value a Python number",
+            "torch.stack",
+        ),
+        ("return x / float(x.abs().max())", "", "makes a tensor's value a Python number", "torch.where"),
+        ("return x if x.sum() > 0 else -x", "", "branches on a tensor's values", "torch.where"),
+        (
+            "return self.net(x)",
+            "self.net = nn.BatchNorm1d(8, momentum=None)",
+            "a Python number",
+            "momentum that is a number",
+        ),
+        ("return self.net(x.long())", "self.net = nn.Embedding(9, 4, max_norm=1.0)", "net.weight in place", "max_norm"),
+    ],
+)
+def test_what_to_do_instead(tmp_path: Path, line: str, init: str, wrong: str, wanted: str) -> None:
+    error = refused(tmp_path, module_text(line, init))
+    assert wrong in error.wrong and wanted in error.wanted
+    assert line in error.got

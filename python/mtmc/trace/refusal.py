@@ -27,6 +27,22 @@ OTHERS = (
 LAYERS = (str(Path(TORCH_FOLDER, "nn")), str(Path(TORCH_FOLDER, "ao")))
 CALLER = str(Path(TORCH_FOLDER, "nn", "modules", "module.py"))  # which calls all others
 BY_VALUES = re.compile(r"Could not (?:(guard on)|extract specialized integer from) data-dependent expression")
+# float(x), x.item(): torch tells of the first comparison with such a number.
+READS = re.compile(r"\b(?:float|int)\(|\.item\(")
+NO_VALUES = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
+# What torch says in words of its own, by a part of them: what is wrong for its user, and what would be right.
+PLAINLY = {
+    "its data is not allocated yet": (
+        "forward makes a tensor's value a Python number",
+        "torch.stack for a tensor of tensors (torch.tensor reads each one's value)",
+    ),
+    ".numpy() is not supported": ("forward leaves torch for numpy", "torch's own functions"),
+}
+# Of torch's own layers, whose file is named: how to do without.
+INSTEAD = {
+    "ao/quantization": "observers that are switched off (model.apply(torch.ao.quantization.disable_observer))",
+    "nn/modules/batchnorm.py": "a momentum that is a number (None divides by a count that is read)",
+}
 GRADIENTS = "forward computes gradients"
 KEEPS_CACHE = " (of a model of transformers that returns its cache: use_cache=False)"
 
@@ -88,24 +104,25 @@ def refusal(task: Task, model: torch.nn.Module, failure: Failure, user: UserCode
     if not place and user.file in text:  # some of torch's errors carry the user's frames only in their text
         at, source = user.location(text)
         place = f"{at}: {source}" if at else ""
-    wanted = ""
+    wanted = next((right for words, (_, right) in PLAINLY.items() if words in text), "")
     if "data-dependent" in text:
-        wanted = "no branch and no Python number that depends on a tensor's values (torch.where chooses by element)"
-        if layer_of_torch(traceback.extract_tb(failure.error.__traceback__)).startswith("ao/quantization"):
-            wanted = "observers that are switched off (model.apply(torch.ao.quantization.disable_observer))"
-    wrong, unaware = reason(failure.error), reason(failure.unaware)
+        layer = layer_of_torch(traceback.extract_tb(failure.error.__traceback__))
+        wanted = next((right for part, right in INSTEAD.items() if layer.startswith(part)), NO_VALUES)
+    wrong, unaware = reason(failure.error, place), reason(failure.unaware, place)
     if unaware != wrong:
         wrong += f" (and, while its code was told that nothing traces it: {unaware})"
     return TaskError(doing, wrong, place, wanted)
 
 
-def reason(error: BaseException) -> str:
-    """Ours where a tensor's values decide, else torch's in its first line."""
+def reason(error: BaseException, place: str) -> str:
+    """Ours where a tensor's values decide, or torch's own words mislead, else torch's in its first line."""
     if not (decided := BY_VALUES.match(str(error))):
-        return f"torch.export cannot trace it: {first_line(error)}"
+        plainly = (wrong for words, (wrong, _) in PLAINLY.items() if words in str(error))
+        return next(plainly, f"torch.export cannot trace it: {first_line(error)}")
     layer = layer_of_torch(traceback.extract_tb(error.__traceback__))
     who = f"torch's own {layer}" if layer else "forward"
-    return f"{who} branches on a tensor's values" if decided[1] else f"{who} makes a tensor's value a Python number"
+    branches = decided[1] and not READS.search(place)
+    return f"{who} branches on a tensor's values" if branches else f"{who} makes a tensor's value a Python number"
 
 
 def layer_of_torch(stack: traceback.StackSummary) -> str:

@@ -281,14 +281,19 @@ def export_with(
 
 def refuse_mutated_inputs(task: Task, exported: ExportedProgram, user: UserCode, seen: Exported) -> None:
     for spec in exported.graph_signature.output_specs:
+        if spec.kind not in (OutputKind.USER_INPUT_MUTATION, OutputKind.PARAMETER_MUTATION):
+            continue
+        node = next(node for node in exported.graph.nodes if node.name == spec.arg.name)
+        traces = (user.location(one.meta.get("stack_trace")) for one in (node, *node.all_input_nodes))
+        place = next((f"{at}: {source}" for at, source in traces if at), "")
         if spec.kind == OutputKind.USER_INPUT_MUTATION:
-            node = next(node for node in exported.graph.nodes if node.name == spec.arg.name)
-            at, source = user.location(node.meta.get("stack_trace"))
             wrong = f"forward modifies its input {spec.target} in place"
-            raise TaskError(f"tracing {task.name}", wrong, f"{at}: {source}", "a forward that leaves its inputs alone")
-        if spec.kind == OutputKind.PARAMETER_MUTATION:
-            wrong = f"forward modifies the parameter {seen.key(spec.target)} in place"
-            raise TaskError(f"tracing {task.name}", wrong, "", "a buffer for what forward changes")
+            raise TaskError(f"tracing {task.name}", wrong, place, "a forward that leaves its inputs alone")
+        wrong = f"forward modifies the parameter {seen.key(spec.target)} in place"
+        wanted = "a buffer for what forward changes"
+        if "embedding_renorm" in str(node.target):
+            wanted = "an embedding without max_norm, which scales its weight (normalise what is looked up)"
+        raise TaskError(f"tracing {task.name}", wrong, place, wanted)
 
 
 def write_graph(
