@@ -92,18 +92,16 @@ def test_finished_searches_are_taken_from_the_store(tmp_path: Path) -> None:
     (tasks / "helper.py").write_text("ONE = 1\n")
     made: list[dict] = []
 
-    def from_store(*words: str, root: Path = tasks) -> bool:
-        out = f"out{len(made)}"
-        done = bench(
-            root, "files", "--tasks", "one", "--store", str(tmp_path / "s.db"), "--from-store", *words, out=out
-        )
+    def from_store(*words: str) -> bool:
+        out, store = f"out{len(made)}", str(tmp_path / "s.db")
+        done = bench(tasks, "files", "--tasks", "one", "--store", store, "--from-store", *words, out=out)
         assert done.returncode == 0, done.stdout + done.stderr
-        (line,) = (root / out / "rows.jsonl").read_text().splitlines()
+        (line,) = (tasks / out / "rows.jsonl").read_text().splitlines()
         row = json.loads(line)
         made.append(row)
         found = row.pop("from_store")
         assert ("(from the store)" in done.stdout) == found
-        assert (root / out / "one/kernel.py").exists()
+        assert (tasks / out / "one/kernel.py").exists()
         return bool(found)
 
     assert not from_store() and from_store(), "what mtmc writes below changes nothing"

@@ -34,8 +34,8 @@ GET_DATA, SET_DATA = torch.Tensor.data.__get__, torch.Tensor.data.__set__
 
 
 def tensors_of(args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
-    """Those among the arguments of a function of torch's, which are in tuples, lists and dictionaries at most. (Torch's own search
-    took a tenth of the trace of a large network: it asks for each attribute of a tensor.)"""
+    """Those among the arguments of a function of torch's, which are in tuples, lists and dictionaries at most. (Torch's
+    `tree_leaves` took a tenth of the trace of ResNet101: to read a tensor's attribute is such a call, too.)"""
     found: list[torch.Tensor] = []
     left = [*args, *kwargs.values()]
     for value in left:  # which grows meanwhile
